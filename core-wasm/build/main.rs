@@ -92,16 +92,20 @@ fn main() -> Result<()> {
     let stopwords: Vec<&String> = file.allowlists.iter().flat_map(|list| &list.stopwords).collect();
     let source = format!(
         "/// All rules with keywords. If several rules have the same keyword at the same position, each of them is tried.\n\
-         pub(super) const RULES: &[Rule] = &[\n{}];\n\
+         pub(super) const RULES: &[RuleEntry] = &[\n{}];\n\
          /// The rules that are tried at each run of digits.\n\
          pub(super) const DIGITS: &[(&str, DigitRule)] = &[\n{}];\n\
          /// The rules that run only where a setting names them.\n\
-         pub(super) const OPTIONAL: &[OptionalRule] = &[\n{}];\n\
-         /// Words that occur in placeholders and never in real tokens.\n\
-         pub(super) const STOPWORDS: &[&str] = &{stopwords:?};\n",
+         pub(super) const OPTIONAL: &[OptionalRule] = &[\n{}];\n",
         tables.rules, tables.digits, tables.optional
     );
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("rules.rs"), source)?;
+    let stopwords = format!(
+        "/// Words that occur in placeholders and never in real tokens.\n\
+         pub(super) const STOPWORDS: &[&str] = &{stopwords:?};\n"
+    );
+    let folder = PathBuf::from(env::var("OUT_DIR")?);
+    fs::write(folder.join("rules.rs"), source)?;
+    fs::write(folder.join("stopwords.rs"), stopwords)?;
     Ok(())
 }
 
@@ -158,7 +162,11 @@ fn entry(tables: &mut Tables, rule: &Rule, keywords: &[String], matcher: &str) -
     if rule.optional || keywords.is_empty() || keywords.iter().any(|keyword| keyword.len() < 3) {
         return Err("keywords of three bytes and more wake a rule, and only scans are optional".into());
     }
-    writeln!(tables.rules, "    Rule {{ id: {:?}, keywords: &{keywords:?}, matcher: {matcher} }},", rule.id)?;
+    writeln!(
+        tables.rules,
+        "    RuleEntry {{ rule: Rule {{ id: {:?}, keywords: &{keywords:?} }}, matcher: {matcher} }},",
+        rule.id
+    )?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ const MAX_PART_BYTES: u32 = 512;
 /// The maximum number of different prefixes of one rule.
 const MAX_PREFIXES: usize = 64;
 
-pub struct Shape {
+pub(crate) struct Shape {
     /// The prefixes of the tokens, in the issuer's case. If the token has a part `before`, they come after it.
     pub prefixes: Vec<String>,
     /// The fields of a `Token`, as source code.
@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-pub fn compile(regex: &str) -> Result<Shape> {
+pub(crate) fn compile(regex: &str) -> Result<Shape> {
     let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(regex)?;
     let mut pieces = match hir.kind() {
         HirKind::Concat(pieces) => pieces.as_slice(),

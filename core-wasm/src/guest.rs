@@ -54,7 +54,8 @@ impl redactor::Guest for Policy {
         TEAM_RULES.with(|team| {
             let team = team.get_or_init(|| {
                 let (rules, optional) = (settings::get("redaction-rules"), settings::get("redaction-optional-rules"));
-                TeamRules::from_settings(rules.as_deref(), optional.as_deref())
+                let added = settings::get("redaction-added-rules");
+                TeamRules::from_settings(rules.as_deref(), optional.as_deref()).with_added(added.as_deref())
             });
             let redacted = redact::redact(&texts, team);
             for problem in team.take_problems() {

@@ -2,10 +2,13 @@
 //!
 //! An observation answers what a later session may ask: which command ran and how it ended, which file was touched and
 //! by how much, what was searched for and where it was found. Only the beginning and the end of the output are kept.
-//! Secrets are removed before anything is cut, because half a secret is not recognized as one.
+//! Terminal escapes and secrets are removed before anything is derived or cut, because half a secret, or one without the
+//! option before it, is not recognized as one. So [`ToolUse`] holds scrubbed texts only, and the event stays outside.
 
 mod compress;
 mod failure;
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -15,6 +18,7 @@ use crate::{
         throughline::policy::types::Session,
     },
     redact::scrub,
+    scrubbed::Scrubbed,
     text,
 };
 use compress::{head, head_and_tail, plain};
@@ -63,7 +67,7 @@ pub fn observe(session: &Session, event: &ToolEvent) -> Option<Observation> {
         "TodoWrite" => tool_use.todo(),
         _ => tool_use.other(),
     };
-    Some(tool_use.with_failure(draft).finish(event))
+    Some(tool_use.finish(tool_use.with_failure(draft)))
 }
 
 /// An observation before it is bounded and scrubbed.
@@ -75,38 +79,57 @@ struct ObservationDraft {
     attributes: Vec<(String, String)>,
 }
 
-impl ObservationDraft {
-    fn finish(self, event: &ToolEvent) -> Observation {
-        let error = event.error.as_deref().unwrap_or_default();
-        let detail = if event.succeeded || error.is_empty() { self.detail } else { plain(error) };
+/// One tool call with its input and output parsed and scrubbed. Both may have any shape; missing fields read as empty.
+struct ToolUse<'a> {
+    session: &'a Session,
+    tool: Scrubbed,
+    succeeded: bool,
+    input: Value,
+    output: Value,
+    /// The input's command, if the tool is a shell.
+    command: Option<Scrubbed>,
+    /// Empty if there is none.
+    error: Scrubbed,
+}
+
+impl<'a> ToolUse<'a> {
+    fn read(session: &'a Session, event: &ToolEvent) -> Self {
+        let parse = |text: &str| {
+            let mut value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+            scrub_texts(&mut value);
+            value
+        };
+        let mut input = serde_json::from_str(&event.input).unwrap_or_else(|_| Value::String(event.input.clone()));
+        let is_shell = matches!(event.tool.as_str(), "Bash" | "PowerShell");
+        let command = is_shell.then(|| Scrubbed::of_command(input["command"].as_str().unwrap_or_default()));
+        scrub_texts(&mut input);
+        Self {
+            session,
+            tool: Scrubbed::of(&event.tool),
+            succeeded: event.succeeded,
+            input,
+            output: parse(&event.output),
+            command,
+            error: Scrubbed::of_output(event.error.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// Bounds the draft. Its texts are joined from several fields, so they are scrubbed once more.
+    fn finish(&self, draft: ObservationDraft) -> Observation {
+        let detail = if self.succeeded || self.error.is_empty() { draft.detail } else { plain(&self.error) };
         let mut files: Vec<String> = Vec::new();
-        for file in self.files {
+        for file in draft.files {
             let file = scrub(&file).into_owned();
             if !file.is_empty() && files.len() < MAX_FILES && !files.contains(&file) {
                 files.push(file);
             }
         }
         Observation {
-            summary: line(&scrub(&self.summary), MAX_SUMMARY_CHARS),
+            summary: line(&scrub(&draft.summary), MAX_SUMMARY_CHARS),
             detail: head_and_tail(&scrub(&detail)),
             files,
-            attributes: self.attributes.into_iter().map(|(name, value)| (name, scrub(&value).into_owned())).collect(),
+            attributes: draft.attributes.into_iter().map(|(name, value)| (name, scrub(&value).into_owned())).collect(),
         }
-    }
-}
-
-/// One tool call with its input and output parsed. Both may have any shape; missing fields read as empty.
-struct ToolUse<'a> {
-    session: &'a Session,
-    event: &'a ToolEvent,
-    input: Value,
-    output: Value,
-}
-
-impl<'a> ToolUse<'a> {
-    fn read(session: &'a Session, event: &'a ToolEvent) -> Self {
-        let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-        Self { session, event, input: parse(&event.input), output: parse(&event.output) }
     }
 
     fn input(&self, name: &str) -> &str {
@@ -119,7 +142,7 @@ impl<'a> ToolUse<'a> {
 
     /// Returns how the call ended, in a word or two: `ok`, `exit 3`, `failed`.
     fn state(&self) -> String {
-        if self.event.succeeded {
+        if self.succeeded {
             return "ok".to_owned();
         }
         self.exit_code().map_or_else(|| "failed".to_owned(), |code| format!("exit {code}"))
@@ -127,28 +150,24 @@ impl<'a> ToolUse<'a> {
 
     /// Returns the exit code. The client puts `Exit code 3` into the first line of the error.
     fn exit_code(&self) -> Option<i32> {
-        let error = self.event.error.as_deref()?;
-        let (_, rest) = error.split_once("xit code ")?;
+        let (_, rest) = self.error.split_once("xit code ")?;
         let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
         digits.parse().ok()
     }
 
     /// Adds the subject of the call and, if the call failed, the signature that identifies the failure.
     fn with_failure(&self, mut draft: ObservationDraft) -> ObservationDraft {
-        let is_shell = matches!(self.event.tool.as_str(), "Bash" | "PowerShell");
-        let command = is_shell.then(|| self.input("command"));
-        let subject = match command {
+        let subject = match &self.command {
             Some(command) => failure::subject_of_command(command),
             None => match draft.files.first() {
-                Some(file) if draft.files.len() == 1 => format!("{} {file}", self.event.tool),
-                _ => self.event.tool.clone(),
+                Some(file) if draft.files.len() == 1 => format!("{} {file}", &*self.tool),
+                _ => self.tool.to_string(),
             },
         };
-        let error = self.event.error.as_deref().unwrap_or_default();
-        if !self.event.succeeded && !error.trim().is_empty() {
-            let line = scrub(&failure::error_line(command, error)).into_owned();
+        if !self.succeeded && !self.error.trim().is_empty() {
+            let line = failure::error_line(self.command.as_ref(), &self.error);
             // The file is one of the details that differ between failures, unless there is nothing else.
-            let about = if is_shell { subject.as_str() } else { self.event.tool.as_str() };
+            let about = if self.command.is_some() { subject.as_str() } else { &*self.tool };
             draft.attributes.push(("signature".to_owned(), format!("{about}: {}", failure::normalize(&line))));
             draft.attributes.push(("error".to_owned(), line));
         }
@@ -157,7 +176,7 @@ impl<'a> ToolUse<'a> {
     }
 
     fn command(&self) -> ObservationDraft {
-        let command = self.input("command");
+        let command = self.command.as_deref().unwrap_or_default();
         let excerpt = excerpt(command);
         let background =
             self.output["backgroundTaskId"].is_string() || self.input["run_in_background"].as_bool().unwrap_or_default();
@@ -172,8 +191,8 @@ impl<'a> ToolUse<'a> {
         let image = self.output["isImage"].as_bool().unwrap_or_default();
         // Do not learn from our own output to the agent.
         let ours = command.trim_start().starts_with("throughline ");
-        let code = if self.event.succeeded { Some(0) } else { self.exit_code() };
-        let mut attributes = vec![("command".to_owned(), line(&scrub(command), 2_000))];
+        let code = if self.succeeded { Some(0) } else { self.exit_code() };
+        let mut attributes = vec![("command".to_owned(), line(command, 2_000))];
         attributes.extend(code.map(|code| ("exit_code".to_owned(), code.to_string())));
         ObservationDraft {
             summary: format!("Ran `{excerpt}`: {state}"),
@@ -188,9 +207,8 @@ impl<'a> ToolUse<'a> {
         let file = &self.output["file"];
         let content = file["content"].as_str().unwrap_or_default();
         let content = if self.output.is_string() { self.text() } else { content.to_owned() };
-        let content = scrub(&content);
         let kind = self.output("type");
-        let summary = if !self.event.succeeded {
+        let summary = if !self.succeeded {
             format!("Read {path}: failed")
         } else if !matches!(kind, "text" | "") {
             format!("Read {path} ({})", excerpt(kind))
@@ -214,7 +232,7 @@ impl<'a> ToolUse<'a> {
         let lines = content.lines().count();
         let hunks = Patch::of(&self.output["structuredPatch"]);
         let done = if self.output("type") == "create" { "Created" } else { "Wrote" };
-        let summary = if self.event.succeeded {
+        let summary = if self.succeeded {
             format!("{done} {path} ({})", counted(lines, "line"))
         } else {
             format!("Write {path}: failed")
@@ -222,7 +240,7 @@ impl<'a> ToolUse<'a> {
         let (added, removed) = if hunks.text.is_empty() { (lines, 0) } else { (hunks.added, hunks.removed) };
         ObservationDraft {
             summary,
-            detail: if hunks.text.is_empty() { head(&scrub(content), PREVIEW_LINES) } else { hunks.text },
+            detail: if hunks.text.is_empty() { head(content, PREVIEW_LINES) } else { hunks.text },
             files: vec![path],
             attributes: changed(added, removed),
         }
@@ -240,7 +258,7 @@ impl<'a> ToolUse<'a> {
             }
         }
         let many = if edits > 1 { format!("{edits} edits, ") } else { String::new() };
-        let summary = if self.event.succeeded {
+        let summary = if self.succeeded {
             format!("Edited {path} ({many}+{} −{})", hunks.added, hunks.removed)
         } else {
             format!("Edit {path}: failed")
@@ -271,7 +289,7 @@ impl<'a> ToolUse<'a> {
         files.dedup();
         let path = self.input("path");
         let matches = number(&self.output["numMatches"]).max(number(&self.output["numLines"]));
-        let found = match (self.event.succeeded, files.len().max(number(&self.output["numFiles"])), matches) {
+        let found = match (self.succeeded, files.len().max(number(&self.output["numFiles"])), matches) {
             (false, ..) => "failed".to_owned(),
             (_, 0, 0) => "nothing".to_owned(),
             (_, 0, matches) => counted(matches, "match"),
@@ -307,7 +325,7 @@ impl<'a> ToolUse<'a> {
         let kind = if kind.is_empty() { "agent" } else { kind };
         let state = if self.output["isAsync"].as_bool().unwrap_or_default() {
             "in the background".to_owned()
-        } else if self.event.succeeded {
+        } else if self.succeeded {
             "done".to_owned()
         } else {
             "failed".to_owned()
@@ -327,7 +345,7 @@ impl<'a> ToolUse<'a> {
             summary: format!("Fetched {}: {state}", excerpt(self.input("url"))),
             detail: if self.output.is_string() { self.text() } else { self.output("result").to_owned() },
             files: Vec::new(),
-            attributes: vec![("url".to_owned(), line(&scrub(self.input("url")), 2_000))],
+            attributes: vec![("url".to_owned(), line(self.input("url"), 2_000))],
         }
     }
 
@@ -361,7 +379,7 @@ impl<'a> ToolUse<'a> {
         ObservationDraft {
             summary: answers.first().map_or_else(
                 || format!("Asked the user: {} (no answer)", excerpt(asked)),
-                |answer| format!("Asked the user: {}", line(&scrub(answer), 2 * MAX_EXCERPT_CHARS)),
+                |answer| format!("Asked the user: {}", line(answer, 2 * MAX_EXCERPT_CHARS)),
             ),
             detail: answers.join("\n"),
             ..ObservationDraft::default()
@@ -392,13 +410,10 @@ impl<'a> ToolUse<'a> {
 
     /// Observes tools of MCP servers, and tools that are newer than this policy.
     fn other(&self) -> ObservationDraft {
-        let tool = self
-            .event
-            .tool
-            .strip_prefix("mcp__")
-            .map_or_else(|| self.event.tool.clone(), |name| name.replacen("__", " ", 1));
-        let argument = self.input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
-        let argument = argument.map_or_else(String::new, |argument| format!(" `{}`", excerpt(argument)));
+        let tool = self.tool.strip_prefix("mcp__").map_or_else(|| self.tool.to_string(), |name| name.replacen("__", " ", 1));
+        let mut fields = self.input.as_object().into_iter().flatten();
+        let argument = fields.find_map(|(name, value)| Some(scrub_named(name, value.as_str()?)));
+        let argument = argument.map_or_else(String::new, |argument| format!(" `{}`", excerpt(&argument)));
         let paths = ["file_path", "path", "notebook_path"];
         ObservationDraft {
             summary: format!("{}{argument}: {}", excerpt(&tool), self.state()),
@@ -446,6 +461,39 @@ impl<'a> ToolUse<'a> {
             Some(below) if !absolute => format!("{below}/{path}"),
             _ => path.to_owned(),
         }
+    }
+}
+
+/// Scrubs each text of a value. The whole contents of files before and after a change are dropped: nothing is derived from
+/// them.
+fn scrub_texts(value: &mut Value) {
+    const UNUSED: [&str; 4] = ["originalFile", "original_file", "updated_file", "base64"];
+    match value {
+        Value::String(text) => *text = Scrubbed::of_output(text).into_string(),
+        Value::Array(items) => items.iter_mut().for_each(scrub_texts),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if UNUSED.contains(&name.as_str()) {
+                    *value = Value::Null;
+                } else {
+                    scrub_texts(value);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Scrubs the value of a field whose name may be what gives it away: `"password": "…"`.
+fn scrub_named(name: &str, value: &str) -> String {
+    let name = format!("{}: ", Value::from(name));
+    let field = format!("{name}{}", Value::from(value));
+    match scrub(&field) {
+        Cow::Borrowed(_) => value.to_owned(),
+        Cow::Owned(scrubbed) => scrubbed
+            .strip_prefix(&name)
+            .and_then(|value| serde_json::from_str(value).ok())
+            .unwrap_or_else(|| "[redacted]".to_owned()),
     }
 }
 
@@ -543,7 +591,7 @@ fn line(text: &str, max: usize) -> String {
 }
 
 fn excerpt(text: &str) -> String {
-    line(&scrub(text), MAX_EXCERPT_CHARS)
+    line(text, MAX_EXCERPT_CHARS)
 }
 
 fn number(value: &Value) -> usize {

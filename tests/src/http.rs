@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A request that was read whole.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// `POST`.
     pub method: String,
     /// With its query.
@@ -19,7 +19,7 @@ pub struct Request {
 }
 
 /// The next request; none at the connection's end.
-pub fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
+pub(crate) fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -56,7 +56,7 @@ pub fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request
 }
 
 /// Answers with this JSON.
-pub fn write_json(out: &mut TcpStream, code: u16, body: &Value) -> std::io::Result<()> {
+pub(crate) fn write_json(out: &mut TcpStream, code: u16, body: &Value) -> std::io::Result<()> {
     let body = body.to_string();
     write!(out, "HTTP/1.1 {code} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }

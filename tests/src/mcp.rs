@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::home::Home;
 
 /// The longest that an answer is waited for: a stop for hanging tests, not a bound that is tested.
-const PATIENCE: Duration = Duration::from_mins(1);
+const REPLY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The version of the protocol that is asked for.
 pub const VERSION: &str = "2025-06-18";
@@ -137,7 +137,7 @@ impl Client {
 
     /// The next message that is no question and no notification; none where the server has ended.
     pub fn hear(&mut self) -> Option<Value> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + REPLY_TIMEOUT;
         loop {
             let line = match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(line) => line,
@@ -234,7 +234,7 @@ impl Client {
             if let Some(status) = self.child.try_wait().expect("wait") {
                 return (status.code(), began.elapsed());
             }
-            assert!(began.elapsed() < PATIENCE, "the server stays without a client");
+            assert!(began.elapsed() < REPLY_TIMEOUT, "the server stays without a client");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -246,7 +246,7 @@ impl Client {
         drop(std::mem::replace(&mut self.lines, mpsc::channel().1));
         let began = Instant::now();
         while self.child.try_wait().expect("wait").is_none() {
-            assert!(began.elapsed() < PATIENCE, "the server stays without a client");
+            assert!(began.elapsed() < REPLY_TIMEOUT, "the server stays without a client");
             std::thread::sleep(Duration::from_millis(2));
         }
         began.elapsed()

@@ -41,17 +41,17 @@ pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
     match request.source.as_str() {
         // The client replays the conversation, which already contains everything worth saying.
         "resume" | "fork" => None,
-        "clear" => cleared(request, memories).render(CLEARED, budget),
+        "clear" => page_after_clear(request, memories).render(CLEARED_INTRO, budget),
         "compact" => compacted::page(request, memories).render(compacted::INTRO, budget),
         "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::MAX_UNITS)),
         _ => new_session::page(request, memories).render(new_session::INTRO, budget),
     }
 }
 
-const CLEARED: &str = "What holds for this project. It may be outdated: the user and the code have the last word.";
+const CLEARED_INTRO: &str = "What holds for this project. It may be outdated: the user and the code have the last word.";
 
 /// Builds the page after a deliberate `clear`: only what holds for every task.
-fn cleared(request: &Request, memories: &dyn Memories) -> Page {
+fn page_after_clear(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     add_standing(&mut page, memories, 8, 1.0);
     page

@@ -1,18 +1,11 @@
 //! Cleans every text before it enters the state. Texts are scrubbed before they are cut, so that the place where a
 //! transcript is split never affects which secrets are recognized.
 
-use std::borrow::Cow;
-
-use crate::{redact, text};
-
-/// The maximum number of bytes of one text that are looked at: half from the beginning, half from the end.
-const WINDOW_BYTES: usize = 256 * 1024;
+use crate::{scrubbed::Scrubbed, text};
 
 /// Removes terminal escapes, control characters and secrets.
 pub(crate) fn clean(text: &str) -> String {
-    let text = window(text);
-    let text = printable(&text);
-    redact::scrub(&text).into_owned()
+    Scrubbed::of(text).into_string()
 }
 
 /// Returns the cleaned text on one line of at most `max` characters.
@@ -25,42 +18,9 @@ pub(crate) fn block(text: &str, max: usize) -> String {
     text::clip_block(&clean(text), max).into_owned()
 }
 
-fn window(text: &str) -> Cow<'_, str> {
-    if text.len() <= WINDOW_BYTES {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("{}\n…\n{}", text::head(text, WINDOW_BYTES / 2), text::tail(text, WINDOW_BYTES / 2)))
-}
-
-/// Removes ANSI escape sequences and other control characters. Carriage returns become newlines.
-fn printable(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t') {
-        return Cow::Borrowed(text);
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut chars),
-            '\r' => plain.push('\n'),
-            '\n' | '\t' => plain.push(c),
-            c if c.is_control() => {}
-            c => plain.push(c),
-        }
-    }
-    Cow::Owned(plain.replace("\n\n\n", "\n\n"))
-}
-
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if chars.peek() != Some(&'[') {
-        return;
-    }
-    chars.next();
-    for c in chars.by_ref() {
-        if ('\u{40}'..='\u{7e}').contains(&c) {
-            return;
-        }
-    }
+/// Returns the cleaned command line in at most `max` bytes, with paths relative to `root`.
+pub(crate) fn command(command: &str, root: &str, max: usize) -> String {
+    text::clip_block(&relative_paths(&Scrubbed::of_command(command), root), max).into_owned()
 }
 
 /// Returns a path with `/` between folders, relative to `root` if it is inside.
@@ -101,11 +61,6 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escapes_go_and_lines_stay() {
-        assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\r\nnext\u{7}"), "red\n\nnext");
-    }
 
     #[test]
     fn commands_are_relative_inside_the_root() {

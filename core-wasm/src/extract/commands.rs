@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text;
+use crate::{scrubbed::Scrubbed, text};
 
 /// The purpose of a command, used to compare it with later commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,10 +168,17 @@ pub(crate) fn class(command: &str) -> Class {
     }
 }
 
-/// Returns the words that commands of the same purpose share: the program and its subcommands.
-pub(crate) fn purpose(command: &str) -> String {
+/// Returns the words that commands of the same purpose share: the program and its subcommands. The words have lost their
+/// options, so the command must be scrubbed before.
+pub(crate) fn purpose(command: &Scrubbed) -> String {
+    shared_words(command)
+}
+
+fn shared_words(command: &str) -> String {
     let words = words(main_segment(command));
-    let plain = |word: &&&str| !word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word);
+    let plain = |word: &&&str| {
+        !word.contains("[redacted") && (!word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word))
+    };
     words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -189,9 +196,9 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
     let same = match one {
-        Class::Other | Class::Inspect => purpose(failed) == purpose(later),
+        Class::Other | Class::Inspect => shared_words(failed) == shared_words(later),
         // A passing formatter says nothing about the type checker.
-        Class::Check => one == other && purpose(failed) == purpose(later),
+        Class::Check => one == other && shared_words(failed) == shared_words(later),
         _ => one == other,
     };
     if !same {
@@ -579,7 +586,7 @@ mod tests {
         fn never_panics(command in any::<String>()) {
             segments(&command);
             class(&command);
-            purpose(&command);
+            shared_words(&command);
             error_line(&command);
             test_counts(&command);
         }

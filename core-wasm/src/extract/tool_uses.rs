@@ -98,8 +98,7 @@ impl ToolUse {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
                 // Absolute paths inside the project only say where it is on one machine.
-                let inside = clean::relative_paths(&command, root);
-                self.what = clean::block(&inside, MAX_COMMAND_BYTES);
+                self.what = clean::command(&command, root, MAX_COMMAND_BYTES);
             }
             (Tool::Edit | Tool::Read, b"file_path" | b"notebook_path") => {
                 self.what = value.text().map(|text| clean::path(&text, root)).unwrap_or_default();

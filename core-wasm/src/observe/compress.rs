@@ -1,5 +1,7 @@
 //! Limits a tool's output: keeps its beginning and its end, and says how much was omitted between them.
 
+use crate::redact::without_escapes;
+
 /// The maximum size of an observation's detail, in bytes.
 pub(super) const MAX_BYTES: usize = 10 * 1024;
 /// The maximum number of lines of an observation's detail.
@@ -10,32 +12,15 @@ const OMISSION_NOTE_BYTES: usize = 64;
 
 /// Renders the output as a terminal would finally show it: without colours and without overwritten progress.
 pub(super) fn plain(text: &str) -> String {
+    let text = without_escapes(text);
     let mut out = String::with_capacity(text.len());
     for line in text.split('\n') {
         let line = line.trim_end_matches('\r');
-        let shown = line.rsplit('\r').next().unwrap_or(line);
-        let mut rest = shown;
-        while let Some((before, after)) = rest.split_once('\u{1b}') {
-            out.push_str(before);
-            rest = after_escape(after);
-        }
-        out.push_str(rest);
+        out.push_str(line.rsplit('\r').next().unwrap_or(line));
         out.push('\n');
     }
     out.truncate(out.trim_end().len());
     out
-}
-
-/// Returns the text after a control sequence whose escape character has been read.
-fn after_escape(text: &str) -> &str {
-    match text.as_bytes().first() {
-        Some(b'[') => {
-            text[1..].find(|letter: char| ('\u{40}'..='\u{7e}').contains(&letter)).map_or("", |end| &text[end + 2..])
-        }
-        Some(b']') => text.find(['\u{7}', '\u{1b}']).map_or("", |end| text[end + 1..].trim_start_matches('\\')),
-        Some(byte) if byte.is_ascii() => &text[1..],
-        _ => text,
-    }
 }
 
 /// Limits the text to [`MAX_LINES`] and [`MAX_BYTES`]: half of each from its beginning, half from its end.

@@ -1,19 +1,19 @@
 //! Identifies equal failures: by what was tried, and by the error without the details that vary.
 
-use crate::{extract::commands, text};
+use crate::{extract::commands, scrubbed::Scrubbed, text};
 
 /// The maximum length of an error line that is compared, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
 /// Returns the purpose of a command, which a failure shares with a later success: `cargo test`.
-pub(super) fn subject_of_command(command: &str) -> String {
+pub(super) fn subject_of_command(command: &Scrubbed) -> String {
     let purpose = commands::purpose(command);
     if purpose.is_empty() { text::clip(&text::one_line(command), 60).into_owned() } else { purpose }
 }
 
 /// Returns the line of an error that says what is wrong.
-pub(super) fn error_line(command: Option<&str>, error: &str) -> String {
-    let body = error.strip_prefix("Exit code ").and_then(|rest| rest.split_once('\n')).map_or(error, |(_, body)| body);
+pub(super) fn error_line(command: Option<&Scrubbed>, error: &Scrubbed) -> String {
+    let body = error.strip_prefix("Exit code ").and_then(|rest| rest.split_once('\n')).map_or(&**error, |(_, body)| body);
     let body = body.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
     let line = match command {
         Some(command) => commands::error_line_of(commands::class(command), body),
@@ -85,16 +85,17 @@ mod tests {
     #[test]
     fn the_line_that_explains_the_error() {
         let error = "Exit code 101\n   Compiling x\nerror[E0308]: mismatched types\n  --> src/a.rs:3:5\n";
-        assert_eq!(error_line(Some("cargo build"), error), "error[E0308]: mismatched types");
+        let line = |command: Option<&str>, error| error_line(command.map(Scrubbed::of).as_ref(), &Scrubbed::of(error));
+        assert_eq!(line(Some("cargo build"), error), "error[E0308]: mismatched types");
         assert_eq!(
-            error_line(None, "<tool_use_error>File has not been read yet.</tool_use_error>"),
+            line(None, "<tool_use_error>File has not been read yet.</tool_use_error>"),
             "File has not been read yet."
         );
-        assert_eq!(error_line(None, ""), "");
+        assert_eq!(line(None, ""), "");
     }
 
     #[test]
     fn subjects_of_commands() {
-        assert_eq!(subject_of_command("cd api && cargo test -p x"), "cargo test x");
+        assert_eq!(subject_of_command(&Scrubbed::of("cd api && cargo test -p x")), "cargo test x");
     }
 }

@@ -207,3 +207,67 @@ proptest! {
         }
     }
 }
+
+/// All that is derived from a failed command, as one text.
+fn derived(command: &str) -> String {
+    let run = failed("Bash", &json!({ "command": command }), "Exit code 7\nerror: refused");
+    format!("{run:?}")
+}
+
+#[test]
+fn attack_the_password_of_a_command_that_fails() {
+    const COMMANDS: &[&str] = &[
+        "curl -u admin:@ https://shop.example/api",
+        "curl -fsSLu admin:@ https://shop.example/api",
+        "redis-cli -a @ ping",
+        "mongosh -u root -p @ admin",
+        "unzip -P @ archive.zip",
+        "openssl enc -aes-256-cbc -k @ -in a -out b",
+        "http -a admin:@ GET shop.example/api",
+        "ldapsearch -x -w @ -b dc=shop",
+        "smbclient //files/share -U admin%@ -c ls",
+        "deploy --password @ now",
+        "deploy --db-passwd @ now",
+        "deploy --secret @ now",
+        "passwd admin <<< @",
+        "passwd <<< '@'",
+        "echo @ | docker login -u admin --password-stdin",
+        "printf '%s' @ | docker login -u admin --password-stdin",
+        "echo @ | sudo -S reboot",
+        "sudo -S reboot <<< @",
+        "login <private>@</private>",
+        "curl -u admin:\u{1b}[31m@\u{1b}[0m https://shop.example/api",
+        "redis-cli -a \u{200b}@ ping",
+    ];
+    for command in COMMANDS {
+        for password in ["Summer2024!", "tr0ub4dor", "correcthorse"] {
+            let derived = derived(&command.replace('@', password));
+            assert!(!derived.contains(password), "{command}: {derived}");
+        }
+    }
+}
+
+#[test]
+fn the_subject_of_a_command_keeps_its_words_but_no_placeholder() {
+    let subject = |command: &str| {
+        let run = failed("Bash", &json!({ "command": command }), "Exit code 7\nerror: refused");
+        run.attributes.into_iter().find(|(name, _)| name == "subject").unwrap().1
+    };
+    assert_eq!(subject("cd api && cargo test -p shop"), "cargo test shop");
+    assert_eq!(subject("curl -u admin:Summer2024! https://shop.example"), "curl");
+}
+
+#[test]
+fn attack_a_password_as_the_first_argument_of_an_unknown_tool() {
+    let run = seen("mcp__db__connect", &json!({"password": "Summer2024!", "user": "x"}), &json!("connected"));
+    assert!(!format!("{run:?}").contains("Summer2024!"), "{run:?}");
+}
+
+#[test]
+fn attack_colours_inside_a_token_of_a_tools_output() {
+    let token = format!("\u{1b}[31mAKIA\u{1b}[0m{}", "Q7XK2M9PLT4WZ8RB");
+    let run = seen("Bash", &json!({ "command": format!("echo {token}") }), &json!({"stdout": token, "stderr": ""}));
+    assert!(!format!("{run:?}").contains("Q7XK2M9P"), "{run:?}");
+    let run = failed("Bash", &json!({ "command": "x" }), &format!("Exit code 1\nerror: {token}"));
+    assert!(!format!("{run:?}").contains("Q7XK2M9P"), "{run:?}");
+}

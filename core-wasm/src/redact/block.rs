@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::{
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, span},
     value::{base64_value, entropy},
 };
@@ -163,14 +163,14 @@ pub(super) fn putty_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) 
 
 /// Returns where the key ends, and whether its end line was found.
 fn key_material(bytes: &[u8], start: usize) -> (usize, bool) {
-    const ENDING: &[u8] = b"-----END";
+    const END_MARKER: &[u8] = b"-----END";
     const HEADERS: [&[u8]; 5] = [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:"];
     let (mut at, mut last, mut ending) = (start, start, false);
     while at < bytes.len() {
         let rest = &bytes[at..];
-        if rest.starts_with(ENDING) {
-            let line = &rest[ENDING.len()..rest.len().min(ENDING.len() + 64)];
-            let end = memmem::find(line, b"-----").map_or(ENDING.len(), |end| ENDING.len() + end + 5);
+        if rest.starts_with(END_MARKER) {
+            let line = &rest[END_MARKER.len()..rest.len().min(END_MARKER.len() + 64)];
+            let end = memmem::find(line, b"-----").map_or(END_MARKER.len(), |end| END_MARKER.len() + end + 5);
             return (at + end, true);
         }
         // The line may have a diff mark.

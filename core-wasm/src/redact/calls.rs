@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     assignment::quoted,
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, span},
     value::{Kind, Shape, is_secret},
 };

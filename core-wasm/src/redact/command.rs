@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{
     assignment::quoted,
-    rules::Rule,
-    scan::{Scan, is_token_start, span},
+    rule::Rule,
+    scan::{Context, Scan, is_name, is_token_start, span, span_back},
     value::{Kind, Shape, is_secret},
 };
 
@@ -24,8 +24,6 @@ pub(super) enum Style {
     UserCommaPassword,
     /// `user/SECRET@database` as the first word.
     UserSlashPassword,
-    /// `user:SECRET` as the first word.
-    FirstUserAndPassword,
     /// The first word.
     First,
     /// The second word.
@@ -39,15 +37,7 @@ pub(super) enum Style {
 impl Style {
     /// Returns whether the position of a word identifies it, and not an option before it.
     fn is_positional(self) -> bool {
-        matches!(
-            self,
-            Self::UserSlashPassword
-                | Self::FirstUserAndPassword
-                | Self::First
-                | Self::Second
-                | Self::Last
-                | Self::LastOfBatch
-        )
+        matches!(self, Self::UserSlashPassword | Self::First | Self::Second | Self::Last | Self::LastOfBatch)
     }
 
     /// Returns the separator between user and password.
@@ -76,7 +66,9 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
         }
         return positional(scan, rule, at.end..end, style);
     }
-    let command = scan.unsearched(options[0], at.end..end);
+    // The same option is searched for in two styles: `mysql -pSECRET`, `docker login -p SECRET`.
+    let search = if style == Style::Glued { options[0].trim_start_matches('-') } else { options[0] };
+    let command = scan.unsearched(search, at.end..end);
     let mut from = command.start;
     while let Some(blank) = memchr::memchr(b' ', &bytes[from..command.end]).map(|blank| from + blank) {
         from = blank + 1;
@@ -134,10 +126,6 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         _ => words.first(),
     };
     let Some(mut word) = word.cloned() else { return };
-    if style == Style::FirstUserAndPassword {
-        let Some(colon) = memchr::memchr(b':', &bytes[word.clone()]) else { return };
-        word.start += colon + 1;
-    }
     if style == Style::UserSlashPassword {
         let Some(slash) = memchr::memchr(b'/', &bytes[word.clone()]).filter(|slash| *slash > 0) else { return };
         let end = memchr::memrchr(b'@', &bytes[word.clone()]).map_or(word.end, |sign| word.start + sign);
@@ -165,10 +153,11 @@ fn is_port(text: &str) -> bool {
 /// Returns the range of the value of an option at `at`.
 fn option_value(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Range<usize>> {
     let bytes = scan.bytes;
-    if !bytes[at..].starts_with(option.as_bytes()) {
-        return None;
-    }
-    let mut start = at + option.len();
+    let mut start = if bytes[at..].starts_with(option.as_bytes()) {
+        at + option.len()
+    } else {
+        flag_cluster_end(&bytes[at..], option.as_bytes(), style).map(|length| at + length)?
+    };
     match (style, bytes.get(start)?) {
         (Style::Glued, b' ' | b'\n') => return None,
         (Style::Glued, _) => {}
@@ -191,6 +180,19 @@ fn option_value(scan: &Scan, at: usize, option: &str, style: Style) -> Option<Ra
         None => value,
     };
     (!value.is_empty() && bytes[value.start] != b'-').then_some(value)
+}
+
+/// Returns the length of a cluster of flags that ends in the option: `-sSfLu`, `-oP`, `-xw`. The value follows it as a word
+/// of its own.
+fn flag_cluster_end(bytes: &[u8], option: &[u8], style: Style) -> Option<usize> {
+    /// The longest cluster. Longer words are options with one dash, such as `-check`.
+    const MAX_FLAGS: usize = 6;
+    let [b'-', letter] = option else { return None };
+    if bytes.first() != Some(&b'-') || style == Style::Glued {
+        return None;
+    }
+    let end = span(&bytes[..bytes.len().min(MAX_FLAGS + 2)], 1, |byte| byte.is_ascii_alphabetic());
+    (end > 2 && end <= MAX_FLAGS + 1 && bytes[end - 1] == *letter && bytes.get(end) == Some(&b' ')).then_some(end)
 }
 
 fn word_end(bytes: &[u8], start: usize) -> usize {
@@ -293,16 +295,100 @@ pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let start = at.start.saturating_sub(MAX_LINE_BYTES);
     let line = scan.unsearched(rule.id, start..at.start);
     let line_start = memchr::memrchr(b'\n', &bytes[line.clone()]).map_or(line.start, |newline| line.start + newline + 1);
-    let echo = ["echo -n ", "echo ", "printf "].iter().find_map(|echo| {
+    let echo = ["echo -n ", "echo -e ", "echo -ne ", "echo ", "printf -- ", "printf "].iter().find_map(|echo| {
         let found = memchr::memmem::rfind(&bytes[line_start..line.end], echo.as_bytes())?;
         Some(line_start + found + echo.len())
     });
     let Some(start) = echo else {
         return;
     };
-    let value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    let mut value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
+    // `printf '%s\n' SECRET`: the first word is the format.
+    if is_format(&bytes[value.clone()]) {
+        let closed = span(bytes, value.end, |byte| matches!(byte, b'\\' | b'"' | b'\''));
+        let next = span(bytes, closed, |byte| byte == b' ');
+        if next == closed || next >= at.start {
+            return;
+        }
+        value = quoted(scan, next).unwrap_or_else(|| next..word_end(bytes, next));
+    }
     if value.end <= at.start && is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, value);
+    }
+}
+
+/// Returns whether the word is a format of `printf` with nothing but a placeholder in it: `%s`, `%s\n`.
+fn is_format(word: &[u8]) -> bool {
+    word.starts_with(b"%s") && word.len() <= 8
+}
+
+/// Finds the password in `http GET shop.example -a user:SECRET`: the options of `HTTPie` and xh, anywhere in the command.
+pub(super) fn http_auth(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_LINE_BYTES: usize = 240;
+    const PROGRAMS: [&[u8]; 4] = [b"http ", b"https ", b"xh ", b"xhs "];
+    let bytes = scan.bytes;
+    let line_start = at.start.saturating_sub(MAX_LINE_BYTES);
+    let line = &bytes[line_start..=at.start];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    let is_program = |program: &&[u8]| {
+        memchr::memmem::find_iter(line, program).any(|found| is_token_start(line, found) && !line[..found].ends_with(b"-"))
+    };
+    if !PROGRAMS.iter().any(is_program) {
+        return;
+    }
+    let value = quoted(scan, at.end).unwrap_or_else(|| at.end..word_end(bytes, at.end));
+    let Some(colon) = memchr::memchr(b':', &bytes[value.clone()]) else { return };
+    let secret = value.start + colon + 1..value.end;
+    if is_password_argument(scan.text.get(secret.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, secret);
+    }
+}
+
+/// Finds the value of an option that is named after a password, `--password SECRET`, even if the value is a plain word. A
+/// plain word counts only where a command continues or ends after it, so that a sentence about the option stays.
+pub(super) fn option(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_NAME_BYTES: usize = 40;
+    const NAMES: [&str; 9] =
+        ["password", "passwd", "passphrase", "passcode", "pass", "pwd", "storepass", "keypass", "secret"];
+    let bytes = scan.bytes;
+    let start = span_back(bytes, at.start, MAX_NAME_BYTES, is_name);
+    let end = span(&bytes[..bytes.len().min(at.start + MAX_NAME_BYTES)], at.start, is_name);
+    let name = &bytes[start..end];
+    let is_named = |known: &&str| {
+        name.len() > known.len() && {
+            let (before, last) = name.split_at(name.len() - known.len());
+            last.eq_ignore_ascii_case(known.as_bytes()) && before.ends_with(b"-")
+        }
+    };
+    let Some(known) = NAMES.iter().find(|known| is_named(known)).filter(|_| name.starts_with(b"-")) else { return };
+    if start == 0 || !matches!(bytes[start - 1], b' ' | b'\n' | b'\t') {
+        return;
+    }
+    if !matches!(bytes.get(end), Some(b' ' | b'=')) {
+        return;
+    }
+    let quoted = quoted(scan, end + 1);
+    let is_quoted = quoted.is_some();
+    let value = quoted.unwrap_or_else(|| end + 1..word_end(bytes, end + 1));
+    let text = scan.text.get(value.clone()).unwrap_or_default();
+    // `--secret id=npm,src=…` and `--secret db-password` name a secret.
+    let is_reference = *known == "secret"
+        && (text.contains('=') || text.contains(['-', '_', '.', '/']) && !text.bytes().any(|byte| byte.is_ascii_digit()));
+    if text.starts_with('-') || is_reference || !is_password_argument(text) || text.len() < 4 {
+        return;
+    }
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if is_quoted || !is_plain || scan.context == Context::Command || is_end_of_argument(&bytes[value.end..]) {
+        scan.add_likely(rule.id, value);
+    }
+}
+
+/// Returns whether a command ends here, or goes on with another option.
+fn is_end_of_argument(rest: &[u8]) -> bool {
+    match rest {
+        [] | [b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\', ..] => true,
+        [b' ', next, ..] => matches!(next, b'-' | b'|' | b'>' | b'<' | b'&' | b';' | b'\\'),
+        _ => false,
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const MIN_KEYWORD_BYTES: usize = 3;
 const KEYWORD_COUNT: usize = {
     let (mut count, mut rule) = (0, 0);
     while rule < RULES.len() {
-        count += RULES[rule].keywords.len();
+        count += RULES[rule].rule.keywords.len();
         rule += 1;
     }
     count
@@ -120,8 +120,8 @@ const fn build() -> Table {
     let (mut rule, mut at) = (0, 0);
     while rule < RULES.len() {
         let mut keyword = 0;
-        while keyword < RULES[rule].keywords.len() {
-            let text = RULES[rule].keywords[keyword];
+        while keyword < RULES[rule].rule.keywords.len() {
+            let text = RULES[rule].rule.keywords[keyword];
             let hash = hash_of(text.as_bytes());
             filter[hash / 64] |= 1 << (hash % 64);
             let entry = Entry::new(Cow::Borrowed(text), text.as_bytes(), rule as u16, heads[slot(hash)]);

@@ -12,22 +12,27 @@ mod calls;
 mod command;
 pub mod gitleaks;
 mod keywords;
+mod name;
 mod number;
 mod prose;
 mod record;
+mod rule;
 mod rules;
 mod scan;
+mod stopwords;
 pub mod tag;
 mod token;
 mod value;
 mod value_start;
+mod visible;
 mod web;
 
 use std::borrow::Cow;
 
 use crate::bindings::exports::throughline::policy::redactor::{Finding, Redacted};
 use gitleaks::TeamRules;
-use scan::{Hit, Scan};
+use scan::{Context, Hit, Scan};
+use visible::{Hidden, Visible};
 
 /// How many times a text is scanned at most. A replacement can expose what was next to it, such as a name that was
 /// glued to a token. Two passes were always enough for everything the property tests came up with.
@@ -35,8 +40,19 @@ const MAX_PASSES: usize = 4;
 
 /// Redacts a text by the default rules. Returns the text borrowed if nothing was found.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let (scrubbed, _) = redact_text(text, &TeamRules::empty());
+    let (scrubbed, _) = redact_text(text, &TeamRules::empty(), Context::Any);
     scrubbed.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Redacts a command line by the default rules. Returns the text borrowed if nothing was found.
+pub(crate) fn scrub_command(command: &str) -> Cow<'_, str> {
+    let (scrubbed, _) = redact_text(command, &TeamRules::empty(), Context::Command);
+    scrubbed.map_or(Cow::Borrowed(command), Cow::Owned)
+}
+
+/// Returns the text without terminal escapes.
+pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
+    Visible::of(text, Hidden::Escapes).map_or(Cow::Borrowed(text), |visible| Cow::Owned(visible.text))
 }
 
 /// Redacts each text. Returns the results in order: the text without its secrets, and the rules that found them in
@@ -45,36 +61,59 @@ pub fn redact(texts: &[String], team: &TeamRules) -> Vec<Redacted> {
     texts
         .iter()
         .map(|text| {
-            let (text, findings) = redact_text(text, team);
+            let (text, findings) = redact_text(text, team, Context::Any);
             Redacted { text, findings }
         })
         .collect()
 }
 
-fn redact_text(text: &str, team: &TeamRules) -> (Option<String>, Vec<Finding>) {
+fn redact_text<'t>(text: &str, team: &'t TeamRules, context: Context) -> (Option<String>, Vec<Finding>) {
     let mut cleaned: Option<String> = None;
     let mut findings: Vec<Finding> = Vec::new();
-    for _ in 0..MAX_PASSES {
-        let current = cleaned.as_deref().unwrap_or(text);
-        let hits = find_secrets(current, team);
-        if hits.is_empty() {
-            break;
+    let mut run = |find: &dyn Fn(&str) -> Vec<Hit<'t>>| {
+        for _ in 0..MAX_PASSES {
+            let current = cleaned.as_deref().unwrap_or(text);
+            let mut hits = find(current);
+            if let Some(visible) = Visible::of(current, Hidden::All) {
+                let hidden = find(&visible.text);
+                hits = scan::merge(current, hits, hidden.iter().map(|hit| visible.in_original(hit)).collect());
+            }
+            if hits.is_empty() {
+                break;
+            }
+            count_findings(&hits, &mut findings);
+            cleaned = Some(replace(current, &hits));
         }
-        count_findings(&hits, &mut findings);
-        cleaned = Some(replace(current, &hits));
+    };
+    run(&|text| find_secrets(text, team, context));
+    // Rules that may only add see what the others left, so they cannot take away what another rule needs to match.
+    if let Some(added) = team.added() {
+        run(&|text| find_added(text, added));
     }
     (cleaned, findings)
 }
 
+/// Returns what a team's own rules find, without the default rules.
+fn find_added<'t>(text: &str, team: &'t TeamRules) -> Vec<Hit<'t>> {
+    let bytes = text.as_bytes();
+    let mut active = team.initially_active();
+    let mut from = 0;
+    while let Some((at, head)) = team.index().next(bytes, from) {
+        team.index().at(bytes, at, head).for_each(|(rule, _)| active.activate(rule));
+        from = at + 1;
+    }
+    team.apply(text, Vec::new(), active)
+}
+
 /// Returns the secrets of a text, ordered, without overlaps, on character boundaries.
-fn find_secrets<'t>(text: &str, team: &'t TeamRules) -> Vec<Hit<'t>> {
-    let mut scan = Scan::new(text);
+fn find_secrets<'t>(text: &str, team: &'t TeamRules, context: Context) -> Vec<Hit<'t>> {
+    let mut scan = Scan::new(text, context);
     let mut active = team.initially_active();
     let mut from = 0;
     while let Some((at, head)) = team.index().next(scan.bytes, from) {
         for (rule, length) in team.index().at(scan.bytes, at, head) {
             match rules::RULES.get(usize::from(rule)) {
-                Some(rule) => rule.matcher.run(&mut scan, rule, at..at + length),
+                Some(entry) => entry.matcher.run(&mut scan, &entry.rule, at..at + length),
                 None => active.activate(rule),
             }
         }
@@ -94,6 +133,10 @@ fn replace(text: &str, hits: &[Hit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for hit in hits {
+        // Nothing that was replaced may be copied again, and a placeholder stands for something.
+        if hit.end <= copied.max(hit.start) {
+            continue;
+        }
         out.push_str(text.get(copied..hit.start).unwrap_or_default());
         out.push_str("[redacted:");
         out.push_str(hit.rule);

@@ -5,7 +5,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::rules::Rule;
+use super::rule::Rule;
 use super::scan::{Hit, Scan, span, span_back};
 
 /// How many bytes before a number may contain a word that identifies it.

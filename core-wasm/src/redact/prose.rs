@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, span},
     value::{Kind, Shape, is_secret},
 };

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::{
     assignment::quoted,
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, is_name, span, span_back},
     token::is_url_safe,
     value::{Kind, Shape, is_secret},

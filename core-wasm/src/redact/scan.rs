@@ -12,9 +12,19 @@ pub(super) struct Hit<'r> {
     pub certain: bool,
 }
 
+/// What a text is known to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Context {
+    /// Nothing is known.
+    Any,
+    /// A command line. A word after an option is its value, and not part of a sentence about the option.
+    Command,
+}
+
 pub(super) struct Scan<'t> {
     pub text: &'t str,
     pub bytes: &'t [u8],
+    pub context: Context,
     /// Where the search for keywords continues, if that is further than the next byte.
     pub resume: usize,
     hits: Vec<Hit<'static>>,
@@ -25,8 +35,8 @@ pub(super) struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, bytes: text.as_bytes(), resume: 0, hits: Vec::new(), searched: Vec::new(), last_word: 0..0 }
+    pub(super) fn new(text: &'t str, context: Context) -> Self {
+        Self { text, bytes: text.as_bytes(), context, resume: 0, hits: Vec::new(), searched: Vec::new(), last_word: 0..0 }
     }
 
     /// Adds a secret that was recognized by its form. Nothing else is searched for inside it.
@@ -165,9 +175,9 @@ pub(super) fn span_back(bytes: &[u8], to: usize, max: usize, class: impl Fn(u8) 
 }
 
 /// Merges the hits of two searches in order, combining those that overlap. If both recognized a form, the name of the
-/// hit that starts first is kept.
+/// hit that starts first is kept. Hits of one search may overlap too.
 pub(super) fn merge<'r>(text: &str, mut first: Vec<Hit<'r>>, second: Vec<Hit<'r>>) -> Vec<Hit<'r>> {
-    if second.is_empty() {
+    if second.is_empty() && first.is_sorted_by(|one, next| one.end <= next.start) {
         return first;
     }
     first.extend(second);

@@ -296,11 +296,11 @@ fn findings_count_by_rule() {
 /// Returns the first keyword of every rule that has its own matcher, and of one token rule.
 fn keyword_of_each_matcher() -> Vec<&'static str> {
     let mut tokens = 0;
-    let own = |rule: &&rules::Rule| {
+    let own = |rule: &&rules::RuleEntry| {
         tokens += usize::from(matches!(rule.matcher, rules::Matcher::Token(_)));
         !matches!(rule.matcher, rules::Matcher::Token(_)) || tokens == 1
     };
-    rules::RULES.iter().filter(own).map(|rule| rule.keywords[0]).collect()
+    rules::RULES.iter().filter(own).map(|entry| entry.rule.keywords[0]).collect()
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn a_line_of_nothing_but_keywords_is_linear() {
         let text = piece.repeat(length / piece.len());
         let run = || {
             let begun = Instant::now();
-            find_secrets(&text, &TeamRules::empty());
+            find_secrets(&text, &TeamRules::empty(), Context::Any);
             begun.elapsed()
         };
         (0..2).map(|_| run()).min().unwrap_or_default()
@@ -383,5 +383,151 @@ proptest! {
         let scrubbed = scrub(&format!("{} {token} {}", before.concat(), behind.concat())).into_owned();
         prop_assert!(!scrubbed.contains(&token[token.len() - 12..]), "{}", scrubbed);
         prop_assert!(!scrubbed.contains(&token[6..18]), "{}", scrubbed);
+    }
+}
+
+/// Commands with a password of a form of their own, `@` for the password.
+const COMMANDS_WITH_PASSWORDS: &[&str] = &[
+    "curl -u admin:@ https://shop.example/api",
+    "curl -sS --user admin:@ https://shop.example/api",
+    "curl -fsSLu admin:@ https://shop.example/api",
+    "curl -uadmin:@ https://shop.example/api",
+    "wget --http-user=admin --http-password=@ https://shop.example/a",
+    "redis-cli -a @ ping",
+    "redis-cli -h cache -p 6380 -a '@' GET x",
+    "REDISCLI_AUTH=@ redis-cli ping",
+    "mongosh -u root -p @ admin",
+    "mongosh --username root --password @ admin",
+    "mongodump -u root -p@ --db shop",
+    "unzip -P @ archive.zip",
+    "unzip -oP @ archive.zip",
+    "zip -P @ out.zip a",
+    "7z x -p@ a.7z",
+    "openssl enc -aes-256-cbc -k @ -in a -out b",
+    "openssl enc -d -aes-256-cbc -pass pass:@ -in a",
+    "openssl rsa -passin pass:@ -in key.pem",
+    "http -a admin:@ GET shop.example/api",
+    "http --auth admin:@ shop.example/api",
+    "http --auth=admin:@ shop.example/api",
+    "http GET shop.example/api -a admin:@",
+    "https -v -a admin:@ shop.example/api",
+    "xh -a admin:@ shop.example/api",
+    "ldapsearch -x -D cn=admin -w @ -b dc=shop",
+    "smbclient //files/share -U admin%@ -c ls",
+    "smbclient -L files -U 'SHOP\\admin%@'",
+    "deploy --password @ --verbose",
+    "deploy --password=@",
+    "./bin/shopctl login --user admin --secret @",
+    "shopctl rotate --secret=@",
+    "shopctl login --passphrase @",
+    "shopctl login --pass @",
+    "shopctl login --db-password @ --force",
+    "shopctl login --client-secret @",
+    "passwd admin <<< @",
+    "passwd admin <<<\"@\"",
+    "sudo -S systemctl restart nginx <<< @",
+    "echo @ | docker login -u admin --password-stdin registry.example",
+    "echo '@' | docker login -u admin --password-stdin",
+    "printf '%s' @ | docker login -u admin --password-stdin",
+    "printf '%s\\n' \"@\" | podman login --password-stdin registry.example",
+    "docker login --password-stdin registry.example <<< @",
+    "echo @ | sudo -S apt update",
+    "echo admin:@ | sudo chpasswd",
+    "docker login -u admin -p @ registry.example",
+    "sshpass -p @ ssh admin@shop.example",
+    "sshpass -p@ ssh admin@shop.example",
+    "mysql -u root -p@ shop",
+    "mysql -u root --password=@ shop",
+    "PGPASSWORD=@ psql -U shop",
+    "psql postgresql://shop:@@db.example/shop",
+    "htpasswd -b .htpasswd admin @",
+    "gpg --batch --passphrase @ -d a.gpg",
+    "keytool -list -keystore a.jks -storepass @",
+    "ansible-playbook -e ansible_become_pass=@ site.yml",
+    "rsync --password-file=<(echo @) a b",
+    "net use Z: \\\\files\\share @ /user:admin",
+    "snmpget -v3 -u admin -A @ host oid",
+    "git clone https://admin:@@git.example/shop.git",
+    "lftp -u admin,@ ftp.example",
+    "sqlcmd -S db -U sa -P @ -Q 'select 1'",
+    "wpa_passphrase home @",
+    "kinit admin <<< @",
+    "Invoke-Sqlcmd -Username sa -Password @ -Query x",
+    "cryptsetup open /dev/sdb1 x <<< @",
+    "aws iam create-login-profile --user-name admin --password @",
+];
+
+/// The last is one that nothing but its position gives away.
+const PASSWORDS: &[&str] = &["Summer2024!", "tr0ub4dor", "hunter2hunter", "correcthorse"];
+
+#[test]
+fn passwords_on_command_lines_are_redacted() {
+    let mut missed = Vec::new();
+    for command in COMMANDS_WITH_PASSWORDS {
+        for password in PASSWORDS {
+            let command = command.replace('@', "\u{0}").replacen('\u{0}', password, 1).replace('\u{0}', "@");
+            for text in [command.clone(), serde_json::json!({ "command": command }).to_string()] {
+                if scrub(&text).contains(password) {
+                    missed.push(format!("{text} → {}", scrub(&text)));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn attack_colours_and_invisible_characters_inside_a_token() {
+    let (head, tail) = ("AKIA", upper(16, 1));
+    for hidden in [
+        "\u{1b}[0m",
+        "\u{1b}[38;2;1;2;3m",
+        "\u{9b}0m",
+        "\u{1b}(B",
+        "\\u001b[0m",
+        "\\\\u001b[0m",
+        "\\x1b[31m",
+        "\\033[1;31m",
+        "\\e[0m",
+        "\u{200b}",
+        "\u{200d}",
+        "\u{2060}",
+        "\u{feff}",
+        "\u{ad}",
+        "\u{202e}",
+    ] {
+        for text in [
+            format!("key {head}{hidden}{tail} end"),
+            format!("\u{1b}[31m{head}{hidden}{}{hidden}{}\u{1b}[0m end", &tail[..7], &tail[7..]),
+            format!("DB_PASSWORD={hidden}Summer{hidden}2024! end"),
+        ] {
+            let scrubbed = scrub(&text);
+            assert!(scrubbed.contains("[redacted:") && scrubbed.ends_with(" end"), "{text:?} → {scrubbed:?}");
+            assert!(!scrubbed.contains(&tail[7..]) && !scrubbed.contains("2024"), "{text:?} → {scrubbed:?}");
+        }
+    }
+    // What hides nothing stays.
+    for text in ["\u{1b}[31mred\u{1b}[0m", "a\u{200b}b", "print(\"\\x1b[0m\")"] {
+        assert_eq!(scrub(text), text);
+    }
+}
+
+#[test]
+fn sentences_about_options_stay() {
+    for text in [
+        "--password string   Password for the user",
+        "Use --password to set the password.",
+        "the --password option is required",
+        "pass --secret generic to it",
+        "docker build --secret id=npmrc,src=/home/dev/.npmrc .",
+        "gcloud run deploy --secret db-password",
+        "docker login --password-stdin registry.example",
+        "mysql --password -u root",
+        "curl -u \"$USER:$PASS\" https://shop.example",
+        "openssl rsa -check -in key.pem",
+        "git log -a main",
+        "http -a is short for --auth",
+    ] {
+        assert_eq!(scrub(text), text);
     }
 }

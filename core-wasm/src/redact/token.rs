@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::{
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, is_token_start, span, span_back},
     value::{entropy, is_placeholder_body},
 };

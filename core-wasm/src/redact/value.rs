@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::rules::STOPWORDS;
+use super::stopwords::STOPWORDS;
 
 /// What kind of value the name indicates.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! Finds where the value of a name begins: after an operator, in a call, in the next cell of a table, in a sentence.
 
 use super::{
-    assignment::{Name, NameStyle},
+    name::{Name, NameStyle},
     scan::span,
     value::{Kind, Shape},
 };

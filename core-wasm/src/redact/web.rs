@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::{
     assignment::quoted,
-    rules::Rule,
+    rule::Rule,
     scan::{Scan, is_name, is_token_start, span, span_back},
     token::is_url_safe,
     value::{Kind, Shape, base64_value, entropy, is_secret},

@@ -3,25 +3,25 @@
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
-use throughline_embedder_wire::{Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Server, VERSION, batches};
+use throughline_embedder_wire::{Embedded, Endpoint, Fault, FaultKind, Limits, MAX_DIMS, Server, VERSION, batches};
 use ureq::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use ureq::{Agent, Body, Error};
 
-use crate::reply::{checked, words};
+use crate::reply::{parse_error_message, validate_vectors};
 use crate::{retry, tls};
 
 /// The longest JSON number in a vector, in bytes. Used to bound the size of a response.
-const LONGEST_NUMBER: u64 = 26;
+const MAX_NUMBER_BYTES: u64 = 26;
 
 /// Allowance for everything in a response besides the numbers, in bytes.
-const MORE: u64 = 1 << 20;
+const RESPONSE_OVERHEAD_BYTES: u64 = 1 << 20;
 
 /// The maximum number of bytes read from an error response.
-const MOST_OF_AN_ERROR: u64 = 64 << 10;
+const MAX_ERROR_BYTES: u64 = 64 << 10;
 
 /// How the key is sent to the server.
 #[derive(Clone, Copy, Debug)]
-pub enum Authorization {
+pub(crate) enum Authorization {
     /// `Authorization: Bearer KEY`.
     Bearer,
     /// `x-goog-api-key: KEY`.
@@ -29,7 +29,7 @@ pub enum Authorization {
 }
 
 /// A server and the settings for talking to it. It does not implement `Debug` because it holds the key.
-pub struct Client {
+pub(crate) struct Client {
     agent: Agent,
     endpoint: Endpoint,
     dimensions: Option<usize>,
@@ -45,17 +45,17 @@ struct Key {
 }
 
 /// A failed attempt.
-struct Miss {
+struct AttemptError {
     fault: Fault,
     /// Whether another attempt within this request may succeed.
-    again: bool,
+    is_retryable: bool,
 }
 
 impl Client {
     /// Validates the address and reads the key from the environment. Makes no connection.
-    pub fn new(server: &Server, authorization: Authorization, limits: Limits) -> Result<Self, Fault> {
+    pub(crate) fn new(server: &Server, authorization: Authorization, limits: Limits) -> Result<Self, Fault> {
         let endpoint = Endpoint::parse(&server.base_url)
-            .map_err(|what| Fault::lasting(Kind::Request, format!("base_url cannot be used: {what}")))?;
+            .map_err(|what| Fault::permanent(FaultKind::Request, format!("base_url cannot be used: {what}")))?;
         let key = server.key_env.as_deref().map(|name| Key::read(name, authorization)).transpose()?;
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
@@ -75,7 +75,7 @@ impl Client {
 
     /// Returns the vectors of all texts, in order. `asked` writes the request body for a batch of texts; `read` parses
     /// the vectors from the response body.
-    pub fn embed(
+    pub(crate) fn embed(
         &self,
         model: &str,
         path: &str,
@@ -87,10 +87,11 @@ impl Client {
         let mut vectors = Vec::with_capacity(texts.len());
         for range in batches(texts.iter().map(String::len), &self.limits) {
             let texts = &texts[range];
-            let body = asked(texts).map_err(|_| Fault::lasting(Kind::Request, "the request cannot be written as JSON"))?;
-            let most = texts.len() as u64 * MOST_DIMS as u64 * LONGEST_NUMBER + MORE;
+            let body =
+                asked(texts).map_err(|_| Fault::permanent(FaultKind::Request, "the request cannot be written as JSON"))?;
+            let most = texts.len() as u64 * MAX_DIMS as u64 * MAX_NUMBER_BYTES + RESPONSE_OVERHEAD_BYTES;
             let reply = self.post(path, &body, most)?;
-            vectors.extend(checked(read(&reply)?, texts.len(), &mut dims)?);
+            vectors.extend(validate_vectors(read(&reply)?, texts.len(), &mut dims)?);
         }
         Ok(Embedded { version: VERSION, model: model.to_owned(), dims: dims.unwrap_or_default(), vectors })
     }
@@ -101,14 +102,14 @@ impl Client {
         let backoff = Duration::from_millis(self.limits.backoff_ms);
         let mut tried = 1;
         loop {
-            let Miss { mut fault, again } = match self.once(path, body, most, until) {
+            let AttemptError { mut fault, is_retryable } = match self.attempt(path, body, most, until) {
                 Ok(body) => return Ok(body),
                 Err(miss) => miss,
             };
             let asked = fault.retry_after_ms.map(Duration::from_millis);
-            let wait = retry::wait(tried, backoff, asked, retry::dice());
+            let wait = retry::backoff_delay(tried, backoff, asked, retry::random_fraction());
             // Give up if the wait leaves no time for another attempt.
-            if !again || tried >= self.limits.tries || Instant::now() + wait >= until {
+            if !is_retryable || tried >= self.limits.tries || Instant::now() + wait >= until {
                 if tried > 1 {
                     fault.message = format!("{} (attempt {tried}, giving up)", fault.message);
                 }
@@ -120,7 +121,7 @@ impl Client {
     }
 
     /// Makes one attempt.
-    fn once(&self, path: &str, body: &[u8], most: u64, until: Instant) -> Result<Vec<u8>, Miss> {
+    fn attempt(&self, path: &str, body: &[u8], most: u64, until: Instant) -> Result<Vec<u8>, AttemptError> {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let mut request = self
             .agent
@@ -132,20 +133,20 @@ impl Client {
         if let Some(Key { header: (name, value), .. }) = &self.key {
             request = request.header(*name, value.clone());
         }
-        let mut response = request.send(body).map_err(|error| self.miss(&error))?;
+        let mut response = request.send(body).map_err(|error| self.transport_error(&error))?;
         if response.status() != StatusCode::OK {
-            return Err(self.refusal(&mut response));
+            return Err(self.status_error(&mut response));
         }
-        response.body_mut().with_config().limit(most).read_to_vec().map_err(|error| self.miss(&error))
+        response.body_mut().with_config().limit(most).read_to_vec().map_err(|error| self.transport_error(&error))
     }
 
     /// Maps a response other than 200 to a fault.
-    fn refusal(&self, response: &mut Response<Body>) -> Miss {
+    fn status_error(&self, response: &mut Response<Body>) -> AttemptError {
         let status = response.status();
         let from = &self.endpoint.authority;
         if status.is_redirection() {
             let message = format!("{from} answered {status} with a redirect, which is not followed");
-            return Miss { fault: Fault::lasting(Kind::Refused, message), again: false };
+            return AttemptError { fault: Fault::permanent(FaultKind::Refused, message), is_retryable: false };
         }
         if matches!(status.as_u16(), 401 | 403) {
             // Leave out the server's message: it tends to quote the key.
@@ -153,35 +154,35 @@ impl Client {
                 Some(key) => format!("{from} answered {status}: it rejects the key in {}", key.variable),
                 None => format!("{from} answered {status}: it needs a key, but key_env names none"),
             };
-            return Miss { fault: Fault::lasting(Kind::Key, message), again: false };
+            return AttemptError { fault: Fault::permanent(FaultKind::Key, message), is_retryable: false };
         }
-        let retry_after = asked(response.headers());
-        let body = response.body_mut().with_config().limit(MOST_OF_AN_ERROR).read_to_vec().unwrap_or_default();
-        let (said, code) = words(&body, self.key.as_ref().map(|key| key.secret.as_str()));
+        let retry_after = parse_retry_after(response.headers());
+        let body = response.body_mut().with_config().limit(MAX_ERROR_BYTES).read_to_vec().unwrap_or_default();
+        let (said, code) = parse_error_message(&body, self.key.as_ref().map(|key| key.secret.as_str()));
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let message = format!("{from} answered {status}{said}");
         let mut fault = match status.as_u16() {
             // OpenAI's code for an account without credit; waiting does not help.
-            429 if code.as_deref() == Some("insufficient_quota") => Fault::lasting(Kind::Rate, message),
-            429 => Fault::passing(Kind::Rate, message),
-            408 => Fault::passing(Kind::Timeout, message),
-            500.. => Fault::passing(Kind::Server, message),
-            _ => Fault::lasting(Kind::Refused, message),
+            429 if code.as_deref() == Some("insufficient_quota") => Fault::permanent(FaultKind::Rate, message),
+            429 => Fault::temporary(FaultKind::Rate, message),
+            408 => Fault::temporary(FaultKind::Timeout, message),
+            500.. => Fault::temporary(FaultKind::Server, message),
+            _ => Fault::permanent(FaultKind::Refused, message),
         };
         if fault.retryable {
             fault.retry_after_ms = retry_after.and_then(|wait| u64::try_from(wait.as_millis()).ok());
         }
-        Miss { again: fault.retryable, fault }
+        AttemptError { is_retryable: fault.retryable, fault }
     }
 
     /// Maps a connection error to a fault.
-    fn miss(&self, error: &Error) -> Miss {
+    fn transport_error(&self, error: &Error) -> AttemptError {
         let from = &self.endpoint.authority;
-        let connection = |what: String| Fault::passing(Kind::Connection, what);
-        let (fault, again) = match error {
+        let connection = |what: String| Fault::temporary(FaultKind::Connection, what);
+        let (fault, is_retryable) = match error {
             Error::Timeout(_) => {
                 let message = format!("{from} did not answer within {} ms", self.limits.timeout_ms);
-                (Fault::passing(Kind::Timeout, message), false)
+                (Fault::temporary(FaultKind::Timeout, message), false)
             }
             Error::HostNotFound => (connection(format!("{from} was not found")), true),
             Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -189,37 +190,39 @@ impl Client {
             }
             // rustls errors arrive as `InvalidData`. A bad certificate will be just as bad next time.
             Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-                (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false)
+                (Fault::permanent(FaultKind::Connection, format!("{from} cannot be trusted: {error}")), false)
             }
             Error::Io(error) => (connection(format!("no connection to {from}: {error}")), true),
-            Error::Rustls(error) => (Fault::lasting(Kind::Connection, format!("{from} cannot be trusted: {error}")), false),
+            Error::Rustls(error) => {
+                (Fault::permanent(FaultKind::Connection, format!("{from} cannot be trusted: {error}")), false)
+            }
             Error::ConnectionFailed => (connection(format!("no connection to {from}")), true),
             // Leave out the error's message: it could contain a proxy password.
             Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
                 (connection(format!("the proxy could not connect to {from}")), true)
             }
             Error::BodyExceedsLimit(most) => {
-                (Fault::lasting(Kind::Answer, format!("{from} answered with more than {most} bytes")), false)
+                (Fault::permanent(FaultKind::Answer, format!("{from} answered with more than {most} bytes")), false)
             }
             Error::LargeResponseHeader(..) | Error::Protocol(_) => {
-                (Fault::passing(Kind::Answer, format!("{from} sent an invalid HTTP response")), false)
+                (Fault::temporary(FaultKind::Answer, format!("{from} sent an invalid HTTP response")), false)
             }
-            other => (Fault::lasting(Kind::Request, format!("the request to {from} failed: {other}")), false),
+            other => (Fault::permanent(FaultKind::Request, format!("the request to {from} failed: {other}")), false),
         };
-        Miss { fault, again }
+        AttemptError { fault, is_retryable }
     }
 }
 
 /// Returns how long the server asks clients to wait before the next request.
-fn asked(headers: &HeaderMap) -> Option<Duration> {
+fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    retry::asked(text("retry-after-ms"), text("retry-after"), SystemTime::now())
+    retry::parse_retry_after(text("retry-after-ms"), text("retry-after"), SystemTime::now())
 }
 
 impl Key {
     /// Reads the key from the environment. Errors name the variable and never include its value.
     fn read(variable: &str, authorization: Authorization) -> Result<Self, Fault> {
-        let fault = |what: &str| Fault::lasting(Kind::Key, format!("{variable} {what}"));
+        let fault = |what: &str| Fault::permanent(FaultKind::Key, format!("{variable} {what}"));
         let secret = std::env::var(variable).map_err(|_| fault("is not set, or is not valid UTF-8"))?;
         let secret = secret.trim();
         if secret.is_empty() {

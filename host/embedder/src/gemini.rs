@@ -1,19 +1,19 @@
 //! Gemini's embedding protocol: `POST {base_url}/models/{model}:batchEmbedContents`.
 
 use serde::{Deserialize, Serialize};
-use throughline_embedder_wire::{Embedded, Fault, Kind, Purpose, Request, Server};
+use throughline_embedder_wire::{Embedded, Fault, FaultKind, Purpose, Request, Server};
 
 use crate::client::{Authorization, Client};
 use crate::reply::{Numbers, parse};
 
 #[derive(Serialize)]
-struct Asked<'a> {
-    requests: Vec<One<'a>>,
+struct RequestBody<'a> {
+    requests: Vec<EmbedContentRequest<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct One<'a> {
+struct EmbedContentRequest<'a> {
     model: &'a str,
     content: Content<'a>,
     task_type: &'static str,
@@ -32,22 +32,22 @@ struct Part<'a> {
 }
 
 #[derive(Deserialize)]
-struct Reply {
-    embeddings: Vec<Item>,
+struct ResponseBody {
+    embeddings: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     values: Numbers,
 }
 
 /// Embeds the request's texts with a Gemini server.
-pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
+pub(crate) fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
     let name = server.model.strip_prefix("models/").unwrap_or(&server.model);
     // The name becomes part of the URL.
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)) {
-        return Err(Fault::lasting(
-            Kind::Request,
+        return Err(Fault::permanent(
+            FaultKind::Request,
             "the model's name contains characters other than letters, digits and -._",
         ));
     }
@@ -58,20 +58,20 @@ pub fn embed(server: &Server, request: &Request) -> Result<Embedded, Fault> {
         Purpose::Document => "RETRIEVAL_DOCUMENT",
     };
     let asked = |texts: &[String]| {
-        let one = |text| One {
+        let one = |text| EmbedContentRequest {
             model: &model,
             content: Content { parts: [Part { text }] },
             task_type,
             output_dimensionality: server.dimensions,
         };
-        serde_json::to_vec(&Asked { requests: texts.iter().map(|text| one(text.as_str())).collect() })
+        serde_json::to_vec(&RequestBody { requests: texts.iter().map(|text| one(text.as_str())).collect() })
     };
     client.embed(name, &path, &request.texts, asked, read)
 }
 
 /// Parses the vectors, which are in the order of the requests.
 fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
-    Ok(parse::<Reply>(body)?.embeddings.into_iter().map(|item| item.values.0).collect())
+    Ok(parse::<ResponseBody>(body)?.embeddings.into_iter().map(|item| item.values.0).collect())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
 use serde::Deserialize;
-use throughline_embedder_wire::{Answer, Embedded, Fault, Kind, MOST_REQUEST, Provider, Request, VERSION};
+use throughline_embedder_wire::{Answer, Embedded, Fault, FaultKind, MAX_REQUEST, Provider, Request, VERSION};
 
 const USAGE: &str = "throughline-embedder is started by throughline; it reads a JSON request from standard input";
 
@@ -57,11 +57,11 @@ fn main() -> ExitCode {
 fn read() -> Result<Request, Fault> {
     let mut bytes = Vec::new();
     io::stdin()
-        .take(MOST_REQUEST + 1)
+        .take(MAX_REQUEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Fault::lasting(Kind::Request, format!("the request cannot be read: {error}")))?;
-    if bytes.len() as u64 > MOST_REQUEST {
-        return Err(Fault::lasting(Kind::Request, format!("the request is longer than {MOST_REQUEST} bytes")));
+        .map_err(|error| Fault::permanent(FaultKind::Request, format!("the request cannot be read: {error}")))?;
+    if bytes.len() as u64 > MAX_REQUEST {
+        return Err(Fault::permanent(FaultKind::Request, format!("the request is longer than {MAX_REQUEST} bytes")));
     }
     parse(&bytes)
 }
@@ -75,15 +75,15 @@ struct Versioned {
 fn parse(bytes: &[u8]) -> Result<Request, Fault> {
     // Report only the position of the error: the message itself could quote the request's contents.
     let malformed = |error: serde_json::Error| {
-        Fault::lasting(
-            Kind::Request,
+        Fault::permanent(
+            FaultKind::Request,
             format!("the request is malformed at line {}, column {}", error.line(), error.column()),
         )
     };
     let Versioned { version } = serde_json::from_slice(bytes).map_err(malformed)?;
     if version != VERSION {
-        return Err(Fault::lasting(
-            Kind::Request,
+        return Err(Fault::permanent(
+            FaultKind::Request,
             format!(
                 "the request has version {version}, but this embedder supports {VERSION}: install the same version of both"
             ),
@@ -91,11 +91,13 @@ fn parse(bytes: &[u8]) -> Result<Request, Fault> {
     }
     let request: Request = serde_json::from_slice(bytes).map_err(malformed)?;
     if request.limits.batch == 0 || request.limits.batch_bytes == 0 || request.limits.tries == 0 {
-        return Err(Fault::lasting(Kind::Request, "a limit must not be 0"));
+        return Err(Fault::permanent(FaultKind::Request, "a limit must not be 0"));
     }
     match request.texts.iter().position(|text| text.trim().is_empty()) {
-        Some(index) => Err(Fault::lasting(Kind::Request, format!("text {} of {} is empty", index + 1, request.texts.len()))),
-        None if request.texts.is_empty() => Err(Fault::lasting(Kind::Request, "the request has no text")),
+        Some(index) => {
+            Err(Fault::permanent(FaultKind::Request, format!("text {} of {} is empty", index + 1, request.texts.len())))
+        }
+        None if request.texts.is_empty() => Err(Fault::permanent(FaultKind::Request, "the request has no text")),
         None => Ok(request),
     }
 }
@@ -108,8 +110,8 @@ fn embed(request: &Request) -> Result<Embedded, Fault> {
         #[cfg(feature = "folder")]
         Provider::Folder { path } => folder::embed(path.as_ref(), request),
         #[cfg(not(feature = "folder"))]
-        Provider::Folder { .. } => Err(Fault::lasting(
-            Kind::Unsupported,
+        Provider::Folder { .. } => Err(Fault::permanent(
+            FaultKind::Unsupported,
             "this embedder was built without support for models in a folder; build it with --features folder",
         )),
     }
@@ -145,7 +147,7 @@ mod tests {
             (b"".to_vec(), "malformed"),
         ] {
             let fault = parse(&bytes).unwrap_err();
-            assert_eq!((fault.kind, fault.retryable), (Kind::Request, false));
+            assert_eq!((fault.kind, fault.retryable), (FaultKind::Request, false));
             assert!(fault.message.contains(word) && !fault.message.contains("secret"), "{fault:?}");
         }
     }

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use throughline_embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
 
 use crate::client::{Authorization, Client};
-use crate::reply::{Numbers, parse, wrong};
+use crate::reply::{Numbers, invalid_answer, parse};
 
 #[derive(Serialize)]
-struct Asked<'a> {
+struct RequestBody<'a> {
     model: &'a str,
     input: &'a [String],
     encoding_format: EncodingFormat,
@@ -16,30 +16,31 @@ struct Asked<'a> {
 }
 
 #[derive(Deserialize)]
-struct Reply {
-    data: Vec<Item>,
+struct ResponseBody {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     index: usize,
     embedding: Numbers,
 }
 
 /// Embeds the request's texts with an OpenAI-compatible server.
-pub fn embed(server: &Server, encoding_format: EncodingFormat, request: &Request) -> Result<Embedded, Fault> {
+pub(crate) fn embed(server: &Server, encoding_format: EncodingFormat, request: &Request) -> Result<Embedded, Fault> {
     let client = Client::new(server, Authorization::Bearer, request.limits)?;
     let Server { model, dimensions, .. } = server;
-    let asked = |input: &[String]| serde_json::to_vec(&Asked { model, input, encoding_format, dimensions: *dimensions });
+    let asked =
+        |input: &[String]| serde_json::to_vec(&RequestBody { model, input, encoding_format, dimensions: *dimensions });
     client.embed(model, "/embeddings", &request.texts, asked, read)
 }
 
 /// Parses the vectors and sorts them by `index`, since the list may be in another order.
 fn read(body: &[u8]) -> Result<Vec<Vec<f32>>, Fault> {
-    let mut items = parse::<Reply>(body)?.data;
+    let mut items = parse::<ResponseBody>(body)?.data;
     items.sort_by_key(|item| item.index);
     if items.iter().enumerate().any(|(place, item)| item.index != place) {
-        return Err(wrong("the vectors in the server's answer have wrong indexes"));
+        return Err(invalid_answer("the vectors in the server's answer have wrong indexes"));
     }
     Ok(items.into_iter().map(|item| item.embedding.0).collect())
 }

@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use throughline_embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, FaultKind};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Environment variables that replace the machine's certificates.
 const VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Returns the TLS configuration for connections.
-pub fn config() -> Result<TlsConfig, Fault> {
+pub(crate) fn config() -> Result<TlsConfig, Fault> {
     let found = rustls_native_certs::load_native_certs().certs;
     let roots = if found.is_empty() {
         if let Some(name) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
-            return Err(Fault::lasting(Kind::Request, format!("{name} does not point to readable certificates")));
+            return Err(Fault::permanent(FaultKind::Request, format!("{name} does not point to readable certificates")));
         }
         RootCerts::WebPki
     } else {

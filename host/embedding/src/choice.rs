@@ -1,33 +1,33 @@
 //! Chooses the embedding providers to try, from the configuration and the environment alone, without contacting any.
 
-use super::settings::{Provider, Settings, Wanted};
+use super::settings::{Provider, ProviderSetting, Settings};
 
 /// Which providers to try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct ProviderChoice {
     /// The providers to try in order, until one answers. If the user named a provider, this is that provider alone, so
     /// that no text goes to another service and no other model's vectors take its place. Empty means word search only.
     pub order: Vec<Provider>,
     /// Providers that were skipped, each with the reason.
-    pub passed_over: Vec<(Provider, String)>,
+    pub skipped: Vec<(Provider, String)>,
 }
 
 impl Provider {
     /// Chooses the providers for these settings. `is_set` says whether an environment variable is set and not empty.
-    pub fn choose(settings: &Settings, is_set: impl Fn(&str) -> bool) -> Choice {
-        let only = |provider| Choice { order: vec![provider], passed_over: Vec::new() };
+    pub fn choose(settings: &Settings, is_set: impl Fn(&str) -> bool) -> ProviderChoice {
+        let only = |provider| ProviderChoice { order: vec![provider], skipped: Vec::new() };
         match settings.provider {
-            Wanted::None => Choice::default(),
-            Wanted::Local => only(Self::Local),
-            Wanted::Openai => only(Self::Openai),
-            Wanted::Gemini => only(Self::Gemini),
-            Wanted::Folder => only(Self::Folder),
-            Wanted::Auto => {
-                let mut choice = Choice::default();
+            ProviderSetting::None => ProviderChoice::default(),
+            ProviderSetting::Local => only(Self::Local),
+            ProviderSetting::Openai => only(Self::Openai),
+            ProviderSetting::Gemini => only(Self::Gemini),
+            ProviderSetting::Folder => only(Self::Folder),
+            ProviderSetting::Auto => {
+                let mut choice = ProviderChoice::default();
                 for provider in &settings.order {
-                    match provider.lacks(settings, &is_set) {
+                    match provider.missing_setting(settings, &is_set) {
                         None => choice.order.push(*provider),
-                        Some(what) => choice.passed_over.push((*provider, what)),
+                        Some(what) => choice.skipped.push((*provider, what)),
                     }
                 }
                 choice
@@ -36,7 +36,7 @@ impl Provider {
     }
 
     /// Returns what this provider is missing, or `None` if it can be used.
-    pub fn lacks(self, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Option<String> {
+    pub fn missing_setting(self, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Option<String> {
         match self {
             Self::Local => None,
             Self::Folder => settings.folder.path.is_none().then(|| "embedding.folder.path is not set".into()),
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn who_is_passed_over_is_named_with_the_reason() {
         let settings: Settings = toml::from_str("provider = \"auto\"").unwrap();
-        let passed_over = Provider::choose(&settings, |_| false).passed_over;
+        let skipped = Provider::choose(&settings, |_| false).skipped;
         assert_eq!(
-            passed_over,
+            skipped,
             [(Openai, "OPENAI_API_KEY is not set".into()), (Gemini, "GEMINI_API_KEY or GOOGLE_API_KEY is not set".into())]
         );
     }

@@ -1,9 +1,9 @@
 //! Turns texts into vectors, so that search finds texts with the same meaning even if they share no word.
 //!
-//! [`embed`] is the entry point. [`Choice`] picks the providers to try, from the [`Settings`] and the environment. The
+//! [`embed`] is the entry point. [`ProviderChoice`] picks the providers to try, from the [`Settings`] and the environment. The
 //! model in [`local`] is built in and has no requirements. Any other provider runs in a separate process,
 //! `throughline-embedder`, which is started only if the configuration names such a provider. This program itself opens
-//! no connection and loads no model from disk. [`wish`] determines which model's vectors the database should contain.
+//! no connection and loads no model from disk. [`target_model`] determines which model's vectors the database should contain.
 //!
 //! # External providers
 //!
@@ -35,10 +35,10 @@ pub mod local;
 pub mod process;
 pub mod remote;
 pub mod settings;
-pub mod wish;
+pub mod target_model;
 
-pub use choice::Choice;
-pub use failure::Failure;
+pub use choice::ProviderChoice;
+pub use failure::EmbeddingFailure;
 pub use remote::Embedder;
 pub use settings::{Provider, Settings};
 
@@ -81,13 +81,13 @@ pub struct Embedding {
 
 /// The result of an embedding request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Embedded {
+pub enum EmbedOutcome {
     /// Vectors from an external provider: one for each text, in order.
     Remote(Model, Vec<Embedding>),
     /// The caller should use the built-in model, [`local`].
     Local,
     /// Embeddings are turned off.
-    Nobody,
+    Disabled,
 }
 
 /// Asks the configured provider to embed these texts, none of which may be empty.
@@ -100,28 +100,28 @@ pub fn embed(
     texts: &[String],
     purpose: Purpose,
     log: &Log,
-) -> Result<Embedded, Failure> {
+) -> Result<EmbedOutcome, EmbeddingFailure> {
     let choice = Provider::choose(settings, |name| embedder.is_set(name));
     let mut failed = None;
     for provider in choice.order {
         if let Some(failure) = failed.take() {
-            note(log, &failure);
+            log_failure(log, &failure);
         }
         if provider == Provider::Local {
-            return Ok(Embedded::Local);
+            return Ok(EmbedOutcome::Local);
         }
         match embedder.embed(settings, provider, texts, purpose) {
-            Ok((model, vectors)) => return Ok(Embedded::Remote(model, vectors)),
+            Ok((model, vectors)) => return Ok(EmbedOutcome::Remote(model, vectors)),
             Err(failure) => failed = Some(failure),
         }
     }
-    match (failed, choice.passed_over.into_iter().next()) {
+    match (failed, choice.skipped.into_iter().next()) {
         (Some(failure), _) => Err(failure),
-        (None, Some((provider, what))) => Err(Failure::not_asked(settings, provider, what)),
-        (None, None) => Ok(Embedded::Nobody),
+        (None, Some((provider, what))) => Err(EmbeddingFailure::not_configured(settings, provider, what)),
+        (None, None) => Ok(EmbedOutcome::Disabled),
     }
 }
 
-fn note(log: &Log, failure: &Failure) {
-    log.note(Level::Warn, "an embedding provider failed; trying the next one", failure.to_string());
+fn log_failure(log: &Log, failure: &EmbeddingFailure) {
+    log.record(Level::Warn, "an embedding provider failed; trying the next one", failure.to_string());
 }

@@ -2,21 +2,21 @@
 
 use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use throughline_embedder_wire::{Fault, Kind};
+use throughline_embedder_wire::{Fault, FaultKind};
+use throughline_platform::permissions;
+use throughline_platform::process::{in_own_group, kill_group};
 
 /// The name of the embedder program.
 pub const PROGRAM: &str = "throughline-embedder";
 
 /// Finds the embedder next to our own program, or else in an absolute folder of `PATH`.
-pub fn find(own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
+pub fn find_program(own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
     let beside = own.and_then(Path::parent).map(Path::to_path_buf);
     let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
     beside
@@ -24,23 +24,22 @@ pub fn find(own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
         .chain(others)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(PROGRAM))
-        .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
+        .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && permissions::is_executable(&meta)))
 }
 
 /// Runs the process with `request` as its input and returns its output. Fails if the output exceeds `most` bytes or the
 /// process exceeds `time`.
 pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Duration) -> Result<Vec<u8>, Fault> {
-    let mut child = command
+    // Everything that the process starts is killed with it.
+    let mut child = in_own_group(&mut command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // The process gets its own group, so that everything it starts can be killed with it.
-        .process_group(0)
         .spawn()
-        .map_err(|error| Fault::lasting(Kind::Unsupported, format!("{PROGRAM} cannot be started: {error}")))?;
+        .map_err(|error| Fault::permanent(FaultKind::Unsupported, format!("{PROGRAM} cannot be started: {error}")))?;
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        end(&mut child);
-        return Err(Fault::lasting(Kind::Unsupported, format!("cannot communicate with {PROGRAM}")));
+        kill_group(&mut child);
+        return Err(Fault::permanent(FaultKind::Unsupported, format!("cannot communicate with {PROGRAM}")));
     };
     // Neither thread is joined. Both finish when the process does; if a descendant keeps the output open, its reader
     // thread is abandoned.
@@ -52,37 +51,33 @@ pub(super) fn run(mut command: Command, request: Vec<u8>, most: u64, time: Durat
         drop(sender.send(read));
     });
     if let Err(error) = writing.and(reading) {
-        end(&mut child);
-        return Err(Fault::passing(Kind::Unsupported, format!("cannot communicate with {PROGRAM}: {error}")));
+        kill_group(&mut child);
+        return Err(Fault::temporary(FaultKind::Unsupported, format!("cannot communicate with {PROGRAM}: {error}")));
     }
     let read = receiver.recv_timeout(time);
-    end(&mut child);
+    kill_group(&mut child);
     match read {
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
-            Err(Fault::lasting(Kind::Answer, format!("{PROGRAM} answered with more than {most} bytes")))
+            Err(Fault::permanent(FaultKind::Answer, format!("{PROGRAM} answered with more than {most} bytes")))
         }
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read: {error}"))),
-        Err(RecvTimeoutError::Timeout) => Err(Fault::passing(
-            Kind::Timeout,
+        Ok(Err(error)) => {
+            Err(Fault::temporary(FaultKind::Answer, format!("the answer of {PROGRAM} cannot be read: {error}")))
+        }
+        Err(RecvTimeoutError::Timeout) => Err(Fault::temporary(
+            FaultKind::Timeout,
             format!("{PROGRAM} did not finish within {} ms and was killed", time.as_millis()),
         )),
         Err(RecvTimeoutError::Disconnected) => {
-            Err(Fault::passing(Kind::Answer, format!("the answer of {PROGRAM} cannot be read")))
+            Err(Fault::temporary(FaultKind::Answer, format!("the answer of {PROGRAM} cannot be read")))
         }
     }
-}
-
-/// Kills the process and its group, if they are still running.
-fn end(child: &mut Child) {
-    // The process has not been waited for, so its id cannot have been reused.
-    let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -98,8 +93,8 @@ mod tests {
         };
         let (own, other, dull) = (make("own", 0o755), make("other", 0o755), make("dull", 0o644));
         let path = std::env::join_paths([Path::new("."), &dull, &other]).unwrap();
-        assert_eq!(find(Some(&own.join("throughline")), Some(&path)), Some(own.join(PROGRAM)));
-        assert_eq!(find(Some(&dull.join("throughline")), Some(&path)), Some(other.join(PROGRAM)));
-        assert_eq!(find(None, None), None);
+        assert_eq!(find_program(Some(&own.join("throughline")), Some(&path)), Some(own.join(PROGRAM)));
+        assert_eq!(find_program(Some(&dull.join("throughline")), Some(&path)), Some(other.join(PROGRAM)));
+        assert_eq!(find_program(None, None), None);
     }
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use throughline_embedder_wire::{Answer, Embedded, Endpoint, Fault, Kind, Limits, MOST_DIMS, Request, Server, VERSION};
+use throughline_embedder_wire::{Answer, Embedded, Endpoint, Fault, FaultKind, Limits, MAX_DIMS, Request, Server, VERSION};
 
-use super::failure::Failure;
+use super::failure::EmbeddingFailure;
 use super::process::{self, PROGRAM};
-use super::settings::{GEMINI, OPENAI, Provider, Settings};
+use super::settings::{GEMINI_BASE_URL, OPENAI_BASE_URL, Provider, Settings};
 use super::{Embedding, Model, Purpose};
 
 /// Environment variables passed to the embedder besides the key, for reaching a server. `HOME` is deliberately not
 /// among them.
-const PASSED_ON: [&str; 10] = [
+const FORWARDED_VARIABLES: [&str; 10] = [
     "HTTPS_PROXY",
     "https_proxy",
     "HTTP_PROXY",
@@ -29,16 +29,16 @@ const PASSED_ON: [&str; 10] = [
 ];
 
 /// Extra time for the process beyond its requests: to start, and to read a model of some hundred megabytes.
-const GRACE: Duration = Duration::from_secs(5);
+const STARTUP_GRACE: Duration = Duration::from_secs(5);
 
 /// The encoded size of one number, in bytes, rounded up: 32 bits in base64.
-const NUMBER: u64 = 6;
+const MAX_NUMBER_BYTES: u64 = 6;
 
 /// Allowance for the rest of an answer, in bytes.
-const MORE: u64 = 64 << 10;
+const ANSWER_OVERHEAD_BYTES: u64 = 64 << 10;
 
 /// The longest accepted model name, in bytes.
-const LONGEST_NAME: usize = 300;
+const MAX_MODEL_NAME_BYTES: usize = 300;
 
 /// How to start the embedder.
 pub struct Embedder<'a> {
@@ -58,7 +58,7 @@ impl Embedder<'_> {
     pub fn installed() -> Self {
         let own = std::env::current_exe().ok();
         Self {
-            program: process::find(own.as_deref(), std::env::var_os("PATH").as_deref()),
+            program: process::find_program(own.as_deref(), std::env::var_os("PATH").as_deref()),
             variable: &|name| std::env::var_os(name),
             backoff_ms: Limits::default().backoff_ms,
             until: None,
@@ -78,15 +78,15 @@ impl Embedder<'_> {
         provider: Provider,
         texts: &[String],
         purpose: Purpose,
-    ) -> Result<(Model, Vec<Embedding>), Failure> {
-        let failed = |fault: Fault| Failure::new(settings, provider, fault);
+    ) -> Result<(Model, Vec<Embedding>), EmbeddingFailure> {
+        let failed = |fault: Fault| EmbeddingFailure::new(settings, provider, fault);
         let Some(program) = &self.program else {
-            return Err(failed(Fault::lasting(Kind::Unsupported, format!("{PROGRAM} is not installed"))));
+            return Err(failed(Fault::permanent(FaultKind::Unsupported, format!("{PROGRAM} is not installed"))));
         };
         let (asked, key) = self.request(settings, provider).map_err(failed)?;
         let left = self.until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            return Err(failed(Fault::passing(Kind::Timeout, "no time is left for the request")));
+            return Err(failed(Fault::temporary(FaultKind::Timeout, "no time is left for the request")));
         }
         let limits = Limits {
             timeout_ms: settings.timeout_ms.min(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
@@ -105,23 +105,23 @@ impl Embedder<'_> {
         };
         let request = Request { version: VERSION, provider: asked, purpose, texts: texts.to_vec(), limits };
         let request = serde_json::to_vec(&request)
-            .map_err(|_| failed(Fault::lasting(Kind::Request, "the request cannot be written as JSON")))?;
+            .map_err(|_| failed(Fault::permanent(FaultKind::Request, "the request cannot be written as JSON")))?;
         let mut command = Command::new(program);
         command.env_clear().current_dir("/");
         if provider != Provider::Folder {
-            command.envs(PASSED_ON.iter().filter_map(|name| Some((name, (self.variable)(name)?))));
+            command.envs(FORWARDED_VARIABLES.iter().filter_map(|name| Some((name, (self.variable)(name)?))));
         }
         command.envs(key.and_then(|name| Some((name, (self.variable)(name)?))));
         let time = Duration::from_millis(settings.timeout_ms)
             .saturating_mul(u32::try_from(shares).unwrap_or(u32::MAX))
-            .saturating_add(GRACE)
+            .saturating_add(STARTUP_GRACE)
             .min(left);
-        let most = texts.len() as u64 * MOST_DIMS as u64 * NUMBER + MORE;
+        let most = texts.len() as u64 * MAX_DIMS as u64 * MAX_NUMBER_BYTES + ANSWER_OVERHEAD_BYTES;
         let answer = process::run(command, request, most, time).map_err(failed)?;
-        let Embedded { model, dims, vectors, .. } = read(&answer, texts.len()).map_err(failed)?;
+        let Embedded { model, dims, vectors, .. } = parse_answer(&answer, texts.len()).map_err(failed)?;
         let name = match provider {
-            Provider::Openai => named(&settings.openai.model, &settings.openai.base_url, OPENAI),
-            Provider::Gemini => named(&settings.gemini.model, &settings.gemini.base_url, GEMINI),
+            Provider::Openai => qualify_model_name(&settings.openai.model, &settings.openai.base_url, OPENAI_BASE_URL),
+            Provider::Gemini => qualify_model_name(&settings.gemini.model, &settings.gemini.base_url, GEMINI_BASE_URL),
             Provider::Folder | Provider::Local => model,
         };
         let model = Model { provider: provider.name().into(), name, dims };
@@ -134,9 +134,9 @@ impl Embedder<'_> {
         settings: &'s Settings,
         provider: Provider,
     ) -> Result<(throughline_embedder_wire::Provider, Option<&'s str>), Fault> {
-        if let Some(what) = provider.lacks(settings, |name| self.is_set(name)) {
-            let kind = if provider == Provider::Folder { Kind::Request } else { Kind::Key };
-            return Err(Fault::lasting(kind, what));
+        if let Some(what) = provider.missing_setting(settings, |name| self.is_set(name)) {
+            let kind = if provider == Provider::Folder { FaultKind::Request } else { FaultKind::Key };
+            return Err(Fault::permanent(kind, what));
         }
         let key = provider.key_env(settings).iter().map(String::as_str).find(|name| self.is_set(name));
         let server = |base_url: &str, model: &str, dimensions| Server {
@@ -157,11 +157,12 @@ impl Embedder<'_> {
             }
             Provider::Folder => {
                 let path = settings.folder.path.as_deref().and_then(Path::to_str);
-                let path = path.ok_or_else(|| Fault::lasting(Kind::Request, "embedding.folder.path is not valid UTF-8"))?;
+                let path =
+                    path.ok_or_else(|| Fault::permanent(FaultKind::Request, "embedding.folder.path is not valid UTF-8"))?;
                 throughline_embedder_wire::Provider::Folder { path: path.to_owned() }
             }
             Provider::Local => {
-                return Err(Fault::lasting(Kind::Request, "the built-in model does not use the embedder"));
+                return Err(Fault::permanent(FaultKind::Request, "the built-in model does not use the embedder"));
             }
         };
         Ok((asked, key))
@@ -170,7 +171,7 @@ impl Embedder<'_> {
 
 /// Returns the model's name, with the address appended if the server is not the usual one, because two servers may use
 /// one name for two models.
-fn named(model: &str, base_url: &str, usual: &str) -> String {
+fn qualify_model_name(model: &str, base_url: &str, usual: &str) -> String {
     match Endpoint::parse(base_url) {
         Ok(endpoint) if endpoint.url != usual => {
             format!("{model}@{}", endpoint.url.split_once("://").map_or(endpoint.url.as_str(), |(_, rest)| rest))
@@ -180,8 +181,8 @@ fn named(model: &str, base_url: &str, usual: &str) -> String {
 }
 
 /// Parses an answer to `wanted` texts and validates everything that can be checked.
-fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
-    let wrong = |what: &str| Fault::lasting(Kind::Answer, format!("{PROGRAM} {what}"));
+fn parse_answer(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
+    let wrong = |what: &str| Fault::permanent(FaultKind::Answer, format!("{PROGRAM} {what}"));
     if answer.is_empty() {
         return Err(wrong("exited without an answer"));
     }
@@ -199,14 +200,14 @@ fn read(answer: &[u8], wanted: usize) -> Result<Embedded, Fault> {
     if embedded.vectors.len() != wanted {
         return Err(wrong(&format!("returned {} vectors for {wanted} texts", embedded.vectors.len())));
     }
-    if !(1..=MOST_DIMS).contains(&embedded.dims) || embedded.vectors.iter().any(|vector| vector.0.len() != embedded.dims) {
+    if !(1..=MAX_DIMS).contains(&embedded.dims) || embedded.vectors.iter().any(|vector| vector.0.len() != embedded.dims) {
         return Err(wrong("returned vectors whose lengths differ from what it says"));
     }
     if !embedded.vectors.iter().all(|vector| is_unit(&vector.0)) {
         return Err(wrong("returned a vector that is not of length 1"));
     }
     let name = &embedded.model;
-    if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+    if name.is_empty() || name.len() > MAX_MODEL_NAME_BYTES || name.chars().any(char::is_control) {
         return Err(wrong("returned no valid model name"));
     }
     Ok(embedded)
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn only_what_fits_is_taken() {
-        assert_eq!(read(&answer(vec![vec![0.6, 0.8]], 2), 1).unwrap().vectors[0].0, [0.6, 0.8]);
+        assert_eq!(parse_answer(&answer(vec![vec![0.6, 0.8]], 2), 1).unwrap().vectors[0].0, [0.6, 0.8]);
         for (bytes, wanted) in [
             (answer(vec![vec![0.6, 0.8]], 2), 2),
             (answer(vec![vec![0.6, 0.8]], 3), 1),
@@ -248,27 +249,27 @@ mod tests {
             (br#"{"embedded":{"version":2,"model":"m","dims":1,"vectors":["AACAPw=="]}}"#.to_vec(), 1),
             (br#"{"embedded":{"version":1,"model":"","dims":1,"vectors":["AACAPw=="]}}"#.to_vec(), 1),
         ] {
-            let fault = read(&bytes, wanted).unwrap_err();
-            assert_eq!(fault.kind, Kind::Answer, "{}", String::from_utf8_lossy(&bytes));
+            let fault = parse_answer(&bytes, wanted).unwrap_err();
+            assert_eq!(fault.kind, FaultKind::Answer, "{}", String::from_utf8_lossy(&bytes));
         }
     }
 
     #[test]
     fn a_model_elsewhere_has_another_name() {
-        assert_eq!(named("m", OPENAI, OPENAI), "m");
-        assert_eq!(named("m", "https://api.openai.com/v1/", OPENAI), "m");
-        assert_eq!(named("m", "http://localhost:11434/v1", OPENAI), "m@localhost:11434/v1");
+        assert_eq!(qualify_model_name("m", OPENAI_BASE_URL, OPENAI_BASE_URL), "m");
+        assert_eq!(qualify_model_name("m", "https://api.openai.com/v1/", OPENAI_BASE_URL), "m");
+        assert_eq!(qualify_model_name("m", "http://localhost:11434/v1", OPENAI_BASE_URL), "m@localhost:11434/v1");
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_vectors_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..300), wanted in 0_usize..4) {
-            let _ = read(&bytes, wanted);
+            let _ = parse_answer(&bytes, wanted);
         }
 
         #[test]
         fn any_numbers_are_checked(numbers in prop::collection::vec(any::<f32>(), 0..5), dims in 0_usize..5) {
-            if let Ok(embedded) = read(&answer(vec![numbers], dims), 1) {
+            if let Ok(embedded) = parse_answer(&answer(vec![numbers], dims), 1) {
                 prop_assert!(embedded.vectors[0].0.iter().all(|number| number.is_finite()));
                 prop_assert_eq!(embedded.vectors[0].0.len(), dims);
             }
@@ -277,7 +278,7 @@ mod tests {
         #[test]
         fn half_an_answer_is_a_fault(cut in 0_usize..60) {
             let whole = answer(vec![vec![0.6, 0.8]], 2);
-            prop_assert!(read(&whole[..cut.min(whole.len() - 1)], 1).is_err());
+            prop_assert!(parse_answer(&whole[..cut.min(whole.len() - 1)], 1).is_err());
         }
     }
 }

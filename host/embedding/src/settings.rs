@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use throughline_embedder_wire::{EncodingFormat, Endpoint, MOST_DIMS};
+use throughline_embedder_wire::{EncodingFormat, Endpoint, MAX_DIMS};
 
 /// The default OpenAI address.
-pub const OPENAI: &str = "https://api.openai.com/v1";
+pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// The default Gemini address.
-pub const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
+pub const GEMINI_BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 
 /// The largest number of texts per request that every provider accepts: Gemini's limit.
-const MOST_TEXTS: usize = 100;
+const MAX_TEXTS: usize = 100;
 
 /// The largest timeout that a user may set, in milliseconds.
-const LONGEST: u64 = 600_000;
+const MAX_TIMEOUT_MS: u64 = 600_000;
 
 /// Which provider embeds texts, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -23,7 +23,7 @@ const LONGEST: u64 = 600_000;
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The provider to use.
-    pub provider: Wanted,
+    pub provider: ProviderSetting,
     /// For `auto`: the providers to try. The first one that is configured and answers is used.
     pub order: Vec<Provider>,
     /// The longest time for one request with all its retries, in milliseconds; for a model in a folder, for one text.
@@ -42,7 +42,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Wanted {
+pub enum ProviderSetting {
     /// The built-in model.
     Local,
     /// The first provider of `embedding.order` that is configured and answers.
@@ -117,7 +117,7 @@ pub struct Folder {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            provider: Wanted::Local,
+            provider: ProviderSetting::Local,
             order: vec![Provider::Openai, Provider::Gemini, Provider::Local],
             timeout_ms: 10_000,
             batch: 96,
@@ -131,7 +131,7 @@ impl Default for Settings {
 impl Default for Openai {
     fn default() -> Self {
         Self {
-            base_url: OPENAI.into(),
+            base_url: OPENAI_BASE_URL.into(),
             model: "text-embedding-3-small".into(),
             dimensions: None,
             encoding_format: EncodingFormat::Float,
@@ -143,7 +143,7 @@ impl Default for Openai {
 impl Default for Gemini {
     fn default() -> Self {
         Self {
-            base_url: GEMINI.into(),
+            base_url: GEMINI_BASE_URL.into(),
             model: "gemini-embedding-001".into(),
             dimensions: None,
             key_env: vec!["GEMINI_API_KEY".into(), "GOOGLE_API_KEY".into()],
@@ -166,18 +166,21 @@ impl Provider {
 impl Settings {
     /// Validates what the types cannot express. Errors name the setting and what is wrong with it.
     pub fn check(&self) -> Result<(), String> {
-        if !(1..=MOST_TEXTS).contains(&self.batch) {
-            return Err(format!("embedding.batch is {}, but must be between 1 and {MOST_TEXTS}", self.batch));
+        if !(1..=MAX_TEXTS).contains(&self.batch) {
+            return Err(format!("embedding.batch is {}, but must be between 1 and {MAX_TEXTS}", self.batch));
         }
-        if !(100..=LONGEST).contains(&self.timeout_ms) {
-            return Err(format!("embedding.timeout_ms is {}, but must be between 100 and {LONGEST}", self.timeout_ms));
+        if !(100..=MAX_TIMEOUT_MS).contains(&self.timeout_ms) {
+            return Err(format!(
+                "embedding.timeout_ms is {}, but must be between 100 and {MAX_TIMEOUT_MS}",
+                self.timeout_ms
+            ));
         }
         for (place, provider) in self.order.iter().enumerate() {
             if self.order[..place].contains(provider) {
                 return Err(format!("embedding.order names {} twice", provider.name()));
             }
         }
-        if self.provider == Wanted::Auto && self.order.is_empty() {
+        if self.provider == ProviderSetting::Auto && self.order.is_empty() {
             return Err("embedding.order is empty; to turn embeddings off, set embedding.provider to \"none\"".into());
         }
         let servers = [
@@ -189,8 +192,8 @@ impl Settings {
             if model.trim().is_empty() {
                 return Err(format!("embedding.{name}.model is empty"));
             }
-            if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MOST_DIMS).contains(dimensions)) {
-                return Err(format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MOST_DIMS}"));
+            if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MAX_DIMS).contains(dimensions)) {
+                return Err(format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MAX_DIMS}"));
             }
             if !key_env.iter().all(|variable| is_variable(variable)) {
                 // Never quote the value: a key that was pasted here must not end up in a log.
@@ -201,7 +204,7 @@ impl Settings {
             Some(path) if !path.is_absolute() => {
                 Err(format!("embedding.folder.path is {}, which is not absolute", path.display()))
             }
-            None if self.provider == Wanted::Folder => {
+            None if self.provider == ProviderSetting::Folder => {
                 Err("embedding.provider is \"folder\", but embedding.folder.path is not set".into())
             }
             _ => Ok(()),

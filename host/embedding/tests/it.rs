@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use tests::fake_provider::{Act, DIMS, FakeProvider, vector_of};
 use tests::process;
-use throughline_embedding::{self as embedding, Embedded, Embedder, Failure, Model, Provider, Purpose, Settings};
+use throughline_embedding::{
+    self as embedding, EmbedOutcome, Embedder, EmbeddingFailure, Model, Provider, Purpose, Settings,
+};
 use throughline_platform::log::Log;
 
 const KEY: &str = "key-QWERTYUIOPasdfghjkl";
@@ -32,13 +34,13 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn ask(settings: &Settings, embedder: &Embedder<'_>, log: &Log) -> Result<Embedded, Failure> {
+fn ask(settings: &Settings, embedder: &Embedder<'_>, log: &Log) -> Result<EmbedOutcome, EmbeddingFailure> {
     embedding::embed(settings, embedder, &texts(&["one", "인증"]), Purpose::Query, log)
 }
 
 #[track_caller]
-fn is_right(embedded: &Embedded, provider: &str, name: &str) {
-    let Embedded::Remote(model, vectors) = embedded else { panic!("{embedded:?}") };
+fn is_right(embedded: &EmbedOutcome, provider: &str, name: &str) {
+    let EmbedOutcome::Remote(model, vectors) = embedded else { panic!("{embedded:?}") };
     assert_eq!(*model, Model { provider: provider.into(), name: name.into(), dims: DIMS });
     for (embedding, text) in vectors.iter().zip(["one", "인증"]) {
         assert!(embedding.vector.iter().zip(vector_of(text, DIMS)).all(|(a, b)| (a - b).abs() < 1e-6));
@@ -58,8 +60,8 @@ fn instead(folder: &Path, script: &str) -> PathBuf {
 #[test]
 fn without_configuration_nobody_is_started() {
     let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1, until: None };
-    assert_eq!(ask(&Settings::default(), &nobody, &Log::default()), Ok(Embedded::Local));
-    assert_eq!(ask(&settings("embedding.provider = \"none\""), &nobody, &Log::default()), Ok(Embedded::Nobody));
+    assert_eq!(ask(&Settings::default(), &nobody, &Log::default()), Ok(EmbedOutcome::Local));
+    assert_eq!(ask(&settings("embedding.provider = \"none\""), &nobody, &Log::default()), Ok(EmbedOutcome::Disabled));
 }
 
 #[test]
@@ -86,12 +88,12 @@ fn a_named_provider_fails_alone() {
         other.url()
     ));
     let failure = ask(&settings, &real(), &Log::default()).unwrap_err();
-    assert!(failure.again && failure.provider == Provider::Openai && failure.what.contains("500"), "{failure:?}");
+    assert!(failure.is_retryable && failure.provider == Provider::Openai && failure.what.contains("500"), "{failure:?}");
     assert_eq!((broken.asked().len(), other.asked().len()), (4, 0));
     let no_key = Embedder { variable: &|_| None, ..real() };
     let failure = ask(&settings, &no_key, &Log::default()).unwrap_err();
     assert!(
-        !failure.again && failure.what.contains("OPENAI_API_KEY") && failure.hint.contains("OPENAI_API_KEY"),
+        !failure.is_retryable && failure.what.contains("OPENAI_API_KEY") && failure.hint.contains("OPENAI_API_KEY"),
         "{failure:?}"
     );
     assert_eq!(broken.asked().len(), 4);
@@ -108,15 +110,15 @@ fn auto_goes_on_to_the_next_and_says_so() {
     ));
     let log = Log::default();
     is_right(&ask(&both, &real(), &log).unwrap(), "gemini", &format!("m@{}", other.url().replace("http://", "")));
-    let told = log.told().join("\n");
+    let told = log.unredacted_lines().join("\n");
     assert!(told.contains("embeddings of openai") && told.contains("401") && !told.contains("QWERTY"), "{told}");
     // The last fallback is the built-in model. Providers without a key are skipped without a log line.
     let nobody = Embedder { program: None, variable: &keys, backoff_ms: 1, until: None };
     let log = Log::default();
-    assert_eq!(ask(&both, &nobody, &log), Ok(Embedded::Local));
-    assert_eq!(log.told().len(), 2);
+    assert_eq!(ask(&both, &nobody, &log), Ok(EmbedOutcome::Local));
+    assert_eq!(log.unredacted_lines().len(), 2);
     let log = Log::default();
-    assert_eq!(ask(&both, &Embedder { variable: &|_| None, ..real() }, &log), Ok(Embedded::Local));
+    assert_eq!(ask(&both, &Embedder { variable: &|_| None, ..real() }, &log), Ok(EmbedOutcome::Local));
     assert!(log.is_empty());
     // Without the built-in model as a fallback, the last failure is returned.
     let alone =
@@ -133,7 +135,7 @@ fn an_embedder_that_is_not_there_is_one_clear_sentence() {
     for program in [None, Some(PathBuf::from("/nowhere/throughline-embedder"))] {
         let failure = ask(&named, &Embedder { program, ..real() }, &Log::default()).unwrap_err();
         assert!(failure.to_string().contains("throughline-embedder") && failure.hint.contains("install"), "{failure:?}");
-        assert!(!failure.again);
+        assert!(!failure.is_retryable);
     }
 }
 
@@ -168,7 +170,7 @@ fn an_embedder_that_hangs_is_ended_with_what_it_started() {
     let program = Some(instead(folder.path(), &format!("/bin/sleep 60 & echo $! > {}; wait", child.display())));
     let started = Instant::now();
     let failure = ask(&named, &Embedder { program, ..real() }, &Log::default()).unwrap_err();
-    assert!(failure.again && failure.what.contains("did not finish"), "{failure:?}");
+    assert!(failure.is_retryable && failure.what.contains("did not finish"), "{failure:?}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     let child = fs::read_to_string(child).unwrap();
     let state = || fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
@@ -188,7 +190,7 @@ fn a_hook_waits_no_longer_than_it_can() {
     ));
     let started = Instant::now();
     let failure = ask(&settings, &Embedder { until: Some(started + Duration::from_millis(300)), ..real() }, &Log::default());
-    assert!(failure.as_ref().is_err_and(|failure| failure.again), "{failure:?}");
+    assert!(failure.as_ref().is_err_and(|failure| failure.is_retryable), "{failure:?}");
     assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 

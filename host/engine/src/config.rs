@@ -2,20 +2,20 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
-use throughline_store::Step;
+use throughline_store::RetentionStep;
 
 /// The commented default configuration.
 pub const DEFAULT: &str = include_str!("config.default.toml");
 
 /// The largest configuration file that is read, bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// Everything a user can set. Every field has its default in [`DEFAULT`].
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -124,7 +124,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { profile: throughline_search::rank::DEFAULT.name.to_owned() }
+        Self { profile: throughline_search::rank::DEFAULT_PROFILE.name.to_owned() }
     }
 }
 
@@ -164,7 +164,7 @@ pub struct Compress {
     pub auto: bool,
     /// Days after which an unused memory counts as old.
     pub older_than_days: u32,
-    /// Memories worth less than this, from 0 to 1, are folded: see [`throughline_search::rank::worth`].
+    /// Memories worth less than this, from 0 to 1, are folded: see [`throughline_search::rank::prior_score`].
     pub below: f64,
     /// Whether archived turns are folded too.
     pub turns: bool,
@@ -183,7 +183,7 @@ pub struct Observations {
     pub days: u32,
     /// The conditions for promotion from each retention tier to the next, lowest tier first. The last tier is
     /// permanent.
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<RetentionStep>,
 }
 
 /// When a session is saved before its end.
@@ -245,7 +245,7 @@ pub struct Projections {
 impl Default for Observations {
     fn default() -> Self {
         // The values that the original system shipped: access, confidence, sessions, days.
-        let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+        let step = |access, confidence, sessions, days| RetentionStep { access, confidence, sessions, days };
         Self {
             days: 30,
             ladder: vec![step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)],
@@ -355,7 +355,7 @@ impl Config {
                 return Ok(Self::default());
             }
             Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
-            Ok(meta) if meta.len() > MOST_BYTES => {
+            Ok(meta) if meta.len() > MAX_CONFIG_BYTES => {
                 return Err(format!("{} is too large", file.display()));
             }
             Ok(_) => {}
@@ -376,7 +376,7 @@ impl Config {
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
             return Err(format!("redaction.rules contains {}, which is not absolute", file.display()));
         }
-        if throughline_search::rank::profile(&config.search.profile).is_none() {
+        if throughline_search::rank::find_profile(&config.search.profile).is_none() {
             let known = throughline_search::rank::PROFILES.map(|profile| profile.name).join(", ");
             return Err(format!("search.profile is {:?}, but must be one of {known}", config.search.profile));
         }
@@ -391,7 +391,7 @@ impl Config {
         }
         config.embedding.check()?;
         // The rules are compiled again where they are needed. If none are set, this costs nothing.
-        throughline_privacy::Rules::new(&config.privacy, Path::new("/"))?;
+        throughline_privacy::ExclusionRules::new(&config.privacy, Path::new("/"))?;
         Ok(config)
     }
 }
@@ -401,7 +401,7 @@ pub fn init(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         paths::create_private(folder)?;
     }
-    let mut out = fs::File::options().write(true).create_new(true).mode(0o600).open(file)?;
+    let mut out = fs::File::options().write(true).create_new(true).private().open(file)?;
     out.write_all(DEFAULT.as_bytes())
 }
 

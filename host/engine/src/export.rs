@@ -8,14 +8,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::import::line::{self, DEFAULT_TYPE, MOST_CONTENT, MOST_ID, MOST_LIST, MOST_TITLE};
+use crate::import::line::{self, DEFAULT_TYPE, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS};
 use crate::note_sync::folder::Folder;
 use crate::redaction;
 use crate::runtime::Runtime;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_notes::registry::Registry;
-use throughline_notes::{FOLDER, markdown, slug};
+use throughline_notes::{NOTES_FOLDER, markdown, slug};
 use throughline_store::{EXTERNAL_ID, Store};
 
 /// How many notes are redacted at once.
@@ -28,7 +28,7 @@ const PLACEHOLDER: &str = "[redacted:";
 /// One exported line: the fields that `import/line.rs` reads.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Fields<'a> {
+pub struct ExportLine<'a> {
     id: &'a str,
     project: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -50,26 +50,26 @@ pub struct Fields<'a> {
 ///
 /// Values that the format does not allow are adjusted here, not at import: a type that is not a plain word, a title
 /// longer than 200 characters, and empty content, which is replaced by the title.
-pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
+pub fn to_json_lines(memory: &Memory, project: &Project) -> Vec<String> {
     let content = content(memory);
     let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
     let title = title(memory, content);
     let session = memory.session_id.as_str();
-    let fields = |id| Fields {
+    let fields = |id| ExportLine {
         id,
-        project: place(project),
-        session_id: if session.len() > MOST_ID || session.trim().is_empty() { "" } else { session },
+        project: project_name(project),
+        session_id: if session.len() > MAX_ID_BYTES || session.trim().is_empty() { "" } else { session },
         kind: &kind,
         title: &title,
         content,
         keywords: list(&memory.keywords),
         files: list(&memory.files),
         importance: if memory.importance.is_finite() { memory.importance.clamp(0.0, 1.0) } else { 0.0 },
-        created_at: written(memory.created),
+        created_at: format_timestamp(memory.created),
     };
     let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
     let mut ids: Vec<&str> =
-        names.filter(|id| !id.trim().is_empty() && id.len() <= MOST_ID && !id.contains(PLACEHOLDER)).collect();
+        names.filter(|id| !id.trim().is_empty() && id.len() <= MAX_ID_BYTES && !id.contains(PLACEHOLDER)).collect();
     if ids.is_empty() {
         ids.push(&memory.id);
     }
@@ -78,7 +78,7 @@ pub fn lines(memory: &Memory, project: &Project) -> Vec<String> {
 }
 
 /// Returns the project as a line writes it: a plain name, or the root folder.
-fn place(project: &Project) -> &str {
+fn project_name(project: &Project) -> &str {
     match project.identity.strip_prefix("name:") {
         Some(name) => name,
         None => project.root.to_str().unwrap_or(&project.identity),
@@ -87,31 +87,31 @@ fn place(project: &Project) -> &str {
 
 fn content(memory: &Memory) -> &str {
     let content = if memory.content.trim().is_empty() { memory.title.as_str() } else { &memory.content };
-    &content[..content.floor_char_boundary(MOST_CONTENT)]
+    &content[..content.floor_char_boundary(MAX_CONTENT_BYTES)]
 }
 
 fn title<'a>(memory: &'a Memory, content: &str) -> Cow<'a, str> {
     let title = memory.title.trim();
     if title.is_empty() {
         let title = line::title_of(content);
-        return Cow::Owned(line::cut(title.trim(), MOST_TITLE).trim_end().to_owned());
+        return Cow::Owned(line::cut(title.trim(), MAX_TITLE_CHARS).trim_end().to_owned());
     }
-    Cow::Borrowed(line::cut(title, MOST_TITLE).trim_end())
+    Cow::Borrowed(line::cut(title, MAX_TITLE_CHARS).trim_end())
 }
 
 /// Formats a time as RFC 3339, UTC, to the millisecond. Times that are too large are clamped to the last one that can
 /// be written.
-pub fn written(at: u64) -> String {
+pub fn format_timestamp(at: u64) -> String {
     let at = i64::try_from(at).unwrap_or(i64::MAX).min(jiff::Timestamp::MAX.as_millisecond());
     jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
 }
 
 fn list(texts: &[String]) -> Vec<&str> {
-    texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MOST_LIST).collect()
+    texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).take(MAX_LIST).collect()
 }
 
 /// Returns the name of a project's folder beside those of others: a readable name and part of the project's identifier.
-pub fn folder_of(project: &Project) -> String {
+pub fn project_folder_name(project: &Project) -> String {
     let name = project.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let id: String = project.id.chars().take(8).collect();
     format!("{}-{id}", slug::slug(&name))
@@ -119,19 +119,19 @@ pub fn folder_of(project: &Project) -> String {
 
 /// Writes the notes of a project into a folder, one file each, including memories from policies whose type is a note
 /// type. Returns the number of files.
-pub fn notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
-    let registry = Registry::of(&project.root.join(FOLDER)).map_err(anyhow::Error::msg)?;
+pub fn write_notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
+    let registry = Registry::load(&project.root.join(NOTES_FOLDER)).map_err(anyhow::Error::msg)?;
     let notes = store.notes_to_export(&project.id, &registry)?;
     let folder = Folder::open(path, notes.is_empty()).with_context(|| path.display().to_string())?;
     let (Some(folder), false) = (folder, notes.is_empty()) else { return Ok(0) };
     let mut taken = HashSet::with_capacity(notes.len());
     for notes in notes.chunks(BATCH) {
-        let mut texts: Vec<String> = notes.iter().map(|it| markdown::write(&it.note, &registry)).collect();
+        let mut texts: Vec<String> = notes.iter().map(|it| markdown::format_note(&it.note, &registry)).collect();
         // The redaction rules may be newer than the stored texts.
         redaction::in_place(runtime, Some(&project.root), texts.iter_mut().collect())?;
         for (it, text) in notes.iter().zip(texts) {
             let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
-            let file = file(&slug::free(&it.stem, |stem| taken.contains(&file(stem))));
+            let file = file(&slug::unique_stem(&it.stem, |stem| taken.contains(&file(stem))));
             folder.write(&file, &text).with_context(|| folder.path.join(&file).display().to_string())?;
             taken.insert(file);
         }
@@ -183,10 +183,10 @@ mod tests {
                 attributes: ids.into_iter().map(|id| (EXTERNAL_ID.to_owned(), id)).collect(),
             };
             let project = Project::named("shop");
-            let written = lines(&memory, &project);
+            let written = to_json_lines(&memory, &project);
             prop_assert!(!written.is_empty());
             for text in written {
-                prop_assert_eq!(lines(&imported(&text), &project), [text]);
+                prop_assert_eq!(to_json_lines(&imported(&text), &project), [text]);
             }
         }
     }

@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::hooks::reading::{self, Job};
+use crate::hooks::reading::{self, ReadRequest};
 use crate::runtime::Runtime;
-use throughline_agents::transcript::Refusal;
+use throughline_agents::transcript::TranscriptError;
 use throughline_platform::namespace;
 use throughline_store::{Store, StoreError};
 
 /// The longest that one transcript may take. Only a policy that hangs in every call comes near this.
-const LONGEST: Duration = Duration::from_hours(1);
+const TRANSCRIPT_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// How often a transcript is tried. A chunk is skipped after a few failures, so this many attempts get past one bad
 /// chunk.
-const ATTEMPTS: u32 = 4;
+const MAX_ATTEMPTS: u32 = 4;
 
 /// A transcript to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct TranscriptSource {
     /// The file, by the same path however the user gave it.
     pub path: PathBuf,
     /// The folder below which the file was found, or the folder that contains it.
@@ -91,14 +91,14 @@ pub struct Totals {
 /// The result of reading all transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
+pub struct IngestReport {
     /// The result for each transcript, in the order in which they were read.
     pub files: Vec<FileReport>,
     /// The sums.
     pub totals: Totals,
 }
 
-impl Report {
+impl IngestReport {
     fn add(&mut self, file: FileReport) {
         let totals = &mut self.totals;
         totals.files += 1;
@@ -133,7 +133,7 @@ impl Report {
 }
 
 /// Like [`sources_of`], for a single folder of an agent.
-pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<Source>, Vec<FileReport>) {
+pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<TranscriptSource>, Vec<FileReport>) {
     sources_of(paths, &[own.to_path_buf()])
 }
 
@@ -141,8 +141,8 @@ pub fn sources(paths: &[PathBuf], own: &Path) -> (Vec<Source>, Vec<FileReport>) 
 /// of the paths and, below a folder, of the names. Symbolic links inside a folder are not followed. Paths below `own`,
 /// the agents' own folders, are spelled as the agents spell them, so that the hooks and this module know a file by the
 /// same path.
-pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileReport>) {
-    let mut found: Vec<Source> = Vec::new();
+pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<TranscriptSource>, Vec<FileReport>) {
+    let mut found: Vec<TranscriptSource> = Vec::new();
     let mut known: HashSet<PathBuf> = HashSet::new();
     let mut failed = Vec::new();
     for path in paths {
@@ -162,7 +162,7 @@ pub fn sources_of(paths: &[PathBuf], own: &[PathBuf]) -> (Vec<Source>, Vec<FileR
     (found, failed)
 }
 
-fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
+fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<TranscriptSource>> {
     let path = fs::canonicalize(path)?;
     let as_named = |own: &PathBuf| {
         let real = fs::canonicalize(own).ok()?;
@@ -173,7 +173,7 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
     let meta = fs::metadata(&path)?;
     if !meta.is_dir() {
         let root = path.parent().unwrap_or(Path::new("/")).to_path_buf();
-        return Ok(vec![Source { root, named: true, bytes: meta.len(), path }]);
+        return Ok(vec![TranscriptSource { root, named: true, bytes: meta.len(), path }]);
     }
     let mut found = Vec::new();
     let mut folders = vec![path.clone()];
@@ -192,7 +192,7 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
             if kind.is_dir() {
                 folders.push(inside);
             } else if kind.is_file() && inside.extension().is_some_and(|e| e == "jsonl") {
-                found.push(Source {
+                found.push(TranscriptSource {
                     bytes: entry.metadata().map_or(0, |meta| meta.len()),
                     path: inside,
                     root: path.clone(),
@@ -207,13 +207,18 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<Source>> {
 
 /// Reads all sources and calls `progress` before each. A transcript that cannot be read is reported, and the rest
 /// continues; an error in the store ends the run.
-pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progress: impl FnMut(&Source)) -> Result<Report> {
+pub fn run(
+    runtime: &Runtime,
+    store: &mut Store,
+    sources: &[TranscriptSource],
+    mut progress: impl FnMut(&TranscriptSource),
+) -> Result<IngestReport> {
     // If there is no policy, the error must not be blamed on a file.
     runtime.default_policy()?;
-    store.relax()?;
+    store.set_synchronous_normal()?;
     // A transcript of another namespace is read only if it is named, not if it is merely found.
-    let sources = sources.iter().filter(|source| source.named || namespace::owns(&runtime.paths, &source.path));
-    let mut report = Report::default();
+    let sources = sources.iter().filter(|source| source.named || namespace::owns_transcript(&runtime.paths, &source.path));
+    let mut report = IngestReport::default();
     for source in sources {
         progress(source);
         report.add(read(runtime, store, source)?);
@@ -225,20 +230,13 @@ pub fn run(runtime: &Runtime, store: &mut Store, sources: &[Source], mut progres
     Ok(report)
 }
 
-fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileReport> {
-    let job = Job {
-        path: Some(source.path.clone()),
-        roots: runtime.allowed_roots(vec![source.root.clone()]),
-        moment: "ingest",
-        unterminated: true,
-        only_if_new: true,
-        named: source.named,
-        ..Job::default()
-    };
+fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Result<FileReport> {
+    let roots = runtime.allowed_roots(vec![source.root.clone()]);
+    let request = ReadRequest::ingest(source.path.clone(), roots, source.named);
     let path = source.path.to_string_lossy();
     let mut file = FileReport { path: path.clone().into_owned(), named: source.named, ..FileReport::default() };
-    for _ in 0..ATTEMPTS {
-        match reading::read(runtime, store, &job, Instant::now() + LONGEST) {
+    for _ in 0..MAX_ATTEMPTS {
+        match reading::read(runtime, store, &request, Instant::now() + TRANSCRIPT_TIMEOUT) {
             Ok(report) => {
                 file.session_id = report.session;
                 file.project = report.project.to_string_lossy().into_owned();
@@ -250,7 +248,7 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
             }
             Err(error) if error.is::<StoreError>() => return Err(error),
             Err(error) => {
-                let refused = error.is::<Refusal>();
+                let refused = error.is::<TranscriptError>();
                 file.error = Some(format!("{error:#}"));
                 if refused {
                     break;
@@ -260,13 +258,13 @@ fn read(runtime: &Runtime, store: &mut Store, source: &Source) -> Result<FileRep
     }
     match store.cursor(&path)? {
         Some(cursor) => {
-            let is_no_transcript = cursor.is_no_transcript();
+            let is_mostly_malformed = cursor.is_mostly_malformed();
             file.malformed = cursor.malformed;
             file.oversized = cursor.oversized;
             if file.session_id.is_empty() {
                 file.session_id = cursor.session_id;
             }
-            if is_no_transcript {
+            if is_mostly_malformed {
                 file.error.get_or_insert_with(|| "not a transcript: most of its lines could not be parsed".into());
             }
         }
@@ -318,7 +316,7 @@ mod tests {
         let file =
             |named, error: Option<&str>| FileReport { named, error: error.map(str::to_owned), ..FileReport::default() };
         let failed = |files: &[FileReport]| {
-            let mut report = Report::default();
+            let mut report = IngestReport::default();
             files.iter().cloned().for_each(|file| report.add(file));
             report.failed()
         };

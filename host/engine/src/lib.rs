@@ -17,7 +17,7 @@
 //! # Errors
 //!
 //! Errors that only a person reads are [`anyhow::Error`]s. Errors that code acts on have a type: `StoreError` in
-//! `throughline-store`, `Refusal` in `throughline-agents`.
+//! `throughline-store`, `TranscriptError` in `throughline-agents`.
 
 pub mod backup;
 pub mod config;
@@ -32,4 +32,5 @@ pub mod projection;
 pub mod redaction;
 pub mod reindex;
 pub mod runtime;
+pub mod search;
 pub mod verify;

@@ -1,4 +1,4 @@
-//! Redacts texts that people or other programs supply, in chunks small enough for a policy's memory.
+//! Redacts what people or other programs supply, in chunks small enough for a policy's memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,38 +6,84 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::runtime::Runtime;
+use throughline_model::redacted::TextRedactor;
 
 /// How much text one call of the redactors gets, in bytes, because a policy's memory is limited.
-const SHARE_BYTES: usize = 512 << 10;
+const CHUNK_BYTES: usize = 512 << 10;
 
 /// The longest that the redactors may take for one chunk.
-const PATIENT: Duration = Duration::from_mins(1);
+const CHUNK_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The redactors in force for a project: the user's exclusions, the secrets of this machine, and its policies.
+pub struct ProjectRedactor<'a> {
+    runtime: &'a Runtime,
+    root: Option<&'a Path>,
+}
+
+impl<'a> ProjectRedactor<'a> {
+    /// Creates a redactor for the project at `root`; `None` is outside any project.
+    pub fn new(runtime: &'a Runtime, root: Option<&'a Path>) -> Self {
+        Self { runtime, root }
+    }
+}
+
+impl TextRedactor for ProjectRedactor<'_> {
+    type Error = anyhow::Error;
+
+    fn redact_texts(&mut self, texts: Vec<&mut String>) -> Result<()> {
+        let runtime = self.runtime;
+        if texts.is_empty() {
+            return Ok(());
+        }
+        if let Some(root) = self.root {
+            runtime.secrets.add_env_files(root, root);
+        }
+        let policies = runtime.policies(self.root)?;
+        let mut work = policies.work(None, Instant::now() + CHUNK_TIMEOUT)?;
+        let mut chunk: Vec<&mut String> = Vec::new();
+        let mut bytes = 0;
+        for text in texts {
+            if let Some(clean) = runtime.privacy.clean(text) {
+                *text = clean;
+            }
+            if text.is_empty() {
+                continue;
+            }
+            bytes += text.len();
+            chunk.push(text);
+            if bytes >= CHUNK_BYTES {
+                work.redact_in_place(std::mem::take(&mut chunk), Instant::now() + CHUNK_TIMEOUT)?;
+                bytes = 0;
+            }
+        }
+        if chunk.is_empty() { Ok(()) } else { work.redact_in_place(chunk, Instant::now() + CHUNK_TIMEOUT) }
+    }
+}
 
 /// Redacts the texts in place with the policies and secrets of the project at `root`.
 pub fn in_place(runtime: &Runtime, root: Option<&Path>, texts: Vec<&mut String>) -> Result<()> {
-    if texts.is_empty() {
-        return Ok(());
-    }
-    if let Some(root) = root {
-        runtime.secrets.look_in(root, root);
-    }
-    let policies = runtime.policies(root)?;
-    let mut work = policies.work(None, Instant::now() + PATIENT)?;
-    let mut share: Vec<&mut String> = Vec::new();
-    let mut bytes = 0;
-    for text in texts {
-        if let Some(clean) = runtime.privacy.clean(text) {
-            *text = clean;
-        }
-        if text.is_empty() {
-            continue;
-        }
-        bytes += text.len();
-        share.push(text);
-        if bytes >= SHARE_BYTES {
-            work.redact_in_place(std::mem::take(&mut share), Instant::now() + PATIENT)?;
-            bytes = 0;
+    ProjectRedactor::new(runtime, root).redact_texts(texts)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::convert::Infallible;
+
+    use throughline_model::redacted::{Redacted, TextRedactor, Texts};
+
+    /// Redacts nothing: no text of the tests that use it is secret.
+    struct NoSecrets;
+
+    impl TextRedactor for NoSecrets {
+        type Error = Infallible;
+
+        fn redact_texts(&mut self, _texts: Vec<&mut String>) -> Result<(), Infallible> {
+            Ok(())
         }
     }
-    if share.is_empty() { Ok(()) } else { work.redact_in_place(share, Instant::now() + PATIENT).map(drop) }
+
+    pub(crate) fn redacted<T: Texts>(value: T) -> Redacted<T> {
+        let Ok(value) = Redacted::new(value, &mut NoSecrets);
+        value
+    }
 }

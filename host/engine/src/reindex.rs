@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::runtime::Runtime;
-use throughline_embedding::wish::{NOBODY, Wish};
-use throughline_embedding::{self as embedding, Embedded, Embedder, Failure, Model, Provider, Purpose, local};
+use throughline_embedding::target_model::{NO_MODEL, TargetModel};
+use throughline_embedding::{self as embedding, EmbedOutcome, Embedder, EmbeddingFailure, Model, Provider, Purpose, local};
 use throughline_platform::files;
 use throughline_platform::log::Level;
-use throughline_store::{IndexState, Remade, Store, StoreError, Unembedded};
+use throughline_store::{IndexState, RebuildStep, Store, StoreError, Unembedded};
 
 /// The longest that one step may block other writers, except for the step's last memory.
-const STEP: Duration = Duration::from_millis(15);
+const STEP_TIME: Duration = Duration::from_millis(15);
 
 /// The pause between two steps, in which others may write: they check every millisecond whether they can.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -24,15 +24,15 @@ const PAUSE: Duration = Duration::from_millis(3);
 const BATCH: usize = 64;
 
 /// How long to wait after a provider failed without saying how long: if it may recover by itself, and if it will not.
-const SOON: Duration = Duration::from_mins(5);
-const LATER: Duration = Duration::from_hours(1);
+const SHORT_RETRY_DELAY: Duration = Duration::from_mins(5);
+const LONG_RETRY_DELAY: Duration = Duration::from_hours(1);
 
 /// A text that is sent to a provider only to learn which model answers.
-const TRIAL: &str = "throughline";
+const PROBE_TEXT: &str = "throughline";
 
 /// The result of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct ReindexReport {
     /// Number of memories in the rebuilt index; `None` if it was not rebuilt.
     pub remade: Option<u64>,
     /// Number of memories that got their missing vectors outside a rebuild.
@@ -44,55 +44,57 @@ pub struct Report {
     /// Whether time ran out before everything was done.
     pub is_unfinished: bool,
     /// Why vectors are missing, or are not from the configured model.
-    pub failure: Option<Failure>,
+    pub failure: Option<EmbeddingFailure>,
 }
 
 /// Progress, in memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum ReindexProgress {
     /// The index is being rebuilt; this many memories are in it.
-    Remaking(u64),
+    Rebuilding(u64),
     /// This many memories got their missing vectors.
     Embedding(u64),
 }
 
 /// A run of the indexer with everything it uses.
-struct Work<'a> {
+struct Indexer<'a> {
     runtime: &'a Runtime,
     store: &'a mut Store,
     embedder: Embedder<'a>,
     until: Option<Instant>,
-    tell: &'a mut dyn FnMut(Progress),
-    report: Report,
+    tell: &'a mut dyn FnMut(ReindexProgress),
+    report: ReindexReport,
 }
 
 /// Returns the model that the configuration asks for, given the environment of this process.
-fn wish(runtime: &Runtime) -> Wish {
-    Wish::of(&runtime.config.embedding, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+fn target_model(runtime: &Runtime) -> TargetModel {
+    TargetModel::from_settings(&runtime.config.embedding, |name| {
+        std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    })
 }
 
 /// Returns whether there is something to do and no reason to wait. This reads a few rows and makes no requests, so a
 /// hook can call it.
 pub fn is_due(runtime: &Runtime, store: &Store) -> std::result::Result<bool, StoreError> {
     let state = store.index_state()?;
-    let wish = wish(runtime);
-    let as_wanted = match &wish {
-        Wish::Model(model) => *model == state.model,
-        Wish::Ask(asked) => state.asked.as_ref() == Some(asked),
+    let target_model = target_model(runtime);
+    let as_wanted = match &target_model {
+        TargetModel::Model(model) => *model == state.model,
+        TargetModel::FromProvider(asked) => state.asked.as_ref() == Some(asked),
     };
-    if !state.is_current || state.is_untidy {
+    if !state.is_current || state.needs_cleanup {
         return Ok(true);
     }
     if as_wanted && state.made.is_none() && !state.has_queue {
         return Ok(false);
     }
-    Ok(!store.is_left_alone(&name(&wish), runtime.now)?)
+    Ok(!store.is_suspended(&name(&target_model), runtime.now)?)
 }
 
 /// The key under which a failure is recorded.
-fn name(wish: &Wish) -> String {
-    match wish {
-        Wish::Model(name) | Wish::Ask(name) => name.clone(),
+fn name(target_model: &TargetModel) -> String {
+    match target_model {
+        TargetModel::Model(name) | TargetModel::FromProvider(name) => name.clone(),
     }
 }
 
@@ -103,66 +105,69 @@ pub fn run(
     store: &mut Store,
     is_forced: bool,
     until: Option<Instant>,
-    tell: &mut dyn FnMut(Progress),
-) -> Result<Option<Report>> {
+    tell: &mut dyn FnMut(ReindexProgress),
+) -> Result<Option<ReindexReport>> {
     let Some(_lock) = files::try_lock(&runtime.paths.data.join("reindex.lock"))? else { return Ok(None) };
     // Syncing is not needed: what a power cut undoes is simply done again.
-    store.relax()?;
-    let mut work = Work { runtime, store, embedder: Embedder::installed(), until, tell, report: Report::default() };
+    store.set_synchronous_normal()?;
+    let mut work =
+        Indexer { runtime, store, embedder: Embedder::installed(), until, tell, report: ReindexReport::default() };
     work.all(is_forced)?;
     let mut report = work.report;
     if let Some(failure) = &report.failure {
-        runtime.log.note(Level::Warn, "could not compute vectors; will try again later", failure.to_string());
-        let wait = failure.after.unwrap_or(if failure.again { SOON } else { LATER });
+        runtime.log.record(Level::Warn, "could not compute vectors; will try again later", failure.to_string());
+        let wait = failure.retry_after.unwrap_or(if failure.is_retryable { SHORT_RETRY_DELAY } else { LONG_RETRY_DELAY });
         let until = runtime.now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-        store.leave_alone(&name(&wish(runtime)), until)?;
+        store.suspend_providers(&name(&target_model(runtime)), until)?;
     }
     report.model = store.index_state()?.model;
     report.unembedded = store.unembedded()?;
-    if store.leaves_much() {
+    if store.has_large_wal() {
         store.checkpoint()?;
     }
     Ok(Some(report))
 }
 
-impl Work<'_> {
+impl Indexer<'_> {
     fn all(&mut self, is_forced: bool) -> Result<()> {
         // A provider may switch to another model at any time, which then becomes the target. The number of such changes
         // is limited.
-        const CHANGES: u32 = 3;
+        const MAX_MODEL_CHANGES: u32 = 3;
         let mut is_forced = is_forced;
-        for _ in 0..CHANGES {
+        for _ in 0..MAX_MODEL_CHANGES {
             let state = self.store.index_state()?;
-            let (model, asked) = self.wanted(&state, is_forced)?;
+            let (model, asked) = self.resolve_target(&state, is_forced)?;
             if is_forced || !state.is_current || state.made.is_some() || state.model != model {
                 self.store.begin_reindex(&model, asked.as_deref())?;
-                if let Err(failure) = self.remake()? {
+                if let Err(failure) = self.rebuild_step()? {
                     self.report.failure = Some(failure);
                     if !state.is_current {
                         // The text index can be repaired without the new model, using the existing vectors.
                         self.store.begin_reindex(&state.model, state.asked.as_deref())?;
-                        if let Err(failure) = self.remake()? {
+                        if let Err(failure) = self.rebuild_step()? {
                             self.report.failure = Some(failure);
                         }
                     }
                 }
             } else if state.asked != asked {
-                self.store.settle(asked.as_deref())?;
+                self.store.set_asked_providers(asked.as_deref())?;
             }
             is_forced = false;
             // An unfinished rebuild waits for its vectors, and the current index stays in use.
-            while !self.is_over() && self.store.next_model()?.is_none() && self.store.remake(BATCH, STEP)? != Remade::Nothing
+            while !self.is_over()
+                && self.store.next_model()?.is_none()
+                && self.store.rebuild_step(BATCH, STEP_TIME)? != RebuildStep::Nothing
             {
                 self.pause()?;
             }
             if self.report.failure.is_none() && !is_remote(&model) {
-                self.store.forget_answers()?;
+                self.store.clear_embedding_cache()?;
             }
             if self.is_over() || self.report.failure.is_some() || self.backfill()? {
                 break;
             }
             // Another model answered, so which one answers must be determined again.
-            self.store.settle(None)?;
+            self.store.set_asked_providers(None)?;
         }
         Ok(())
     }
@@ -174,22 +179,22 @@ impl Work<'_> {
     }
 
     /// Returns the target model of the index, and the provider setting from which it was determined.
-    fn wanted(&mut self, state: &IndexState, is_forced: bool) -> Result<(String, Option<String>)> {
+    fn resolve_target(&mut self, state: &IndexState, is_forced: bool) -> Result<(String, Option<String>)> {
         let as_it_is = (state.model.clone(), state.asked.clone());
-        let asked = match wish(self.runtime) {
-            Wish::Model(model) => return Ok((model, None)),
-            Wish::Ask(asked) if !is_forced && state.asked.as_ref() == Some(&asked) => return Ok(as_it_is),
-            Wish::Ask(asked) => asked,
+        let asked = match target_model(self.runtime) {
+            TargetModel::Model(model) => return Ok((model, None)),
+            TargetModel::FromProvider(asked) if !is_forced && state.asked.as_ref() == Some(&asked) => return Ok(as_it_is),
+            TargetModel::FromProvider(asked) => asked,
         };
         let settings = &self.runtime.config.embedding;
-        let answer = embedding::embed(settings, &self.embedder, &[TRIAL.into()], Purpose::Document, &self.runtime.log);
+        let answer = embedding::embed(settings, &self.embedder, &[PROBE_TEXT.into()], Purpose::Document, &self.runtime.log);
         Ok(match answer {
-            Ok(Embedded::Remote(model, _)) => (model.to_string(), Some(asked)),
-            Ok(Embedded::Nobody) => (NOBODY.into(), None),
-            Ok(Embedded::Local) => {
-                self.store.leave_alone(
+            Ok(EmbedOutcome::Remote(model, _)) => (model.to_string(), Some(asked)),
+            Ok(EmbedOutcome::Disabled) => (NO_MODEL.into(), None),
+            Ok(EmbedOutcome::Local) => {
+                self.store.suspend_providers(
                     &asked,
-                    self.runtime.now.saturating_add(u64::try_from(SOON.as_millis()).unwrap_or(u64::MAX)),
+                    self.runtime.now.saturating_add(u64::try_from(SHORT_RETRY_DELAY.as_millis()).unwrap_or(u64::MAX)),
                 )?;
                 if is_remote(&state.model) {
                     // The existing vectors were paid for and are better than the built-in ones. Until their provider is
@@ -207,40 +212,40 @@ impl Work<'_> {
     }
 
     /// Rebuilds the index and swaps it in. The inner error means that vectors could not be computed.
-    fn remake(&mut self) -> Result<std::result::Result<(), Failure>> {
+    fn rebuild_step(&mut self) -> Result<std::result::Result<(), EmbeddingFailure>> {
         while !self.is_over() {
             let erasures = self.store.erasures()?;
-            let texts = self.store.texts_ahead(BATCH)?;
+            let texts = self.store.upcoming_texts(BATCH)?;
             if !texts.is_empty()
                 && let Some(model) = self.store.next_model()?
             {
-                match self.ask(&model, &texts, erasures)? {
+                match self.fetch_vectors(&model, &texts, erasures)? {
                     Ok(true) => {}
                     // The provider switched to another model. The backfill step will notice.
                     Ok(false) => return self.swap_without_vectors(),
                     Err(failure) => return Ok(Err(failure)),
                 }
             }
-            match self.store.remake(BATCH, STEP)? {
-                Remade::Memories(made) => {
+            match self.store.rebuild_step(BATCH, STEP_TIME)? {
+                RebuildStep::Memories(made) => {
                     self.report.remade = Some(made);
-                    (self.tell)(Progress::Remaking(made));
+                    (self.tell)(ReindexProgress::Rebuilding(made));
                 }
-                Remade::Swapped => {
+                RebuildStep::Swapped => {
                     self.report.remade = Some(self.report.remade.unwrap_or(0));
                     return Ok(Ok(()));
                 }
-                Remade::Rest | Remade::Nothing => return Ok(Ok(())),
+                RebuildStep::Rest | RebuildStep::Nothing => return Ok(Ok(())),
             }
             self.pause()?;
         }
         Ok(Ok(()))
     }
 
-    fn swap_without_vectors(&mut self) -> Result<std::result::Result<(), Failure>> {
+    fn swap_without_vectors(&mut self) -> Result<std::result::Result<(), EmbeddingFailure>> {
         while !self.is_over() {
-            match self.store.remake(BATCH, STEP)? {
-                Remade::Memories(made) => self.report.remade = Some(made),
+            match self.store.rebuild_step(BATCH, STEP_TIME)? {
+                RebuildStep::Memories(made) => self.report.remade = Some(made),
                 _ => break,
             }
             self.pause()?;
@@ -254,13 +259,13 @@ impl Work<'_> {
         while !self.is_over() {
             let model = self.store.index_state()?.model;
             let erasures = self.store.erasures()?;
-            let queued = self.store.queued(last.as_ref(), BATCH)?;
+            let queued = self.store.next_unembedded(last.as_ref(), BATCH)?;
             if queued.is_empty() {
                 break;
             }
             if is_remote(&model) {
                 let texts: Vec<String> = queued.iter().flat_map(|memory| memory.texts.iter().cloned()).collect();
-                match self.ask(&model, &texts, erasures)? {
+                match self.fetch_vectors(&model, &texts, erasures)? {
                     Ok(true) => {}
                     Ok(false) => return Ok(false),
                     Err(failure) => {
@@ -269,8 +274,8 @@ impl Work<'_> {
                     }
                 }
             }
-            self.report.embedded += self.store.fill(&queued)?;
-            (self.tell)(Progress::Embedding(self.report.embedded));
+            self.report.embedded += self.store.store_cached_vectors(&queued)?;
+            (self.tell)(ReindexProgress::Embedding(self.report.embedded));
             last = queued.into_iter().next_back();
             self.pause()?;
         }
@@ -279,8 +284,13 @@ impl Work<'_> {
 
     /// Requests the vectors of texts that are not known yet, from this model's provider only. Returns false if another
     /// model answered.
-    fn ask(&mut self, model: &str, texts: &[String], erasures: u64) -> Result<std::result::Result<bool, Failure>> {
-        let unknown = self.store.unknown_texts(model, texts)?;
+    fn fetch_vectors(
+        &mut self,
+        model: &str,
+        texts: &[String],
+        erasures: u64,
+    ) -> Result<std::result::Result<bool, EmbeddingFailure>> {
+        let unknown = self.store.uncached_texts(model, texts)?;
         let settings = &self.runtime.config.embedding;
         let Some(provider) = provider_of(model) else { return Ok(Ok(true)) };
         for texts in unknown.chunks(settings.batch.max(1)) {
@@ -291,7 +301,7 @@ impl Work<'_> {
             if by.to_string() != model {
                 return Ok(Ok(false));
             }
-            self.store.keep_vectors(&by, texts, &found, erasures, self.runtime.now)?;
+            self.store.cache_vectors(&by, texts, &found, erasures, self.runtime.now)?;
         }
         Ok(Ok(true))
     }

@@ -13,19 +13,21 @@ use crate::config::Config;
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
 use throughline_platform::namespace;
+use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
 use throughline_privacy::secrets::{Secrets, TagKey};
-use throughline_privacy::{Guard, Rules};
+use throughline_privacy::{ExclusionFilter, ExclusionRules, IsExcludedFolder};
 use throughline_sandbox::cache::{Cache, Origin};
 use throughline_sandbox::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
 use throughline_sandbox::failures::Failures;
 use throughline_sandbox::managed::Managed;
-use throughline_sandbox::roster::{Circumstances, Roster};
+use throughline_sandbox::registry::{PolicyRegistry, RegistryInputs};
+use throughline_sandbox::rules::{self, RuleSources};
 use throughline_store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process is compiling.
-const PATIENCE: Duration = Duration::from_mins(1);
+const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// One run of the program.
 pub struct Runtime {
@@ -42,26 +44,28 @@ pub struct Runtime {
     /// The intervals that were paused or forgotten.
     pub intervals: Arc<Intervals>,
     /// The user's privacy rules.
-    pub privacy: Arc<Rules>,
+    pub privacy: Arc<ExclusionRules>,
     /// When the run started, milliseconds since the Unix epoch.
     pub now: u64,
-    compiling: Cell<Compiling>,
-    strangers: Cell<bool>,
+    /// What may be compiled, and until when.
+    compiling: Compiling,
+    /// Whether the policies of a project run that the user has not trusted.
+    include_untrusted: bool,
     /// Called before the database is opened.
-    before_opening: Cell<BeforeOpening>,
+    before_opening: BeforeOpening,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// Policies by the project's root; `None` for outside any project.
     policies: RefCell<HashMap<Option<PathBuf>, Rc<Policies>>>,
     /// If set, used in place of all policies that are found.
-    only: RefCell<Option<Rc<Policies>>>,
+    only: Option<Rc<Policies>>,
 }
 
 /// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
 pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
 /// How long redacting the log may take.
-const REDACTING: Duration = Duration::from_secs(2);
+const LOG_REDACTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Runtime {
     /// Reads the administrator's and the user's configuration. If one is invalid, returns an error: a hook then does
@@ -73,7 +77,7 @@ impl Runtime {
             // Projections must not show one namespace's memories to another. A project has only one session-context
             // file, so it is off.
             config.projections.session_context = false;
-            config.projections.folder = config.projections.folder.map(|folder| namespace::folder(&folder, name));
+            config.projections.folder = config.projections.folder.map(|folder| namespace::data_folder(&folder, name));
         }
         let intervals = Intervals::load(&paths.intervals())?;
         Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
@@ -82,20 +86,20 @@ impl Runtime {
     /// Creates a runtime with a given configuration.
     pub fn with(paths: Paths, config: Config, managed: Managed) -> Self {
         // Invalid patterns were rejected when the configuration was read.
-        let privacy = Rules::new(&config.privacy, &paths.home).unwrap_or_default();
+        let privacy = ExclusionRules::new(&config.privacy, &paths.home).unwrap_or_default();
         Self {
             intervals: Arc::default(),
             privacy: Arc::new(privacy),
-            secrets: Rc::new(Secrets::of_environment().tagging(paths.tag_key())),
+            secrets: Rc::new(Secrets::from_environment().with_tag_key_file(paths.tag_key())),
             log: Rc::default(),
             now: now(),
-            compiling: Cell::new(Compiling::All(Instant::now() + PATIENCE)),
-            strangers: Cell::new(true),
-            before_opening: Cell::new(|_| Ok(())),
+            compiling: Compiling::All(Instant::now() + COMPILE_TIMEOUT),
+            include_untrusted: true,
+            before_opening: |_| Ok(()),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
-            only: RefCell::default(),
+            only: None,
             paths,
             config,
             managed,
@@ -105,7 +109,7 @@ impl Runtime {
     /// Returns the folders that transcripts may be read from.
     pub fn transcript_roots(&self) -> Vec<PathBuf> {
         let mut roots = Vec::from(self.paths.transcripts());
-        roots.push(self.paths.minutes());
+        roots.push(self.paths.synthesized_transcripts());
         // Agents give paths as they know them; a home behind a symbolic link has two names.
         roots.extend(self.paths.transcripts().iter().filter_map(|root| root.canonicalize().ok()));
         roots.extend(self.config.transcripts.roots.iter().cloned());
@@ -118,20 +122,38 @@ impl Runtime {
     }
 
     /// Returns whether the administrator or the user excluded this folder.
-    pub fn is_off(&self, folder: &Path) -> bool {
+    pub fn is_excluded(&self, folder: &Path) -> bool {
         self.managed.is_off(folder, &self.paths.home) || self.privacy.excludes_project(folder)
+    }
+
+    /// Returns whether the administrator or the user excluded some folders.
+    pub fn has_excluded_folders(&self) -> bool {
+        !self.managed.memory.off.is_empty() || self.privacy.has_excluded_projects()
+    }
+
+    /// Returns whether some folder is excluded, or some project or session is paused. If not, nobody has to look where
+    /// a session began.
+    pub fn may_refuse_sessions(&self) -> bool {
+        self.has_excluded_folders() || self.intervals.paused().next().is_some()
     }
 
     /// Returns whether the session, or the project of its folder, is paused.
     pub fn is_paused(&self, cwd: &Path, session: &str) -> bool {
-        self.intervals.paused().next().is_some() && self.intervals.is_paused(&Project::of(cwd).id, session)
+        self.intervals.paused().next().is_some() && self.intervals.is_paused(&Project::discover(cwd).id, session)
     }
 
     /// Returns the guard between a session's lines and the policies. `began` is in milliseconds since the Unix epoch,
     /// or 0 if unknown.
-    pub fn guard(&self, project: &Project, session: &str, began: u64) -> Guard {
-        Guard {
+    pub fn guard(&self, project: &Project, session: &str, began: u64) -> ExclusionFilter {
+        let folders = self.has_excluded_folders().then(|| {
+            let (managed, home) = (self.managed.clone(), self.paths.home.clone());
+            let rules = Arc::clone(&self.privacy);
+            let is_excluded = move |folder: &Path| managed.is_off(folder, &home) || rules.excludes_project(folder);
+            Arc::new(is_excluded) as IsExcludedFolder
+        });
+        ExclusionFilter {
             rules: Arc::clone(&self.privacy),
+            folders,
             intervals: Arc::clone(&self.intervals),
             project: project.id.clone(),
             session: session.to_owned(),
@@ -139,19 +161,29 @@ impl Runtime {
         }
     }
 
-    /// Sets what may be compiled, and until when.
-    pub fn compile(&self, compiling: Compiling) {
-        self.compiling.set(compiling);
+    /// Makes this the runtime of a hook: it compiles only what `compiling` allows, and runs no policy of a project that
+    /// the user has not trusted.
+    #[must_use]
+    pub fn for_hook(self, compiling: Compiling, before_opening: BeforeOpening) -> Self {
+        Self { compiling, include_untrusted: false, before_opening, ..self }
     }
 
-    /// Ignores project policies that the user has not trusted, as hooks do.
-    pub fn ignore_strangers(&self) {
-        self.strangers.set(false);
+    /// Makes this the runtime of a command, whose user waits for an upgrade of the database.
+    #[must_use]
+    pub fn for_command(self, before_opening: BeforeOpening) -> Self {
+        Self { before_opening, ..self }
     }
 
-    /// Sets a function to call each time before the database is opened.
-    pub fn before_opening(&self, prepare: BeforeOpening) {
-        self.before_opening.set(prepare);
+    /// Makes this the runtime of a background process: like a hook's, but it has time.
+    #[must_use]
+    pub fn for_background(self, compiling: Compiling) -> Self {
+        Self { compiling, include_untrusted: false, ..self }
+    }
+
+    /// Makes this a runtime that uses these policies everywhere, in place of those that are found.
+    #[must_use]
+    pub fn with_policies(self, policies: Rc<Policies>) -> Self {
+        Self { only: Some(policies), ..self }
     }
 
     /// Returns the engine, the cache of compiled components, and the default policy.
@@ -165,7 +197,7 @@ impl Runtime {
 
     /// Makes sure that the default policy is available, so that its absence is not blamed on a file or session.
     pub fn default_policy(&self) -> Result<Origin> {
-        Ok(self.sandbox()?.default_policy(self.compiling.get().default_until())?.1)
+        Ok(self.sandbox()?.default_policy(self.compiling.default_until())?.1)
     }
 
     /// Returns the reporter to which policies report failures.
@@ -181,14 +213,18 @@ impl Runtime {
         })
     }
 
-    /// Uses these policies everywhere, in place of those that are found.
-    pub fn use_only(&self, policies: Rc<Policies>) {
-        self.only.replace(Some(policies));
+    /// Returns where the rules of the default's redactor come from, besides the default's settings.
+    pub fn redaction_rules(&self) -> RuleSources {
+        RuleSources {
+            files: self.config.redaction.rules.clone(),
+            managed: self.managed.policy.get(DEFAULT_NAME).and_then(|settings| settings.get(rules::RULES_KEY)).cloned(),
+            forced: self.managed.redaction.forced,
+        }
     }
 
     /// Returns the policies in force for the project with this root; `None` is outside any project.
     pub fn policies(&self, root: Option<&Path>) -> Result<Rc<Policies>> {
-        if let Some(only) = &*self.only.borrow() {
+        if let Some(only) = &self.only {
             return Ok(Rc::clone(only));
         }
         let key = root.map(Path::to_path_buf);
@@ -197,14 +233,14 @@ impl Runtime {
         }
         let sandbox = self.sandbox()?;
         let reporter = self.reporter();
-        let roster = Roster::gather(
-            &Circumstances {
+        let registry = PolicyRegistry::load(
+            &RegistryInputs {
                 paths: &self.paths,
                 managed: &self.managed,
                 settings: &self.config.policy,
                 cache: sandbox.cache(),
                 failures: &reporter.failures.borrow(),
-                strangers: self.strangers.get(),
+                include_untrusted: self.include_untrusted,
             },
             root,
         );
@@ -212,13 +248,13 @@ impl Runtime {
         settings.extend(self.managed.policy.get(DEFAULT_NAME).cloned().unwrap_or_default());
         let policies = Policies::new(
             Rc::clone(sandbox),
-            roster,
+            registry,
             Rc::clone(reporter),
-            self.compiling.get(),
+            self.compiling,
             settings,
             self.managed.redaction.default,
         );
-        let policies = Rc::new(policies.redacting(Rc::clone(&self.secrets), self.config.redaction.rules.clone()));
+        let policies = Rc::new(policies.redacting(Rc::clone(&self.secrets), self.redaction_rules()));
         self.policies.borrow_mut().insert(key, Rc::clone(&policies));
         Ok(policies)
     }
@@ -226,20 +262,19 @@ impl Runtime {
     /// Opens the store. Creates the database and its folder if they are missing and `access` allows it.
     pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
-        self.before_opening.get()(self)?;
+        (self.before_opening)(self)?;
         let fresh = access == Access::Write && !database.exists();
         if fresh {
             paths::create_private(&self.paths.data)
                 .map_err(|error| StoreError::ReadOnly(self.paths.data.clone(), error.to_string()))?;
             // The file is created here and not by SQLite, so that there is no moment in which others could read it.
-            let _ = std::os::unix::fs::OpenOptionsExt::mode(std::fs::File::options().write(true).create_new(true), 0o600)
-                .open(&database);
+            let _ = std::fs::File::options().write(true).create_new(true).private().open(&database);
         }
         let key = self.paths.tag_key();
         if access == Access::Write && self.paths.data.is_dir() && !key.exists() {
             // Without the key, placeholders have no tags; nothing else depends on it.
-            if let Err(error) = TagKey::make(&key) {
-                self.log.note(Level::Warn, "could not create the key for placeholder tags", error.to_string());
+            if let Err(error) = TagKey::create(&key) {
+                self.log.record(Level::Warn, "could not create the key for placeholder tags", error.to_string());
             }
         }
         Store::open(&database, access, patience)
@@ -250,22 +285,22 @@ impl Runtime {
         if let Some(reporter) = self.reporter.get()
             && let Err(error) = reporter.failures.borrow_mut().save()
         {
-            self.log.note(Level::Warn, "could not record policy failures", error.to_string());
+            self.log.record(Level::Warn, "could not record policy failures", error.to_string());
         }
         if self.log.is_empty() {
             return;
         }
         // A hook whose input was invalid knows no other folder.
         if let Ok(folder) = std::env::current_dir() {
-            self.secrets.look_in(&folder, &folder);
+            self.secrets.add_env_files(&folder, &folder);
         }
-        let stamp = stamp(self.now);
+        let stamp = format_timestamp(self.now);
         // If even the log cannot be written, the error cannot be reported anywhere.
         let _ = self.log.write(&self.paths.log(), self.config.log.max_bytes, &stamp, |details| {
             if details.iter().all(String::is_empty) {
                 return Ok(());
             }
-            let until = Instant::now() + REDACTING;
+            let until = Instant::now() + LOG_REDACTION_TIMEOUT;
             // Use the policies of the project that the run was about, if there is one.
             let used = self.policies.borrow().values().next().map(Rc::clone);
             let policies = used.map_or_else(|| self.policies(None), Ok)?;
@@ -275,7 +310,7 @@ impl Runtime {
 }
 
 /// Formats a time for the log: RFC 3339, UTC.
-pub fn stamp(at: u64) -> String {
+pub fn format_timestamp(at: u64) -> String {
     jiff::Timestamp::from_millisecond(i64::try_from(at).unwrap_or(0)).map(|stamp| stamp.to_string()).unwrap_or_default()
 }
 

@@ -7,16 +7,16 @@ use anyhow::{Context as _, Result};
 
 use crate::backup;
 use crate::runtime::Runtime;
-use throughline_agents::transcript::{self, Refusal};
+use throughline_agents::transcript::{self, TranscriptError};
 use throughline_model::cursor::Cursor;
 use throughline_platform::files;
-use throughline_store::{Check, Fault, Store};
+use throughline_store::{Store, StoreCheck, StoreFault};
 
 /// The result of a verification.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The faults found.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<StoreFault>,
     /// Transcripts that were read and no longer exist. This is normal: agents delete them after a month.
     pub gone: u64,
     /// Transcripts to read again from the start.
@@ -26,17 +26,17 @@ pub struct Findings {
 /// Runs all checks.
 pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
     let mut findings = Findings { faults: store.faults()?, ..Findings::default() };
-    if findings.faults.iter().any(|fault| fault.check == Check::Integrity) {
+    if findings.faults.iter().any(|fault| fault.check == StoreCheck::Integrity) {
         return Ok(findings);
     }
     let roots = runtime.transcript_roots();
     for cursor in store.cursors()? {
-        match place(&cursor, &roots) {
-            Place::Sound => {}
-            Place::Gone => findings.gone += 1,
-            Place::Wrong(what) => {
-                findings.faults.push(Fault {
-                    check: Check::Cursors,
+        match check_cursor(&cursor, &roots) {
+            CursorState::Valid => {}
+            CursorState::NoFile => findings.gone += 1,
+            CursorState::Wrong(what) => {
+                findings.faults.push(StoreFault {
+                    check: StoreCheck::Cursors,
                     place: cursor.path.clone(),
                     count: 1,
                     what: what.into(),
@@ -49,34 +49,34 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
     Ok(findings)
 }
 
-enum Place {
-    Sound,
-    Gone,
+enum CursorState {
+    Valid,
+    NoFile,
     Wrong(&'static str),
 }
 
 /// Checks a cursor against its transcript.
-fn place(cursor: &Cursor, roots: &[PathBuf]) -> Place {
+fn check_cursor(cursor: &Cursor, roots: &[PathBuf]) -> CursorState {
     let transcript = match transcript::open(Path::new(&cursor.path), roots) {
         Ok(transcript) => transcript,
         // A transcript that may no longer be read is as good as gone.
-        Err(Refusal::Missing | Refusal::Foreign(_)) => return Place::Gone,
-        Err(Refusal::NotAFile(_)) => return Place::Wrong("transcript that is not a file any more"),
-        Err(Refusal::Unreadable(..)) => return Place::Wrong("transcript that cannot be read"),
+        Err(TranscriptError::Missing | TranscriptError::Foreign(_)) => return CursorState::NoFile,
+        Err(TranscriptError::NotAFile(_)) => return CursorState::Wrong("transcript that is not a file any more"),
+        Err(TranscriptError::Unreadable(..)) => return CursorState::Wrong("transcript that cannot be read"),
     };
     if cursor.offset > transcript.size {
-        return Place::Wrong("transcript that is shorter than what was read of it: it shrank");
+        return CursorState::Wrong("transcript that is shorter than what was read of it: it shrank");
     }
-    match transcript.resume(cursor) {
-        Ok(0) if cursor.offset > 0 => Place::Wrong("transcript that is not the one that was read: it was replaced"),
-        Ok(_) => Place::Sound,
-        Err(_) => Place::Wrong("transcript that cannot be read"),
+    match transcript.resume_offset(cursor) {
+        Ok(0) if cursor.offset > 0 => CursorState::Wrong("transcript that is not the one that was read: it was replaced"),
+        Ok(_) => CursorState::Valid,
+        Err(_) => CursorState::Wrong("transcript that cannot be read"),
     }
 }
 
 /// The result of a repair.
 #[derive(Debug, Clone)]
-pub struct Repaired {
+pub struct RepairResult {
     /// The copy of the database from before the repair.
     pub kept: PathBuf,
     /// What is still wrong.
@@ -85,31 +85,31 @@ pub struct Repaired {
 
 /// Repairs what can be repaired, after copying the database to a file beside it. If the repair is killed, the database
 /// is partly repaired and the repair can be run again.
-pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Result<Repaired> {
-    let _turn = backup::turn(&runtime.paths)?;
-    let kept = backup::name_of_kept(&runtime.paths, "repair", runtime.now);
-    let unfinished = files::unfinished(&kept)?;
+pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Result<RepairResult> {
+    let _lock = backup::lock_exclusively(&runtime.paths)?;
+    let kept = backup::previous_database_path(&runtime.paths, "repair", runtime.now);
+    let unfinished = files::temporary_path(&kept)?;
     store
-        .copy_unexamined(&unfinished)
+        .copy_unvalidated(&unfinished)
         .map_err(anyhow::Error::from)
-        .and_then(|()| Ok(files::settle(&unfinished, &kept, false)?))
+        .and_then(|()| Ok(files::persist_temporary(&unfinished, &kept, false)?))
         .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
         .with_context(|| format!("the database cannot be copied to {}", kept.display()))?;
     // Once a missing parent row exists again, its children are checked again. This takes as many rounds as there are
     // layers, which is few.
     let mut left = findings.clone();
     for _ in 0..3 {
-        let checks: BTreeSet<Check> =
+        let checks: BTreeSet<StoreCheck> =
             left.faults.iter().filter(|fault| fault.mend.is_some()).map(|fault| fault.check).collect();
         if checks.is_empty() {
             break;
         }
-        store.mend(&checks, runtime.now)?;
-        store.read_anew(&left.unread, runtime.now)?;
+        store.repair(&checks, runtime.now)?;
+        store.reset_transcripts(&left.unread, runtime.now)?;
         left = verify(runtime, store)?;
     }
-    if store.leaves_much() {
+    if store.has_large_wal() {
         store.checkpoint()?;
     }
-    Ok(Repaired { kept, left })
+    Ok(RepairResult { kept, left })
 }

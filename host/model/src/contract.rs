@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
 use crate::project::Project;
+use crate::redacted::Texts;
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Timestamp = u64;
@@ -95,6 +96,33 @@ pub struct Draft {
     pub origin: Origin,
     /// The policy's own data.
     pub attributes: Vec<Attribute>,
+}
+
+/// The longest memory kind, in bytes, as the contract says.
+pub const MAX_KIND: usize = 64;
+
+/// The longest key of a draft, in bytes: a URL or a path fits.
+const MAX_KEY: usize = 4 << 10;
+
+/// The kind of a draft whose own kind a redactor took away.
+const REDACTED_KIND: &str = "redacted";
+
+/// Whether this is a valid memory kind: lower-case words joined by `_`.
+pub fn is_kind(kind: &str) -> bool {
+    (1..=MAX_KIND).contains(&kind.len())
+        && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+impl Draft {
+    /// Makes kind and key valid again after redaction. A redactor cannot turn a kind into another one, but it can replace
+    /// one; such a draft is kept as a kind of its own. Without a valid key, kind and content are the identity.
+    pub fn validate_identity(&mut self) {
+        if !is_kind(&self.kind) {
+            REDACTED_KIND.clone_into(&mut self.kind);
+        }
+        let is_key = |key: &String| (1..=MAX_KEY).contains(&key.len()) && !key.contains(char::is_control);
+        self.key = self.key.take().filter(is_key);
+    }
 }
 
 /// A stored memory.
@@ -263,3 +291,70 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl Texts for Draft {
+    /// Every text, also those that only look like identifiers: a policy can return anything.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.kind, &mut self.title, &mut self.content];
+        texts.extend(&mut self.key);
+        texts.extend(&mut self.keywords);
+        texts.extend(&mut self.files);
+        texts.extend(&mut self.origin.line_uuid);
+        texts.extend(self.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+        texts
+    }
+}
+
+impl Texts for SessionNotes {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.original_request, &mut self.current_objective, &mut self.outcome];
+        for list in [
+            &mut self.done,
+            &mut self.current,
+            &mut self.pending,
+            &mut self.learnings,
+            &mut self.preferences,
+            &mut self.commits,
+            &mut self.blockers,
+            &mut self.errors,
+        ] {
+            texts.extend(list);
+        }
+        for decision in &mut self.decisions {
+            texts.extend([&mut decision.what, &mut decision.why]);
+            texts.extend(&mut decision.rejected);
+        }
+        texts.extend(self.discoveries.iter_mut().flat_map(|it| [&mut it.file, &mut it.insight]));
+        texts.extend(self.changes.iter_mut().map(|change| &mut change.path));
+        texts.extend(self.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
+        texts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_that_a_redactor_replaced_is_no_other_kind() {
+        let validated = |kind: &str, key: &str| {
+            let mut draft = Draft { kind: kind.into(), key: Some(key.into()), ..Draft::default() };
+            draft.validate_identity();
+            (draft.kind, draft.key)
+        };
+        assert_eq!(
+            validated("build_tip2", "pr:https://x.test/1"),
+            ("build_tip2".into(), Some("pr:https://x.test/1".into()))
+        );
+        assert_eq!(
+            validated("[redacted:x]", "fix:[redacted:x#0f3]"),
+            ("redacted".into(), Some("fix:[redacted:x#0f3]".into()))
+        );
+        for kind in ["", "Preference", "a b", "a\n## b", &"k".repeat(MAX_KIND + 1)] {
+            assert_eq!(validated(kind, "").0, "redacted", "{kind}");
+        }
+        for key in ["", "a\nb", "a\u{1b}[0m", &"k".repeat(MAX_KEY + 1)] {
+            assert_eq!(validated("decision", key).1, None, "{key:?}");
+        }
+    }
+}

@@ -34,7 +34,7 @@ pub struct Cursor {
 impl Cursor {
     /// Returns whether the file is not a transcript: most of its lines could not be parsed. (Empty lines do not count
     /// as malformed, so a file of noise need not be malformed in every line.)
-    pub fn is_no_transcript(&self) -> bool {
+    pub fn is_mostly_malformed(&self) -> bool {
         self.malformed * 2 > self.lines
     }
 }

@@ -9,7 +9,10 @@
 //! - [`lines`] has the lines of a transcript, and [`lines::LineSource`], from which a policy reads them. The crate
 //!   `throughline-agents` implements the source for files, and `throughline-privacy` wraps one to leave lines out.
 //! - [`cursor`] says how far a transcript was read. The store only adds how a cursor is read from a row.
-//! - [`project`] determines which project a folder belongs to. It is the only module here that reads files.
+//! - [`project`] determines which project a folder belongs to. Only this module and the next one read
+//!   files.
+//! - [`files`] resolves paths and reads small files that somebody else may have prepared.
+//! - [`redacted`] has the wrapper that says that a value's texts were redacted. The store accepts nothing else.
 //! - [`digest`] has SHA-256 and hexadecimal.
 //!
 //! This crate depends on no other crate of ours, and has two features, so that no crate links a library that it does
@@ -19,5 +22,7 @@
 pub mod contract;
 pub mod cursor;
 pub mod digest;
+pub mod files;
 pub mod lines;
 pub mod project;
+pub mod redacted;

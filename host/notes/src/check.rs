@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::links::Link;
-use super::markdown::{self, Around};
+use super::markdown::{self, FileContext};
 use super::registry::Registry;
 use super::schema::Schemas;
 use super::{Note, one_line};
@@ -11,7 +11,7 @@ use super::{Note, one_line};
 /// A fault in a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Fault {
+pub struct NoteFault {
     /// The line of the file, starting at 1; 0 if the fault is about the whole file.
     pub line: usize,
     /// The field of the front matter; empty if the fault is not about a field.
@@ -23,23 +23,23 @@ pub struct Fault {
 }
 
 /// Resolves a link to the types of the notes that it may refer to.
-pub type Resolve<'a> = dyn Fn(&Link) -> Vec<String> + 'a;
+pub type LinkResolver<'a> = dyn Fn(&Link) -> Vec<String> + 'a;
 
 /// Returns all faults of a file, in the order of its lines, and the note if it can be read.
-pub fn file(
+pub fn check_file(
     text: &str,
-    around: Around<'_>,
+    around: FileContext<'_>,
     registry: &Registry,
     schemas: &Schemas,
-    resolve: &Resolve<'_>,
-) -> (Option<Note>, Vec<Fault>) {
+    resolve: &LinkResolver<'_>,
+) -> (Option<Note>, Vec<NoteFault>) {
     let fatal = |why: String| {
         // The YAML reader reports lines of the front matter, which starts after the first line of the file.
         let line = why.strip_prefix("line ").and_then(|rest| rest.split(':').next()).and_then(|line| line.parse().ok());
         let field = why.split(':').next().filter(|field| field.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
         let line = line.map(|line: usize| line + 1).or_else(|| field.and_then(|field| line_of(text, field)));
         let field = field.unwrap_or_default().to_owned();
-        Fault { line: line.unwrap_or(0), field, why, is_warning: false }
+        NoteFault { line: line.unwrap_or(0), field, why, is_warning: false }
     };
     let parts = match markdown::split(text) {
         Ok(parts) => parts,
@@ -51,15 +51,15 @@ pub fn file(
     };
     let mut faults = Vec::new();
     match &parts.fields {
-        Some(fields) => faults.extend(fields_of(&note, fields, registry, schemas)),
-        None => faults.push(Fault {
+        Some(fields) => faults.extend(check_fields(&note, fields, registry, schemas)),
+        None => faults.push(NoteFault {
             line: 1,
             field: String::new(),
             why: "it has no front matter: title, tags, type and created are required".into(),
             is_warning: false,
         }),
     }
-    faults.extend(links_of(&note, registry, resolve));
+    faults.extend(check_links(&note, registry, resolve));
     if note.content.is_empty() {
         faults.push(warning("", "there is no text below its title".into()));
     }
@@ -71,24 +71,24 @@ pub fn file(
     (Some(note), faults)
 }
 
-fn warning(field: &str, why: String) -> Fault {
-    Fault { line: 0, field: field.to_owned(), why, is_warning: true }
+fn warning(field: &str, why: String) -> NoteFault {
+    NoteFault { line: 0, field: field.to_owned(), why, is_warning: true }
 }
 
-fn fields_of(note: &Note, fields: &Map<String, Value>, registry: &Registry, schemas: &Schemas) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = schemas
-        .faults(&note.note_type, fields)
+fn check_fields(note: &Note, fields: &Map<String, Value>, registry: &Registry, schemas: &Schemas) -> Vec<NoteFault> {
+    let mut faults: Vec<NoteFault> = schemas
+        .validate(&note.note_type, fields)
         .into_iter()
-        .map(|(field, why)| Fault { line: 1, field, why, is_warning: false })
+        .map(|(field, why)| NoteFault { line: 1, field, why, is_warning: false })
         .collect();
     let Some(note_type) = registry.get(&note.note_type) else {
         let names: Vec<&str> = registry.names().collect();
         let why = format!("there is no type {:?}; the types are {}", note.note_type, names.join(", "));
-        faults.push(Fault { line: 1, field: "type".into(), why: one_line(&why, 400), is_warning: false });
+        faults.push(NoteFault { line: 1, field: "type".into(), why: one_line(&why, 400), is_warning: false });
         return faults;
     };
     let missing: Vec<&str> = note_type.tags.iter().filter(|tag| !note.tags.contains(tag)).map(String::as_str).collect();
-    if !missing.is_empty() && note.note_type != super::registry::GENERAL {
+    if !missing.is_empty() && note.note_type != super::registry::GENERAL_TYPE {
         faults.push(warning("tags", format!("notes of type {} should be tagged {}", note.note_type, missing.join(", "))));
     }
     if note.keywords.is_empty() {
@@ -100,16 +100,16 @@ fn fields_of(note: &Note, fields: &Map<String, Value>, registry: &Registry, sche
     faults
 }
 
-fn links_of(note: &Note, registry: &Registry, resolve: &Resolve<'_>) -> Vec<Fault> {
+fn check_links(note: &Note, registry: &Registry, resolve: &LinkResolver<'_>) -> Vec<NoteFault> {
     let mut faults = Vec::new();
     for link in Link::all(note, registry) {
         let types = resolve(&link);
         if types.is_empty() {
             faults.push(warning("related", format!("{} leads nowhere: there is no such note", link.target)));
         } else if link.relation != super::links::RELATED
-            && !types.iter().any(|to| registry.may_relate(&note.note_type, &link.relation, to))
+            && !types.iter().any(|to| registry.allows_relation(&note.note_type, &link.relation, to))
         {
-            let allowed = registry.allowed(&note.note_type, &link.relation);
+            let allowed = registry.allowed_targets(&note.note_type, &link.relation);
             let may = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
             let why = format!(
                 "{}:{}: a {} {} {may}, but this is a {}",
@@ -147,9 +147,9 @@ mod tests {
             "2026-02-01_known" => vec!["debug-eliminated".to_owned()],
             _ => Vec::new(),
         };
-        let around = Around { stem: "2026-02-23_x", folder: "root-cause", modified: 0 };
-        let (_, faults) = file(text, around, &Registry::own(), &Schemas::of(None).unwrap(), &resolve);
-        let level = |fault: &Fault| if fault.is_warning { "warning" } else { "error" };
+        let around = FileContext { stem: "2026-02-23_x", folder: "root-cause", modified: 0 };
+        let (_, faults) = check_file(text, around, &Registry::built_in(), &Schemas::load(None).unwrap(), &resolve);
+        let level = |fault: &NoteFault| if fault.is_warning { "warning" } else { "error" };
         faults.iter().map(|fault| format!("{}: {}: {}", fault.line, level(fault), fault.why)).collect()
     }
 

@@ -37,18 +37,19 @@ pub mod slug;
 pub mod yaml;
 
 use throughline_model::contract::Timestamp;
+use throughline_model::redacted::Texts;
 
 /// The longest description, characters, set by the memory protocol.
-pub const MOST_DESCRIPTION: usize = 200;
+pub const MAX_DESCRIPTION_CHARS: usize = 200;
 
 /// The longest title, characters. The contract sets this limit for every memory.
-pub const MOST_TITLE: usize = 200;
+pub const MAX_TITLE_CHARS: usize = 200;
 
 /// The longest content, bytes. The contract sets this limit for every memory.
-pub const MOST_CONTENT: usize = 64 << 10;
+pub const MAX_CONTENT_BYTES: usize = 64 << 10;
 
 /// The default folder of notes below a project's root.
-pub const FOLDER: &str = ".gsd/memories";
+pub const NOTES_FOLDER: &str = ".gsd/memories";
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,7 +68,7 @@ pub struct Note {
     pub tags: Vec<String>,
     /// Words to find it by.
     pub keywords: Vec<String>,
-    /// One line of at most [`MOST_DESCRIPTION`] characters.
+    /// One line of at most [`MAX_DESCRIPTION_CHARS`] characters.
     pub description: String,
     /// Related notes as they were written: see [`links::Link`].
     pub related: Vec<String>,
@@ -99,7 +100,7 @@ pub fn describe(title: &str, content: &str) -> String {
         })
         .map(|(at, c)| at + c.len_utf8())
         .find(|end| prose[..*end].chars().count() >= 20);
-    one_line(&prose[..end.unwrap_or(prose.len())], MOST_DESCRIPTION)
+    one_line(&prose[..end.unwrap_or(prose.len())], MAX_DESCRIPTION_CHARS)
 }
 
 /// Puts a text on one line of at most `most` characters; it is only cut if it does not fit.
@@ -124,14 +125,26 @@ pub fn one_line(text: &str, most: usize) -> String {
 }
 
 /// Splits a list at commas and newlines, without empty and duplicate items.
-pub fn listed(text: &str) -> Vec<String> {
+pub fn parse_list(text: &str) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
-    for item in text.split([',', '\n']).map(|item| one_line(item, MOST_TITLE)).filter(|item| !item.is_empty()) {
+    for item in text.split([',', '\n']).map(|item| one_line(item, MAX_TITLE_CHARS)).filter(|item| !item.is_empty()) {
         if !list.contains(&item) {
             list.push(item);
         }
     }
     list
+}
+
+impl Texts for Note {
+    /// Everything that a person wrote. Identifier, type and session identify the note.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.title, &mut self.content, &mut self.description, &mut self.extra];
+        texts.extend(&mut self.tags);
+        texts.extend(&mut self.keywords);
+        texts.extend(&mut self.related);
+        texts.extend(&mut self.files);
+        texts
+    }
 }
 
 #[cfg(test)]
@@ -150,20 +163,20 @@ mod tests {
         assert_eq!(describe("T", ""), "T");
         assert_eq!(describe("T", "v1.2 is out. ok"), "v1.2 is out. ok");
         let long = describe("T", &"long words ".repeat(60));
-        assert!(long.chars().count() <= MOST_DESCRIPTION && long.ends_with('…'), "{long}");
+        assert!(long.chars().count() <= MAX_DESCRIPTION_CHARS && long.ends_with('…'), "{long}");
     }
 
     #[test]
     fn lists_are_told_apart_by_commas() {
-        assert_eq!(listed(" a, b,,a\nc "), ["a", "b", "c"]);
-        assert!(listed(" , ").is_empty());
+        assert_eq!(parse_list(" a, b,,a\nc "), ["a", "b", "c"]);
+        assert!(parse_list(" , ").is_empty());
     }
 
     proptest! {
         #[test]
         fn any_text_is_described_in_one_short_line(title in any::<String>(), content in any::<String>()) {
-            let line = describe(&one_line(&title, MOST_TITLE), &content);
-            prop_assert!(line.chars().count() <= MOST_DESCRIPTION && line.lines().count() <= 1);
+            let line = describe(&one_line(&title, MAX_TITLE_CHARS), &content);
+            prop_assert!(line.chars().count() <= MAX_DESCRIPTION_CHARS && line.lines().count() <= 1);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::registry::Registry;
 pub const RELATED: &str = "related";
 
 /// A part of a name that has at least this many bytes is enough, if only one note matches.
-pub const SHORTEST_PART: usize = 4;
+pub const MIN_PARTIAL_NAME_BYTES: usize = 4;
 
 /// A link of a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,17 +59,17 @@ fn name(target: &str) -> &str {
 /// Notes by every name that a link can use. Each note has an index, starting at 0, in the order in which notes were
 /// added.
 #[derive(Debug, Default)]
-pub struct Names<'a> {
+pub struct NameIndex<'a> {
     stems: Vec<&'a str>,
     places: HashMap<&'a str, Vec<usize>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameIndex<'a> {
     /// Adds a note with its file name and its identifiers.
     pub fn add(&mut self, stem: &'a str, ids: &[&'a str]) {
         let place = self.stems.len();
         self.stems.push(stem);
-        for name in [stem, without_day(stem)].iter().chain(ids) {
+        for name in [stem, strip_day(stem)].iter().chain(ids) {
             let places = self.places.entry(name).or_default();
             if places.last() != Some(&place) {
                 places.push(place);
@@ -79,11 +79,11 @@ impl<'a> Names<'a> {
 
     /// Returns the indexes of the notes that a link's target refers to: those with this name, with or without the day,
     /// or with this identifier; otherwise the one whose name contains it.
-    pub fn meant(&self, target: &str) -> Vec<usize> {
+    pub fn resolve(&self, target: &str) -> Vec<usize> {
         if let Some(places) = self.places.get(target) {
             return places.clone();
         }
-        let is_part = |stem: &str| target.len() >= SHORTEST_PART && stem.contains(target);
+        let is_part = |stem: &str| target.len() >= MIN_PARTIAL_NAME_BYTES && stem.contains(target);
         let mut parts = self.stems.iter().enumerate().filter(|(_, stem)| is_part(stem)).map(|(place, _)| place);
         match (parts.next(), parts.next()) {
             (Some(place), None) => vec![place],
@@ -93,7 +93,7 @@ impl<'a> Names<'a> {
 }
 
 /// Returns the name without its day: `pool-is-exhausted`.
-pub fn without_day(stem: &str) -> &str {
+pub fn strip_day(stem: &str) -> &str {
     match stem.split_once('_') {
         Some((day, slug)) if is_day(day) => slug,
         _ => stem,
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Option<(String, String)> {
-        Link::parse(text, &Registry::own()).map(|link| (link.relation, link.target))
+        Link::parse(text, &Registry::built_in()).map(|link| (link.relation, link.target))
     }
 
     #[test]
@@ -135,34 +135,34 @@ mod tests {
             related: vec!["a".into(), "resolves:a".into()],
             ..Note::default()
         };
-        let links = Link::all(&note, &Registry::own());
+        let links = Link::all(&note, &Registry::built_in());
         assert_eq!(links.iter().map(|link| link.relation.as_str()).collect::<Vec<_>>(), ["related", "resolves"]);
     }
 
     #[test]
     fn a_part_of_a_name_is_enough_where_only_one_has_it() {
-        let mut names = Names::default();
+        let mut names = NameIndex::default();
         names.add("2026-01-15_auth-token", &["aaaaaaaaaaaa"]);
         names.add("2026-01-16_auth-token", &["bbbbbbbbbbbb"]);
         names.add("2026-01-16_jwt-validation", &["cccccccccccc"]);
-        assert_eq!(names.meant("2026-01-15_auth-token"), [0]);
-        assert_eq!(names.meant("auth-token"), [0, 1]);
-        assert_eq!(names.meant("cccccccccccc"), [2]);
-        assert_eq!(names.meant("validation"), [2]);
-        assert!(names.meant("auth").is_empty() && names.meant("jwt").is_empty());
+        assert_eq!(names.resolve("2026-01-15_auth-token"), [0]);
+        assert_eq!(names.resolve("auth-token"), [0, 1]);
+        assert_eq!(names.resolve("cccccccccccc"), [2]);
+        assert_eq!(names.resolve("validation"), [2]);
+        assert!(names.resolve("auth").is_empty() && names.resolve("jwt").is_empty());
     }
 
     #[test]
     fn days_are_told_from_words() {
-        assert_eq!(without_day("2026-01-15_auth_token"), "auth_token");
-        assert_eq!(without_day("snake_case"), "snake_case");
-        assert_eq!(without_day("2026-13-15_auth"), "2026-13-15_auth");
+        assert_eq!(strip_day("2026-01-15_auth_token"), "auth_token");
+        assert_eq!(strip_day("snake_case"), "snake_case");
+        assert_eq!(strip_day("2026-13-15_auth"), "2026-13-15_auth");
     }
 
     proptest! {
         #[test]
         fn any_text_is_a_link_or_none(text in any::<String>()) {
-            if let Some(link) = Link::parse(&text, &Registry::own()) {
+            if let Some(link) = Link::parse(&text, &Registry::built_in()) {
                 prop_assert!(!link.target.is_empty() && !link.target.contains('/'));
             }
         }

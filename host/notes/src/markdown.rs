@@ -23,10 +23,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::registry::Registry;
-use super::{MOST_CONTENT, MOST_TITLE, Note, describe, listed, one_line, yaml};
+use super::{MAX_CONTENT_BYTES, MAX_TITLE_CHARS, Note, describe, one_line, parse_list, yaml};
 
 /// The largest front matter, bytes.
-const MOST_FRONT: usize = 64 << 10;
+const MAX_FRONT_MATTER_BYTES: usize = 64 << 10;
 
 /// The front matter fields of this program. All others are kept unchanged.
 const FIELDS: &[&str] = &[
@@ -46,7 +46,7 @@ const FIELDS: &[&str] = &[
 
 /// A file split into its parts.
 #[derive(Debug, PartialEq)]
-pub struct Parts {
+pub struct NoteParts {
     /// The fields of the front matter; `None` if the file has none.
     pub fields: Option<Map<String, Value>>,
     /// The source text of unknown fields.
@@ -56,11 +56,11 @@ pub struct Parts {
 }
 
 /// Splits a file into its parts. The error is one line for a person.
-pub fn split(text: &str) -> Result<Parts, String> {
+pub fn split(text: &str) -> Result<NoteParts, String> {
     let text = lines(text.strip_prefix('\u{feff}').unwrap_or(text));
     let is_fence = |line: &str| line.trim_end() == "---";
     let Some(rest) = text.split_once('\n').filter(|(first, _)| is_fence(first)).map(|(_, rest)| rest) else {
-        return Ok(Parts { fields: None, extra: String::new(), body: text });
+        return Ok(NoteParts { fields: None, extra: String::new(), body: text });
     };
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
@@ -73,12 +73,12 @@ pub fn split(text: &str) -> Result<Parts, String> {
                 Value::Null => Map::new(),
                 _ => return Err("the front matter is not a list of fields and values".into()),
             };
-            let extra = unknown(front, &fields);
-            return Ok(Parts { fields: Some(fields), extra, body: rest[at + line.len()..].to_owned() });
+            let extra = unknown_fields(front, &fields);
+            return Ok(NoteParts { fields: Some(fields), extra, body: rest[at + line.len()..].to_owned() });
         }
         at += line.len();
-        if at > MOST_FRONT {
-            return Err(format!("the front matter has more than {} KiB, or has no end", MOST_FRONT >> 10));
+        if at > MAX_FRONT_MATTER_BYTES {
+            return Err(format!("the front matter has more than {} KiB, or has no end", MAX_FRONT_MATTER_BYTES >> 10));
         }
     }
     Err("the front matter begins with `---` and does not end with one".into())
@@ -91,13 +91,13 @@ fn lines(text: &str) -> String {
 
 /// Returns the source lines of unknown fields. If these lines alone have another meaning, as in front matter that is a
 /// single `{…}`, the fields are written anew.
-fn unknown(front: &str, fields: &Map<String, Value>) -> String {
+fn unknown_fields(front: &str, fields: &Map<String, Value>) -> String {
     let theirs: Map<String, Value> = fields
         .iter()
         .filter(|(name, _)| !FIELDS.contains(&name.as_str()))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let lines = lines_of_theirs(front);
+    let lines = unknown_field_lines(front);
     let says = match yaml::parse::<Value>(&lines) {
         _ if lines.is_empty() => Some(Map::new()),
         Ok(Value::Object(fields)) => Some(fields),
@@ -111,7 +111,7 @@ fn unknown(front: &str, fields: &Map<String, Value>) -> String {
     theirs.iter().fold(String::new(), |text, (name, value)| text + &yaml::quoted(name) + ": " + &value.to_string() + "\n")
 }
 
-fn lines_of_theirs(front: &str) -> String {
+fn unknown_field_lines(front: &str) -> String {
     let mut kept = String::new();
     // Comments and blank lines may belong to the field below.
     let mut between = String::new();
@@ -152,7 +152,7 @@ fn key(line: &str) -> Option<&str> {
 
 /// The context of a file, from which missing fields are filled in.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Around<'a> {
+pub struct FileContext<'a> {
     /// The file name without its extension.
     pub stem: &'a str,
     /// The name of the file's folder.
@@ -161,9 +161,9 @@ pub struct Around<'a> {
     pub modified: u64,
 }
 
-impl<'a> Around<'a> {
+impl<'a> FileContext<'a> {
     /// Returns the context of a file with this path, which has `/` between folders.
-    pub fn of(path: &'a str, modified: u64) -> Self {
+    pub fn from_path(path: &'a str, modified: u64) -> Self {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = above.rsplit('/').next().unwrap_or_default();
         Self { stem: name.strip_suffix(".md").unwrap_or(name), folder, modified }
@@ -172,8 +172,8 @@ impl<'a> Around<'a> {
 
 /// Parses a note. Missing fields are taken from the file's name, folder, heading and modification time. An invalid
 /// field is an error, one line for a person.
-pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note, String> {
-    let Parts { fields, extra, body } = split(text)?;
+pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result<Note, String> {
+    let NoteParts { fields, extra, body } = split(text)?;
     let fields = fields.unwrap_or_default();
     let text_of = |name: &str| match fields.get(name) {
         None | Some(Value::Null) => Ok(String::new()),
@@ -184,7 +184,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
     };
     let list_of = |name: &str| match fields.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(listed(text)),
+        Some(Value::String(text)) => Ok(parse_list(text)),
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| match item {
@@ -196,23 +196,23 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
             .collect(),
         Some(_) => Err(format!("{name}: it is not a list of texts")),
     };
-    let (heading, content) = untitled(&body, &text_of("title")?);
+    let (heading, content) = split_heading(&body, &text_of("title")?);
     let title = [text_of("title")?, heading.to_owned(), around.stem.replace(['-', '_'], " ")]
         .iter()
-        .map(|title| one_line(title, MOST_TITLE))
+        .map(|title| one_line(title, MAX_TITLE_CHARS))
         .find(|title| !title.is_empty())
         .ok_or("it has no title")?;
-    if content.len() > MOST_CONTENT {
-        return Err(format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MOST_CONTENT >> 10));
+    if content.len() > MAX_CONTENT_BYTES {
+        return Err(format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MAX_CONTENT_BYTES >> 10));
     }
     let note_type = match text_of("type")?.trim() {
         "" if registry.get(around.folder).is_some() => around.folder.to_owned(),
-        "" => super::registry::GENERAL.to_owned(),
+        "" => super::registry::GENERAL_TYPE.to_owned(),
         name => name.to_owned(),
     };
     let created = match text_of("created")?.trim() {
         "" => day_of(around.stem).unwrap_or(around.modified),
-        text => moment(text).ok_or_else(|| format!("created: {text:?} is not a time such as 2026-02-23T09:56:43Z"))?,
+        text => parse_time(text).ok_or_else(|| format!("created: {text:?} is not a time such as 2026-02-23T09:56:43Z"))?,
     };
     let importance = match fields.get("importance") {
         None | Some(Value::Null) => registry.get(&note_type).map_or(0.6, |it| it.importance),
@@ -222,7 +222,7 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
             .filter(|number| (0.0..=1.0).contains(number))
             .ok_or("importance: it is not a number from 0 to 1")? as f32,
     };
-    let description = one_line(&text_of("contextual_description")?, super::MOST_DESCRIPTION);
+    let description = one_line(&text_of("contextual_description")?, super::MAX_DESCRIPTION_CHARS);
     Ok(Note {
         uid: text_of("id")?.trim().to_owned(),
         kind: text_of("kind")?.trim().to_owned(),
@@ -242,14 +242,14 @@ pub fn parse(text: &str, around: Around<'_>, registry: &Registry) -> Result<Note
 }
 
 /// Returns the first heading and the text below it. A heading that differs from the title stays part of the text.
-fn untitled<'a>(body: &'a str, title: &str) -> (&'a str, &'a str) {
+fn split_heading<'a>(body: &'a str, title: &str) -> (&'a str, &'a str) {
     let body = body.trim();
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     let heading = match first.trim_start_matches('#') {
         text if text.len() < first.len() && text.starts_with(' ') => text.trim(),
         _ => return ("", body),
     };
-    if title.is_empty() || one_line(heading, MOST_TITLE) == one_line(title, MOST_TITLE) {
+    if title.is_empty() || one_line(heading, MAX_TITLE_CHARS) == one_line(title, MAX_TITLE_CHARS) {
         (heading, rest.trim())
     } else {
         ("", body)
@@ -258,11 +258,11 @@ fn untitled<'a>(body: &'a str, title: &str) -> (&'a str, &'a str) {
 
 fn day_of(stem: &str) -> Option<u64> {
     let (day, _) = stem.split_once('_')?;
-    moment(day)
+    parse_time(day)
 }
 
 /// Parses a time with or without time zone, or a date alone; without a zone it is UTC.
-fn moment(text: &str) -> Option<u64> {
+fn parse_time(text: &str) -> Option<u64> {
     let of = |at: Timestamp| u64::try_from(at.as_millisecond()).ok();
     if let Ok(at) = text.parse::<Timestamp>() {
         return of(at);
@@ -272,12 +272,12 @@ fn moment(text: &str) -> Option<u64> {
 }
 
 /// Formats a time.
-pub fn written(at: u64) -> String {
+pub fn format_time(at: u64) -> String {
     i64::try_from(at).ok().and_then(|at| Timestamp::from_millisecond(at).ok()).unwrap_or_default().to_string()
 }
 
 /// Formats a note as a file.
-pub fn write(note: &Note, registry: &Registry) -> String {
+pub fn format_note(note: &Note, registry: &Registry) -> String {
     let mut text = String::with_capacity(note.content.len() + 512);
     let field = |text: &mut String, name: &str, value: &str| {
         let _ = writeln!(text, "{name}: {value}");
@@ -294,7 +294,7 @@ pub fn write(note: &Note, registry: &Registry) -> String {
     field(&mut text, "title", &yaml::quoted(&note.title));
     list(&mut text, "tags", &note.tags);
     field(&mut text, "type", &yaml::scalar(&note.note_type));
-    field(&mut text, "created", &written(note.created));
+    field(&mut text, "created", &format_time(note.created));
     if !note.description.is_empty() {
         field(&mut text, "contextual_description", &yaml::quoted(&note.description));
     }
@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Note, String> {
-        parse(text, Around { stem: "2026-02-23_some-name", folder: "root-cause", modified: 5 }, &Registry::own())
+        parse(text, FileContext { stem: "2026-02-23_some-name", folder: "root-cause", modified: 5 }, &Registry::built_in())
     }
 
     #[test]
@@ -371,8 +371,8 @@ mod tests {
             let why = read(text).unwrap_err();
             assert!(why.contains(wrong), "{text:?}: {why}");
         }
-        assert!(read(&"x".repeat(MOST_CONTENT + 1)).unwrap_err().contains("KiB"));
-        assert!(split(&format!("---\na: {}", "x\n".repeat(MOST_FRONT))).unwrap_err().contains("KiB"));
+        assert!(read(&"x".repeat(MAX_CONTENT_BYTES + 1)).unwrap_err().contains("KiB"));
+        assert!(split(&format!("---\na: {}", "x\n".repeat(MAX_FRONT_MATTER_BYTES))).unwrap_err().contains("KiB"));
     }
 
     #[test]
@@ -389,9 +389,9 @@ mod tests {
             importance in 0.0_f32..=1.0, created in 0..4_102_444_800_000_u64, session in "[0-9a-f-]{0,36}",
             extra in prop::sample::select(vec!["", "symptom: x\n", "list:\n- a\n- b\n# end\n", "text: |\n  a\n\n  b\n"]),
         ) -> Note {
-            let registry = Registry::own();
+            let registry = Registry::built_in();
             let note_type = registry.names().nth(at).unwrap_or("unknown-type").to_owned();
-            let title = match one_line(&title, MOST_TITLE) { title if title.is_empty() => "x".to_owned(), title => title };
+            let title = match one_line(&title, MAX_TITLE_CHARS) { title if title.is_empty() => "x".to_owned(), title => title };
             Note {
                 uid, title, tags, keywords, related, files, importance, created, session,
                 content: lines(&content).trim().to_owned(),
@@ -406,17 +406,17 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(note in notes()) {
-            let registry = Registry::own();
-            let text = write(&note, &registry);
-            let again = parse(&text, Around::default(), &registry).unwrap();
+            let registry = Registry::built_in();
+            let text = format_note(&note, &registry);
+            let again = parse(&text, FileContext::default(), &registry).unwrap();
             prop_assert_eq!(&again, &note);
-            prop_assert_eq!(write(&again, &registry), text);
+            prop_assert_eq!(format_note(&again, &registry), text);
         }
 
         #[test]
         fn no_file_makes_it_panic(text in "(---\n)?[-a-c: \\[\\]{}'\"\r\n#|]{0,80}(\n---\n)?[a-c#\n ]{0,20}") {
             if let Ok(note) = read(&text) {
-                let again = read(&write(&note, &Registry::own())).unwrap();
+                let again = read(&format_note(&note, &Registry::built_in())).unwrap();
                 prop_assert_eq!(&again.title, &note.title);
                 prop_assert_eq!(&again.content, &note.content);
                 prop_assert_eq!(&again.extra, &note.extra);

@@ -8,19 +8,19 @@ use std::path::Path;
 use serde::Deserialize;
 
 /// The built-in note types.
-pub const TYPES: &str = include_str!("registry.yaml");
+pub const BUILT_IN_TYPES: &str = include_str!("registry.yaml");
 
 /// The built-in relations.
-pub const RELATIONS: &str = include_str!("relations.yaml");
+pub const BUILT_IN_RELATIONS: &str = include_str!("relations.yaml");
 
 /// The folder of a team's own registry, below the folder that notes are synced with.
 pub const SCHEMA_FOLDER: &str = "_schema";
 
 /// The type of a note if no other type is known.
-pub const GENERAL: &str = "general";
+pub const GENERAL_TYPE: &str = "general";
 
 /// The largest registry file of a team that is read, bytes.
-const MOST_BYTES: u64 = 256 << 10;
+const MAX_FILE_BYTES: u64 = 256 << 10;
 
 /// A note type.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -82,18 +82,18 @@ pub struct Registry {
 
 impl Registry {
     /// Returns the built-in registry.
-    pub fn own() -> Self {
+    pub fn built_in() -> Self {
         let mut own = Self { types: BTreeMap::new(), relations: BTreeMap::new(), chains: BTreeMap::new() };
         // A test parses both built-in files, so this cannot fail.
-        let read = own.add_types(TYPES).and_then(|()| own.add_relations(RELATIONS));
+        let read = own.add_types(BUILT_IN_TYPES).and_then(|()| own.add_relations(BUILT_IN_RELATIONS));
         debug_assert_eq!(read, Ok(()));
         own
     }
 
     /// Returns the built-in registry plus the additions of a team's files in `folder`. The error is one line for a
     /// person.
-    pub fn of(folder: &Path) -> Result<Self, String> {
-        let mut registry = Self::own();
+    pub fn load(folder: &Path) -> Result<Self, String> {
+        let mut registry = Self::built_in();
         let schema = folder.join(SCHEMA_FOLDER);
         for (name, add) in
             [("types.yaml", Self::add_types as fn(&mut Self, &str) -> _), ("type-relations.yaml", Self::add_relations)]
@@ -101,7 +101,7 @@ impl Registry {
             let file = schema.join(name);
             let text = match fs::metadata(&file) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Ok(meta) if meta.len() > MOST_BYTES => Err(format!("it has more than {} KiB", MOST_BYTES >> 10)),
+                Ok(meta) if meta.len() > MAX_FILE_BYTES => Err(format!("it has more than {} KiB", MAX_FILE_BYTES >> 10)),
                 _ => fs::read_to_string(&file).map_err(|error| error.to_string()),
             };
             text.and_then(|text| add(&mut registry, &text)).map_err(|why| format!("{}: {why}", file.display()))?;
@@ -180,7 +180,7 @@ impl Registry {
     }
 
     /// Expands note types to the kinds of memories they include; other names are kept.
-    pub fn meant(&self, types: &[String]) -> Vec<String> {
+    pub fn expand_types(&self, types: &[String]) -> Vec<String> {
         let kinds_of = |name: &String| if self.get(name).is_some() { self.kinds_of(name) } else { vec![name.clone()] };
         let mut kinds: Vec<String> = types.iter().flat_map(kinds_of).collect();
         kinds.dedup();
@@ -202,12 +202,12 @@ impl Registry {
 
     /// Returns whether notes of these types may have this relation. A relation that is not in the registry is never
     /// allowed.
-    pub fn may_relate(&self, from: &str, relation: &str, to: &str) -> bool {
+    pub fn allows_relation(&self, from: &str, relation: &str, to: &str) -> bool {
         self.relations.get(relation).is_some_and(|it| it.pairs.get(from).is_some_and(|all| all.iter().any(|one| one == to)))
     }
 
     /// Returns the types that a type may have a relation to.
-    pub fn allowed(&self, from: &str, relation: &str) -> &[String] {
+    pub fn allowed_targets(&self, from: &str, relation: &str) -> &[String] {
         self.relations.get(relation).and_then(|it| it.pairs.get(from)).map_or(&[], Vec::as_slice)
     }
 
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn the_programs_own_can_be_read() {
         let mut own = Registry { types: BTreeMap::new(), relations: BTreeMap::new(), chains: BTreeMap::new() };
-        own.add_types(TYPES).unwrap();
-        own.add_relations(RELATIONS).unwrap();
+        own.add_types(BUILT_IN_TYPES).unwrap();
+        own.add_relations(BUILT_IN_RELATIONS).unwrap();
         assert_eq!(own.names().count(), 14);
         assert_eq!(own.chain("debugging").unwrap().len(), 4);
         assert_eq!(own.chain("session_chain"), own.chain("session"));
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_the_contract_names_is_of_one_type_or_none() {
-        let own = Registry::own();
+        let own = Registry::built_in();
         for (kind, of) in [
             ("decision", "architecture-decision"),
             ("error_fix", "root-cause"),
@@ -271,12 +271,12 @@ mod tests {
 
     #[test]
     fn relations_hold_between_the_types_that_they_name() {
-        let own = Registry::own();
-        assert!(own.may_relate("root-cause", "resolves", "debug-eliminated"));
-        assert!(own.may_relate("architecture-decision", "informs", "pattern-discovery"));
-        assert!(own.may_relate("debug-blocked", "triggers", "health-event"));
-        assert!(own.may_relate("root-cause", "generates", "pattern-discovery"));
-        assert!(!own.may_relate("bootstrap", "resolves", "root-cause"));
+        let own = Registry::built_in();
+        assert!(own.allows_relation("root-cause", "resolves", "debug-eliminated"));
+        assert!(own.allows_relation("architecture-decision", "informs", "pattern-discovery"));
+        assert!(own.allows_relation("debug-blocked", "triggers", "health-event"));
+        assert!(own.allows_relation("root-cause", "generates", "pattern-discovery"));
+        assert!(!own.allows_relation("bootstrap", "resolves", "root-cause"));
     }
 
     #[test]
@@ -293,11 +293,11 @@ mod tests {
             "type-relations.yaml",
             "relations:\n  resolves:\n    root-cause: [incident]\nchains:\n  ops: [incident, root-cause]\n",
         );
-        let registry = Registry::of(folder.path()).unwrap();
+        let registry = Registry::load(folder.path()).unwrap();
         assert_eq!(registry.names().count(), 15);
         assert_eq!(registry.kind_of("incident"), "incident");
-        assert!(registry.may_relate("root-cause", "resolves", "incident"));
-        assert!(registry.may_relate("root-cause", "resolves", "debug-blocked"), "what is there stays");
+        assert!(registry.allows_relation("root-cause", "resolves", "incident"));
+        assert!(registry.allows_relation("root-cause", "resolves", "debug-blocked"), "what is there stays");
         for (text, wrong) in [
             ("types:\n  Incident: {}\n", "is not a type name"),
             ("types:\n  incident: {importance: 2}\n", "not within 0 to 1"),
@@ -305,11 +305,11 @@ mod tests {
             ("types: [\n", "line"),
         ] {
             write("types.yaml", text);
-            let why = Registry::of(folder.path()).unwrap_err();
+            let why = Registry::load(folder.path()).unwrap_err();
             assert!(why.contains(wrong) && why.contains("types.yaml"), "{why}");
         }
         write("types.yaml", "types: {}\n");
-        let why = Registry::of(folder.path()).unwrap_err();
+        let why = Registry::load(folder.path()).unwrap_err();
         assert!(why.contains("there is no type \"incident\""), "{why}");
     }
 }

@@ -26,10 +26,10 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("session-summary", include_str!("schema/session-summary.schema.json")),
 ];
 
-const ENDING: &str = ".schema.json";
+const SUFFIX: &str = ".schema.json";
 
 /// The largest schema file of a team that is read, bytes.
-const MOST_BYTES: u64 = 256 << 10;
+const MAX_FILE_BYTES: u64 = 256 << 10;
 
 /// The schemas that front matter is validated against.
 pub struct Schemas {
@@ -39,7 +39,7 @@ pub struct Schemas {
 
 impl Schemas {
     /// Loads the built-in schemas and those that a team put into `folder`. The error is one line for a person.
-    pub fn of(folder: Option<&Path>) -> Result<Self, String> {
+    pub fn load(folder: Option<&Path>) -> Result<Self, String> {
         let mut schemas = BTreeMap::new();
         for (name, text) in SCHEMAS {
             schemas.insert((*name).to_owned(), serde_json::from_str(text).map_err(|error| error.to_string())?);
@@ -47,10 +47,10 @@ impl Schemas {
         let files = folder.and_then(|folder| fs::read_dir(folder.join(SCHEMA_FOLDER)).ok());
         for file in files.into_iter().flatten().filter_map(Result::ok) {
             let name = file.file_name();
-            let Some(name) = name.to_str().and_then(|name| name.strip_suffix(ENDING)) else { continue };
+            let Some(name) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else { continue };
             let path = file.path();
             let read = match file.metadata() {
-                Ok(meta) if meta.len() > MOST_BYTES => Err(format!("it has more than {} KiB", MOST_BYTES >> 10)),
+                Ok(meta) if meta.len() > MAX_FILE_BYTES => Err(format!("it has more than {} KiB", MAX_FILE_BYTES >> 10)),
                 _ => fs::read_to_string(&path)
                     .map_err(|error| error.to_string())
                     .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())),
@@ -64,7 +64,7 @@ impl Schemas {
 
     /// Compiles the schemas. References by file name resolve to the other schemas; nothing is ever fetched.
     fn compile(&mut self) -> Result<(), String> {
-        let base = |name: &str| format!("throughline:///{name}{ENDING}");
+        let base = |name: &str| format!("throughline:///{name}{SUFFIX}");
         let without_id: BTreeMap<String, Value> = self
             .schemas
             .iter()
@@ -79,7 +79,7 @@ impl Schemas {
             .collect();
         let mut registry = jsonschema::Registry::new();
         for (name, schema) in &without_id {
-            registry = registry.add(base(name), schema).map_err(|error| format!("{name}{ENDING}: {error}"))?;
+            registry = registry.add(base(name), schema).map_err(|error| format!("{name}{SUFFIX}: {error}"))?;
         }
         let registry =
             registry.prepare().map_err(|error| format!("a schema refers to one that is not in _schema: {error}"))?;
@@ -89,14 +89,14 @@ impl Schemas {
                 .with_registry(&registry)
                 .with_base_uri(base(name))
                 .build(schema)
-                .map_err(|error| format!("{name}{ENDING}: {error}"))?;
+                .map_err(|error| format!("{name}{SUFFIX}: {error}"))?;
             self.validators.insert(name.clone(), validator);
         }
         Ok(())
     }
 
     /// Validates front matter. Returns each faulty field, empty for the whole, and the reason.
-    pub fn faults(&self, note_type: &str, fields: &Map<String, Value>) -> Vec<(String, String)> {
+    pub fn validate(&self, note_type: &str, fields: &Map<String, Value>) -> Vec<(String, String)> {
         let Some(validator) = self.validators.get(note_type).or_else(|| self.validators.get(BASE)) else {
             return Vec::new();
         };
@@ -121,11 +121,11 @@ mod tests {
 
     use super::*;
 
-    fn faults(note_type: &str, fields: &Value) -> Vec<String> {
+    fn validate(note_type: &str, fields: &Value) -> Vec<String> {
         let fields = fields.as_object().unwrap();
-        Schemas::of(None)
+        Schemas::load(None)
             .unwrap()
-            .faults(note_type, fields)
+            .validate(note_type, fields)
             .into_iter()
             .map(|(field, why)| format!("{field}: {why}"))
             .collect()
@@ -135,7 +135,7 @@ mod tests {
     fn what_the_protocol_requires_is_required() {
         let good =
             json!({"title": "t", "tags": ["a", "b"], "type": "root-cause", "created": "2026-02-23T09:56:43Z", "more": 1});
-        assert_eq!(faults("root-cause", &good), [""; 0]);
+        assert_eq!(validate("root-cause", &good), [""; 0]);
         for (field, value, wrong) in [
             ("title", json!(null), "title"),
             ("tags", json!(["a"]), "tags"),
@@ -146,12 +146,12 @@ mod tests {
         ] {
             let mut bad = good.clone();
             bad[field] = value;
-            let found = faults("root-cause", &bad);
+            let found = validate("root-cause", &bad);
             assert!(found.len() == 1 && found[0].starts_with(&format!("{wrong}: ")), "{field}: {found:?}");
         }
         let mut bad = good;
         bad.as_object_mut().unwrap().remove("created");
-        assert!(faults("a-teams-own", &bad)[0].contains("created"));
+        assert!(validate("a-teams-own", &bad)[0].contains("created"));
     }
 
     #[test]
@@ -161,9 +161,9 @@ mod tests {
         fs::create_dir(&schema).unwrap();
         let write = |text: &str| fs::write(schema.join("incident.schema.json"), text).unwrap();
         write(r#"{"allOf": [{"$ref": "base.schema.json"}], "required": ["severity"]}"#);
-        let schemas = Schemas::of(Some(folder.path())).unwrap();
+        let schemas = Schemas::load(Some(folder.path())).unwrap();
         let fields = json!({"title": "t", "tags": ["a", "b"], "type": "incident", "created": "2026-02-23"});
-        let found = schemas.faults("incident", fields.as_object().unwrap());
+        let found = schemas.validate("incident", fields.as_object().unwrap());
         assert!(found.len() == 1 && found[0].1.contains("severity"), "{found:?}");
         for (text, wrong) in [
             ("{", "incident.schema.json: EOF"),
@@ -171,7 +171,7 @@ mod tests {
             (r#"{"type": 3}"#, "incident.schema.json"),
         ] {
             write(text);
-            let why = Schemas::of(Some(folder.path())).err().unwrap();
+            let why = Schemas::load(Some(folder.path())).err().unwrap();
             assert!(why.contains(wrong), "{why}");
         }
     }

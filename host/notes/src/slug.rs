@@ -6,11 +6,11 @@ use throughline_model::digest::{hex, sha256_parts};
 
 /// The longest slug, bytes. With day and extension it fits into the 255 bytes of a file name, and into most Windows
 /// paths.
-const MOST_BYTES: usize = 96;
+const MAX_SLUG_BYTES: usize = 96;
 
 /// Returns a file name such as `2026-02-23_pool-is-exhausted`: the day, and the title's letters and digits. A title
 /// without any, or one that is too long, gets a digest to keep names distinct.
-pub fn stem(day: &str, title: &str) -> String {
+pub fn file_stem(day: &str, title: &str) -> String {
     format!("{day}_{}", slug(title))
 }
 
@@ -23,7 +23,7 @@ pub fn slug(title: &str) -> String {
         if c == '-' && (slug.is_empty() || slug.ends_with('-')) {
             continue;
         }
-        if slug.len() + c.len_utf8() > MOST_BYTES {
+        if slug.len() + c.len_utf8() > MAX_SLUG_BYTES {
             is_cut = true;
             break;
         }
@@ -44,7 +44,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Returns the first of `stem`, `stem-2`, `stem-3`, … that is not taken.
-pub fn free(stem: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
+pub fn unique_stem(stem: &str, mut is_taken: impl FnMut(&str) -> bool) -> String {
     let mut free = stem.to_owned();
     let mut number = 1_u32;
     while is_taken(&free) {
@@ -73,14 +73,14 @@ mod tests {
         assert_eq!(slug("e\u{301}te\u{301}"), slug("été"));
         let (one, other) = (format!("{} one", "긴제목".repeat(40)), format!("{} other", "긴제목".repeat(40)));
         assert_ne!(slug(&one), slug(&other));
-        assert!(slug(&one).len() <= MOST_BYTES + 9);
+        assert!(slug(&one).len() <= MAX_SLUG_BYTES + 9);
     }
 
     proptest! {
         #[test]
         fn a_name_is_one_harmless_part_of_a_path(title in any::<String>()) {
             let slug = slug(&title);
-            prop_assert!(!slug.is_empty() && slug.len() <= MOST_BYTES + 9);
+            prop_assert!(!slug.is_empty() && slug.len() <= MAX_SLUG_BYTES + 9);
             prop_assert!(!slug.contains(['/', '\\', '.', '\0', ' ', ':']));
             prop_assert!(!slug.starts_with('-'));
         }

@@ -1,20 +1,22 @@
-//! Atomic replacement of whole files, and lock files.
+//! Atomic replacement of whole files, positioned reads, and lock files.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use crate::open::FileOptions as _;
+use crate::permissions;
 
-/// Returns when a file was last modified, in milliseconds since the Unix epoch; `None` before it.
-pub fn modified(meta: &fs::Metadata) -> Option<u64> {
-    u64::try_from(meta.mtime() * 1000 + meta.mtime_nsec() / 1_000_000).ok()
+/// Fills `bytes` from the file, beginning at `offset`. The file position is neither used nor changed, so handles that
+/// share one do not disturb each other.
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    file.read_exact_at(bytes, offset)
 }
 
 /// Writes the file under a temporary name and renames it: after a power cut there is the old file or the new one.
 /// `mode` is the new file's mode, regardless of the umask.
-pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub fn replace_atomically(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
@@ -22,9 +24,9 @@ pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     // Left by a killed process with the same process identifier.
     let _ = fs::remove_file(&temporary);
     let written = (|| {
-        let mut out = File::options().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut out = File::options().write(true).create_new(true).private().open(&temporary)?;
         out.write_all(bytes)?;
-        out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        permissions::set_mode_of(&out, mode)?;
         out.sync_all()?;
         fs::rename(&temporary, file)
     })();
@@ -35,7 +37,7 @@ pub fn replace(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 /// Returns a temporary name for a file that is not complete yet. It is in the same folder, so that it can be renamed.
-pub fn unfinished(file: &Path) -> io::Result<PathBuf> {
+pub fn temporary_path(file: &Path) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
@@ -49,7 +51,7 @@ pub fn unfinished(file: &Path) -> io::Result<PathBuf> {
 
 /// Renames a complete temporary file to its final name, and syncs the folder. Without `overwrite`, an existing file is
 /// kept and an error is returned.
-pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()> {
+pub fn persist_temporary(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()> {
     if overwrite {
         fs::rename(unfinished, file)?;
     } else {
@@ -67,8 +69,8 @@ pub fn settle(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()>
 
 /// Takes a lock file; the lock is held as long as the returned file lives. Returns `None` if another process holds it.
 pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
-    let lock = File::options().create(true).append(true).mode(0o600).open(file)?;
-    Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(lock))
+    let lock = File::options().create(true).append(true).private().open(file)?;
+    Ok(lock.try_lock().is_ok().then_some(lock))
 }
 
 /// Syncs the file's folder, so that the names in it are on disk.
@@ -78,7 +80,7 @@ pub fn sync_folder(file: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::io::{Seek as _, SeekFrom};
 
     use super::*;
 
@@ -87,13 +89,37 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x");
         for (text, mode) in [("old", 0o600), ("new", 0o640)] {
-            replace(&file, text.as_bytes(), mode).unwrap();
+            replace_atomically(&file, text.as_bytes(), mode).unwrap();
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
-            let found = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
-            assert_eq!(found, mode);
+            assert_eq!(permissions::mode(&fs::metadata(&file).unwrap()), mode);
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(replace(&dir.path().join("none/x"), b"", 0o600).is_err());
+        assert!(replace_atomically(&dir.path().join("none/x"), b"", 0o600).is_err());
+    }
+
+    #[test]
+    fn a_positioned_read_leaves_the_position_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x"), "0123456789").unwrap();
+        let mut file = File::open(dir.path().join("x")).unwrap();
+        file.seek(SeekFrom::Start(2)).unwrap();
+        let mut bytes = [0; 3];
+        read_exact_at(&file, &mut bytes, 5).unwrap();
+        assert_eq!(&bytes, b"567");
+        assert_eq!(file.stream_position().unwrap(), 2);
+        assert_eq!(read_exact_at(&file, &mut bytes, 8).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn a_lock_has_one_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("lock");
+        let held = try_lock(&file).unwrap();
+        assert!(try_lock(&file).unwrap().is_none());
+        // Closing the file would do, unless another test starts a process at this moment, which inherits it.
+        held.unwrap().unlock().unwrap();
+        assert!(try_lock(&file).unwrap().is_some());
+        assert!(try_lock(&dir.path().join("none/lock")).is_err());
     }
 
     #[test]
@@ -101,9 +127,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x");
         for (text, overwrite, expected) in [("one", false, "one"), ("two", false, "one"), ("three", true, "three")] {
-            let new = unfinished(&file).unwrap();
+            let new = temporary_path(&file).unwrap();
             fs::write(&new, text).unwrap();
-            assert_eq!(settle(&new, &file, overwrite).is_ok(), text == expected);
+            assert_eq!(persist_temporary(&new, &file, overwrite).is_ok(), text == expected);
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
         }
     }

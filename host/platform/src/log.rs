@@ -2,15 +2,15 @@
 //! their details may contain anything and must be redacted first.
 //!
 //! The message of an entry is a fixed text of our own; only its details vary. If no redactor can be run, the messages
-//! are written and the details withheld. The watchdog's last line ([`last_words`]) is such a fixed text too, so a
+//! are written and the details withheld. The watchdog's last line ([`append_final_entry`]) is such a fixed text too, so a
 //! process that hangs can still write it.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::open::FileOptions as _;
 use crate::paths;
 
 /// The severity of an entry.
@@ -54,19 +54,19 @@ pub struct Log {
 }
 
 /// The longest detail that is kept, bytes.
-const MOST_DETAIL: usize = 2_000;
+const MAX_DETAIL_BYTES: usize = 2_000;
 
 /// The most entries of one run.
-const MOST_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 impl Log {
     /// Adds an entry. `what` is a fixed text of this program; `detail` may contain anything from outside.
-    pub fn note(&self, level: Level, what: &'static str, detail: impl Into<String>) {
+    pub fn record(&self, level: Level, what: &'static str, detail: impl Into<String>) {
         let mut entries = self.entries.borrow_mut();
-        if entries.len() < MOST_ENTRIES {
+        if entries.len() < MAX_ENTRIES {
             let mut detail: String = detail.into();
-            if detail.len() > MOST_DETAIL {
-                detail.truncate(detail.floor_char_boundary(MOST_DETAIL));
+            if detail.len() > MAX_DETAIL_BYTES {
+                detail.truncate(detail.floor_char_boundary(MAX_DETAIL_BYTES));
                 detail.push('…');
             }
             entries.push(Entry { level, what, detail });
@@ -74,7 +74,7 @@ impl Log {
     }
 
     /// Returns the entries so far, one line each, unredacted: for the person who asked for them, not for the disk.
-    pub fn told(&self) -> Vec<String> {
+    pub fn unredacted_lines(&self) -> Vec<String> {
         self.entries
             .borrow()
             .iter()
@@ -88,12 +88,12 @@ impl Log {
     }
 
     /// Appends the entries to `file`, one line each, with `redact` applied to their details, then clears them.
-    pub fn write(
+    pub fn write<E>(
         &self,
         file: &Path,
         max_bytes: u64,
         stamp: &str,
-        redact: impl FnOnce(&mut [String]) -> anyhow::Result<()>,
+        redact: impl FnOnce(&mut [String]) -> Result<(), E>,
     ) -> io::Result<()> {
         let entries = self.entries.take();
         if entries.is_empty() {
@@ -115,7 +115,7 @@ impl Log {
 }
 
 /// Appends one entry without details immediately, for a process that is about to be killed.
-pub fn last_words(file: &Path, stamp: &str, what: &'static str) {
+pub fn append_final_entry(file: &Path, stamp: &str, what: &'static str) {
     let _ = append(file, u64::MAX, format!("{stamp} {} {what}\n", Level::Error.word()).as_bytes());
 }
 
@@ -124,28 +124,28 @@ fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         paths::create_private(folder)?;
     }
     if fs::metadata(file).is_ok_and(|meta| meta.len() > max_bytes) {
-        fs::rename(file, older(file))?;
+        fs::rename(file, rotated_path(file))?;
     }
     // O_APPEND and a single write: lines of concurrent hooks do not interleave.
-    File::options().create(true).append(true).mode(0o600).open(file)?.write_all(bytes)
+    File::options().create(true).append(true).private().open(file)?.write_all(bytes)
 }
 
 /// Returns the path of the rotated log.
-pub fn older(file: &Path) -> PathBuf {
+pub fn rotated_path(file: &Path) -> PathBuf {
     file.with_extension("log.1")
 }
 
 /// Deletes the lines for which `is_gone` returns true from the log and the rotated log. Returns how many there were.
-pub fn forget(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
+pub fn delete_lines(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
     let mut gone = 0;
-    for file in [older(file), file.to_path_buf()] {
+    for file in [rotated_path(file), file.to_path_buf()] {
         let Ok(bytes) = fs::read(&file) else { continue };
         let text = String::from_utf8_lossy(&bytes);
         let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !is_gone(line)).collect();
         let before = text.split_inclusive('\n').count();
         if kept.len() < before {
             gone += (before - kept.len()) as u64;
-            crate::files::replace(&file, kept.concat().as_bytes(), 0o600)?;
+            crate::files::replace_atomically(&file, kept.concat().as_bytes(), 0o600)?;
         }
     }
     Ok(gone)
@@ -153,7 +153,7 @@ pub fn forget(file: &Path, is_gone: impl Fn(&str) -> bool) -> io::Result<u64> {
 
 /// A line of the log, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct LogLine {
     /// When it was written, milliseconds since the Unix epoch.
     pub at: u64,
     /// The severity.
@@ -164,21 +164,21 @@ pub struct Line {
 
 /// Returns the lines of the rotated log and the log since `from`, oldest first. Lines that are not log entries are
 /// skipped.
-pub fn since(file: &Path, from: u64) -> Vec<Line> {
-    [older(file), file.to_path_buf()]
+pub fn read_since(file: &Path, from: u64) -> Vec<LogLine> {
+    [rotated_path(file), file.to_path_buf()]
         .iter()
         .filter_map(|file| fs::read(file).ok())
         .flat_map(|bytes| {
             String::from_utf8_lossy(&bytes)
                 .lines()
-                .filter_map(Line::parse)
+                .filter_map(LogLine::parse)
                 .filter(|line| line.at >= from)
                 .collect::<Vec<_>>()
         })
         .collect()
 }
 
-impl Line {
+impl LogLine {
     fn parse(line: &str) -> Option<Self> {
         let (stamp, rest) = line.split_once(' ')?;
         let (level, text) = rest.split_once(' ')?;
@@ -196,12 +196,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("log/x.log");
         let log = Log::default();
-        log.note(Level::Warn, "something failed", "secret\nand more");
+        log.record(Level::Warn, "something failed", "secret\nand more");
         log.write(&file, 1_000, "T", |details| {
             for detail in details {
                 *detail = detail.replace("secret", "[redacted:x]");
             }
-            Ok(())
+            Ok::<(), String>(())
         })
         .unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "T WARN something failed: [redacted:x] and more\n");
@@ -213,8 +213,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x.log");
         let log = Log::default();
-        log.note(Level::Error, "something failed", "secret");
-        log.write(&file, 1_000, "T", |_| anyhow::bail!("none")).unwrap();
+        log.record(Level::Error, "something failed", "secret");
+        log.write(&file, 1_000, "T", |_| Err("none")).unwrap();
         assert!(!fs::read_to_string(&file).unwrap().contains("secret"));
     }
 
@@ -224,13 +224,13 @@ mod tests {
         let file = dir.path().join("x.log");
         for (stamp, level) in [("2025-01-01T00:00:00Z", Level::Error), ("2025-01-02T00:00:00.5Z", Level::Warn)] {
             let log = Log::default();
-            log.note(level, "something failed", "why");
-            log.write(&file, 10, stamp, |_| Ok(())).unwrap();
+            log.record(level, "something failed", "why");
+            log.write(&file, 10, stamp, |_| Ok::<(), String>(())).unwrap();
         }
         fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"no line of ours\n").unwrap();
-        let lines = since(&file, 0);
+        let lines = read_since(&file, 0);
         assert_eq!(lines.iter().map(|line| line.level).collect::<Vec<_>>(), [Level::Error, Level::Warn]);
-        assert_eq!(since(&file, lines[1].at), lines[1..]);
+        assert_eq!(read_since(&file, lines[1].at), lines[1..]);
         assert_eq!((lines[1].at, lines[1].text.as_str()), (1_735_776_000_500, "something failed: why"));
     }
 
@@ -240,10 +240,10 @@ mod tests {
         let file = dir.path().join("x.log");
         for _ in 0..3 {
             let log = Log::default();
-            log.note(Level::Info, "long", "x".repeat(100));
-            log.write(&file, 50, "T", |_| Ok(())).unwrap();
+            log.record(Level::Info, "long", "x".repeat(100));
+            log.write(&file, 50, "T", |_| Ok::<(), String>(())).unwrap();
         }
-        assert!(older(&file).exists());
+        assert!(rotated_path(&file).exists());
         assert!(fs::metadata(&file).unwrap().len() < 200);
     }
 }

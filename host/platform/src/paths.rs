@@ -5,13 +5,14 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::namespace::{self, BadName};
+use crate::namespace::{self, InvalidNamespaceName};
+use crate::open::FolderOptions as _;
+use crate::permissions;
 
 /// The folder of managed configuration.
-const MANAGED: &str = "/etc/throughline";
+const MANAGED_FOLDER: &str = "/etc/throughline";
 
 /// The environment variable that names the namespace.
 pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
@@ -47,37 +48,37 @@ pub struct Paths {
 
 /// Why the folders cannot be determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unknown {
+pub enum PathsError {
     /// There is no home folder.
     Home,
     /// The environment gives an invalid namespace name.
-    Namespace(BadName),
+    Namespace(InvalidNamespaceName),
 }
 
 impl Paths {
     /// Reads the paths from the environment: everything is below `THROUGHLINE_HOME` if it is set, and otherwise in the
     /// XDG base directories. `THROUGHLINE_NAMESPACE` selects a separate data folder.
-    pub fn from_env() -> Result<Self, Unknown> {
+    pub fn from_env() -> Result<Self, PathsError> {
         let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
-            .ok_or(Unknown::Home)?;
+            .ok_or(PathsError::Home)?;
         let Some(name) = env::var_os(NAMESPACE).filter(|name| !name.is_empty()) else { return Ok(paths) };
         let name = name.to_string_lossy();
         // A typing error must not give access to the default memory when a separate one was asked for.
-        namespace::check(&name).map_err(Unknown::Namespace)?;
+        namespace::validate_name(&name).map_err(PathsError::Namespace)?;
         Ok(paths.in_namespace(Some(&name)))
     }
 
     /// Returns the same paths for a namespace, whose name was already checked.
     #[must_use]
     pub fn in_namespace(mut self, name: Option<&str>) -> Self {
-        let common = self.common();
-        self.data = name.map_or_else(|| common.clone(), |name| namespace::folder(&common, name));
+        let common = self.default_namespace_data();
+        self.data = name.map_or_else(|| common.clone(), |name| namespace::data_folder(&common, name));
         self.namespace = name.map(str::to_owned);
         self
     }
 
     /// Returns the data folder of the default namespace.
-    pub fn common(&self) -> PathBuf {
+    pub fn default_namespace_data(&self) -> PathBuf {
         if self.namespace.is_none() {
             return self.data.clone();
         }
@@ -104,7 +105,7 @@ impl Paths {
             copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
             factory: home.join(".factory"),
             home,
-            managed: PathBuf::from(MANAGED),
+            managed: PathBuf::from(MANAGED_FOLDER),
             namespace: None,
         })
     }
@@ -135,7 +136,7 @@ impl Paths {
     }
 
     /// The file with the user's decisions about policies.
-    pub fn policy_ledger(&self) -> PathBuf {
+    pub fn user_policy_config(&self) -> PathBuf {
         self.config.join("policies.toml")
     }
 
@@ -160,7 +161,7 @@ impl Paths {
     }
 
     /// The folder of synthesized transcripts, written by hooks for agents that keep none that can be read.
-    pub fn minutes(&self) -> PathBuf {
+    pub fn synthesized_transcripts(&self) -> PathBuf {
         self.data.join("minutes")
     }
 
@@ -182,12 +183,18 @@ impl Paths {
     }
 }
 
+/// Returns the home that the user's account has in the system's user database, whatever `HOME` says.
+pub fn account_home() -> Option<PathBuf> {
+    let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()??;
+    Some(user.dir).filter(|home| home.is_absolute())
+}
+
 /// Creates the folder and its missing parents, accessible to this user only.
 pub fn create_private(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fs::DirBuilder::new().recursive(true).private().create(folder)?;
     let meta = fs::metadata(folder)?;
-    if meta.permissions().mode() & 0o077 != 0 && meta.uid() == rustix::process::geteuid().as_raw() {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    if permissions::others_have_access(&meta) && permissions::belongs_to_user(&meta) {
+        permissions::set_mode(folder, 0o700)?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ const COMPONENT_HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltPolicy {
     /// The policy's name.
     pub name: String,
     /// The folder to install: `policy.toml` and the component.
@@ -33,7 +33,7 @@ pub struct Built {
 }
 
 /// A source folder, as its manifest describes it.
-struct Source {
+struct PolicySource {
     /// The absolute path.
     folder: PathBuf,
     manifest: DocumentMut,
@@ -48,8 +48,8 @@ struct Source {
 /// Builds the policy in `folder` into `FOLDER/dist/NAME/`. `say` receives one line for each step. Fails if a tool is
 /// missing (the error says how to get it) or if a tool fails (the error shows the end of its output). Never prompts on
 /// the terminal.
-pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Built> {
-    let source = Source::read(folder)?;
+pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<BuiltPolicy> {
+    let source = PolicySource::read(folder)?;
     let component = match source.language {
         Language::Rust => rust::component(&source, say)?,
         Language::Python => python::component(&source, say)?,
@@ -59,7 +59,7 @@ pub fn build(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Built> {
     source.install(&component)
 }
 
-impl Source {
+impl PolicySource {
     fn read(folder: &Path) -> Result<Self> {
         let folder = folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))?;
         let file = folder.join(manifest::FILE);
@@ -83,17 +83,17 @@ impl Source {
 
     /// Writes the installable folder. The manifest is written last, so that a reader that comes in between sees a
     /// digest that does not match.
-    fn install(&self, component: &[u8]) -> Result<Built> {
+    fn install(&self, component: &[u8]) -> Result<BuiltPolicy> {
         let folder = self.folder.join("dist").join(&self.name);
         let digest = sha256_hex(component);
         let text = installed_manifest(&self.manifest, &digest);
         let write = || -> std::io::Result<()> {
             fs::create_dir_all(&folder)?;
-            files::replace(&folder.join(&self.component), component, 0o644)?;
-            files::replace(&folder.join(manifest::FILE), text.as_bytes(), 0o644)
+            files::replace_atomically(&folder.join(&self.component), component, 0o644)?;
+            files::replace_atomically(&folder.join(manifest::FILE), text.as_bytes(), 0o644)
         };
         write().with_context(|| format!("{} cannot be written", folder.display()))?;
-        Ok(Built { name: self.name.clone(), folder, bytes: component.len() as u64, digest })
+        Ok(BuiltPolicy { name: self.name.clone(), folder, bytes: component.len() as u64, digest })
     }
 }
 
@@ -118,10 +118,10 @@ mod tests {
 
     const MANIFEST: &str = "# A comment.\nname = \"x\"\nversion = \"1\"\ndescription = \"\"\ncontract = \"0.1.0\"\ncomponent = \"policy.wasm\" # the file\n\n# Stages.\n[stages]\n# Adds.\nredactor = \"add\"\n\n# How it is made.\n[build]\nlanguage = \"rust\"\nworld = \"redactor-policy\"\n";
 
-    fn source(manifest: &str) -> (tempfile::TempDir, Result<Source>) {
+    fn source(manifest: &str) -> (tempfile::TempDir, Result<PolicySource>) {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("policy.toml"), manifest).unwrap();
-        let source = Source::read(dir.path());
+        let source = PolicySource::read(dir.path());
         (dir, source)
     }
 

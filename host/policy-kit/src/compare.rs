@@ -8,17 +8,18 @@ use similar::{ChangeTag, TextDiff};
 
 use throughline_model::contract::{Draft, SessionNotes};
 use throughline_sandbox::instance::{BuiltContext, Extraction, Summary};
+use throughline_sandbox::placeholders::{OPEN, placeholder_at};
 
 /// What the host would have stored for a session after its extractions: drafts replaced by key, retractions applied.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Learned {
+pub struct StoredResult {
     /// The current drafts, in the order in which they were first learned.
     pub drafts: Vec<Draft>,
     /// The notes of the latest extraction.
     pub notes: SessionNotes,
 }
 
-impl Learned {
+impl StoredResult {
     /// Adds the next extraction of the session as the store does: first the retractions, then the new drafts.
     pub fn add(&mut self, extraction: &Extraction) {
         let retracted: HashSet<&str> = extraction.retracted.iter().map(String::as_str).collect();
@@ -56,7 +57,7 @@ fn identity(draft: &Draft) -> Identity<'_> {
 /// A short form of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Brief {
+pub struct DraftSummary {
     /// Its key, if it has one.
     pub key: Option<String>,
     /// A core kind or one of a policy's own.
@@ -65,7 +66,7 @@ pub struct Brief {
     pub title: String,
 }
 
-impl Brief {
+impl DraftSummary {
     fn of(draft: &Draft) -> Self {
         Self { key: draft.key.clone(), kind: draft.kind.clone(), title: draft.title.clone() }
     }
@@ -74,11 +75,11 @@ impl Brief {
 /// A draft that is on both sides but differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Changed {
+pub struct ChangedDraft {
     /// On the first side.
-    pub before: Brief,
+    pub before: DraftSummary,
     /// On the second side.
-    pub after: Brief,
+    pub after: DraftSummary,
     /// The fields that differ, by their names in the contract.
     pub fields: Vec<&'static str>,
 }
@@ -86,7 +87,7 @@ pub struct Changed {
 /// A field of the notes that differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Field {
+pub struct ChangedField {
     /// Its name, with `_` between words.
     pub field: String,
     /// On the first side.
@@ -100,13 +101,13 @@ pub struct Field {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Extracted {
     /// Drafts that only the first side has.
-    pub only_before: Vec<Brief>,
+    pub only_before: Vec<DraftSummary>,
     /// Drafts that only the second side has.
-    pub only_after: Vec<Brief>,
+    pub only_after: Vec<DraftSummary>,
     /// Drafts that both sides have but that differ.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedDraft>,
     /// Fields of the notes that differ.
-    pub notes: Vec<Field>,
+    pub notes: Vec<ChangedField>,
 }
 
 impl Extracted {
@@ -117,21 +118,25 @@ impl Extracted {
 }
 
 /// Compares what two sides learned.
-pub fn extractions(before: &Learned, after: &Learned) -> Extracted {
+pub fn extractions(before: &StoredResult, after: &StoredResult) -> Extracted {
     let mut found = Extracted { notes: notes(&before.notes, &after.notes), ..Extracted::default() };
     let mut others: HashMap<Identity<'_>, &Draft> = after.drafts.iter().map(|draft| (identity(draft), draft)).collect();
     for draft in &before.drafts {
         match others.remove(&identity(draft)) {
-            None => found.only_before.push(Brief::of(draft)),
+            None => found.only_before.push(DraftSummary::of(draft)),
             Some(other) => {
                 let fields = fields(draft, other);
                 if !fields.is_empty() {
-                    found.changed.push(Changed { before: Brief::of(draft), after: Brief::of(other), fields });
+                    found.changed.push(ChangedDraft {
+                        before: DraftSummary::of(draft),
+                        after: DraftSummary::of(other),
+                        fields,
+                    });
                 }
             }
         }
     }
-    found.only_after.extend(after.drafts.iter().filter(|draft| others.contains_key(&identity(draft))).map(Brief::of));
+    found.only_after.extend(after.drafts.iter().filter(|draft| others.contains_key(&identity(draft))).map(DraftSummary::of));
     found
 }
 
@@ -152,7 +157,7 @@ fn fields(before: &Draft, after: &Draft) -> Vec<&'static str> {
     .collect()
 }
 
-fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<Field> {
+fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<ChangedField> {
     let (Ok(Value::Object(before)), Ok(Value::Object(mut after))) =
         (serde_json::to_value(before), serde_json::to_value(after))
     else {
@@ -160,7 +165,7 @@ fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<Field> {
     };
     let pairs = before.into_iter().map(|(field, before)| {
         let after = after.remove(&field).unwrap_or_default();
-        Field { field, before, after }
+        ChangedField { field, before, after }
     });
     pairs.filter(|field| field.before != field.after).collect()
 }
@@ -168,14 +173,14 @@ fn notes(before: &SessionNotes, after: &SessionNotes) -> Vec<Field> {
 /// The summary on one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Said {
+pub struct SummaryText {
     /// A few sentences; empty if there is no summary.
     pub text: String,
     /// Most relevant first.
     pub topics: Vec<String>,
 }
 
-impl From<Option<&Summary>> for Said {
+impl From<Option<&Summary>> for SummaryText {
     fn from(summary: Option<&Summary>) -> Self {
         summary.map_or_else(Self::default, |summary| Self { text: summary.text.clone(), topics: summary.topics.clone() })
     }
@@ -184,23 +189,23 @@ impl From<Option<&Summary>> for Said {
 /// The differences of stage `summarizer`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Summarized {
+pub struct SummaryDiff {
     /// On the first side.
-    pub before: Said,
+    pub before: SummaryText,
     /// On the second side.
-    pub after: Said,
+    pub after: SummaryText,
 }
 
 /// Compares two summaries; returns none if they are equal.
-pub fn summaries(before: Option<&Summary>, after: Option<&Summary>) -> Option<Summarized> {
-    let found = Summarized { before: before.into(), after: after.into() };
+pub fn summaries(before: Option<&Summary>, after: Option<&Summary>) -> Option<SummaryDiff> {
+    let found = SummaryDiff { before: before.into(), after: after.into() };
     (found.before != found.after).then_some(found)
 }
 
 /// The differences of stage `redactor`: counts and rule names, never a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Redactions {
+pub struct RedactionDiff {
     /// How many texts were compared.
     pub texts: usize,
     /// How many of them come out differently.
@@ -212,8 +217,8 @@ pub struct Redactions {
 }
 
 /// Compares what two sides made of the same texts, in the same order.
-pub fn redactions(before: &[String], after: &[String]) -> Redactions {
-    let mut found = Redactions { texts: before.len().max(after.len()), ..Redactions::default() };
+pub fn redactions(before: &[String], after: &[String]) -> RedactionDiff {
+    let mut found = RedactionDiff { texts: before.len().max(after.len()), ..RedactionDiff::default() };
     found.different = found.texts - before.iter().zip(after).filter(|(before, after)| before == after).count();
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for rule in before.iter().flat_map(|text| placeholders(text)) {
@@ -232,39 +237,17 @@ pub fn redactions(before: &[String], after: &[String]) -> Redactions {
     found
 }
 
-/// The beginning of a placeholder; `]` ends it.
-const OPEN: &str = "[redacted:";
-
 /// Returns the rules of a text's placeholders, `[redacted:RULE]` or `[redacted:RULE#TAG]`. Anything that is not a valid
 /// rule name is skipped: only rule names may appear in a report, whatever a redactor wrote.
 pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(OPEN).filter_map(|(at, _)| Some(placeholder_at(&text[at..])?.0))
 }
 
-/// Returns the rule of the placeholder at the start of the text, and the placeholder's length in bytes.
-pub(super) fn placeholder_at(text: &str) -> Option<(&str, usize)> {
-    let (name, _) = text.strip_prefix(OPEN)?.split_once(']')?;
-    let (rule, tag) = name.split_once('#').map_or((name, None), |(rule, tag)| (rule, Some(tag)));
-    (is_rule(rule) && tag.is_none_or(is_tag)).then_some((rule, OPEN.len() + name.len() + 1))
-}
-
-/// Whether this is a valid tag, which distinguishes secrets without revealing them: 1 to 8 lower-case letters and
-/// digits.
-fn is_tag(tag: &str) -> bool {
-    (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-}
-
-/// Whether this is a valid rule name, such as `aws-access-token`: 1 to 64 lower-case letters, digits and `-`, `_`, `.`.
-pub(super) fn is_rule(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte))
-}
-
 /// The side that a line is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub enum DiffSide {
     /// On both sides.
     Both,
     /// Only on the first side.
@@ -276,9 +259,9 @@ pub enum Side {
 /// A line of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PageLine {
+pub struct ContextDiffLine {
     /// The side that it is on.
-    pub side: Side,
+    pub side: DiffSide,
     /// The text without its newline.
     pub text: String,
 }
@@ -286,9 +269,9 @@ pub struct PageLine {
 /// The differences of stage `context-builder`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Page {
+pub struct ContextDiff {
     /// All lines of both pages, in order.
-    pub lines: Vec<PageLine>,
+    pub lines: Vec<ContextDiffLine>,
     /// The length of the first page in UTF-16 code units.
     pub units_before: usize,
     /// The length of the second page in UTF-16 code units.
@@ -296,22 +279,22 @@ pub struct Page {
 }
 
 /// Compares two pages line by line; returns none if they are equal.
-pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Option<Page> {
+pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Option<ContextDiff> {
     let text = |page: Option<&BuiltContext>| page.map(|page| page.text.clone()).unwrap_or_default();
     let (before, after) = (text(before), text(after));
     if before == after {
         return None;
     }
     let diff = TextDiff::from_lines(&before, &after);
-    let lines = diff.iter_all_changes().map(|change| PageLine {
+    let lines = diff.iter_all_changes().map(|change| ContextDiffLine {
         side: match change.tag() {
-            ChangeTag::Equal => Side::Both,
-            ChangeTag::Delete => Side::Before,
-            ChangeTag::Insert => Side::After,
+            ChangeTag::Equal => DiffSide::Both,
+            ChangeTag::Delete => DiffSide::Before,
+            ChangeTag::Insert => DiffSide::After,
         },
         text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
     });
-    Some(Page {
+    Some(ContextDiff {
         lines: lines.collect(),
         units_before: before.encode_utf16().count(),
         units_after: after.encode_utf16().count(),
@@ -321,22 +304,22 @@ pub fn pages(before: Option<&BuiltContext>, after: Option<&BuiltContext>) -> Opt
 /// The differences in one session; stages without a difference are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Difference {
+pub struct SessionDiff {
     /// What is remembered.
     #[serde(skip_serializing_if = "Extracted::is_empty")]
     pub extractor: Extracted,
     /// The summary.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub summarizer: Option<Summarized>,
+    pub summarizer: Option<SummaryDiff>,
     /// What is redacted; none if it was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub redactor: Option<Redactions>,
+    pub redactor: Option<RedactionDiff>,
     /// What the next session is told.
     #[serde(rename = "context-builder", skip_serializing_if = "Option::is_none")]
-    pub context_builder: Option<Page>,
+    pub context_builder: Option<ContextDiff>,
 }
 
-impl Difference {
+impl SessionDiff {
     /// Whether both sides give the same result.
     pub fn is_empty(&self) -> bool {
         self.extractor.is_empty()
@@ -366,13 +349,13 @@ mod tests {
         }
     }
 
-    fn learned(drafts: Vec<Draft>) -> Learned {
-        Learned { drafts, notes: SessionNotes::default() }
+    fn learned(drafts: Vec<Draft>) -> StoredResult {
+        StoredResult { drafts, notes: SessionNotes::default() }
     }
 
     #[test]
     fn extractions_add_up_as_in_the_store() {
-        let mut it = Learned::default();
+        let mut it = StoredResult::default();
         it.add(&extraction(vec![draft(Some("a"), "old"), draft(Some("b"), "gone"), draft(None, "plain")], &[], "first"));
         it.add(&extraction(vec![draft(None, "plain"), draft(Some("a"), "new")], &["b", "plain"], "last"));
         assert_eq!(it.drafts, [draft(Some("a"), "new"), draft(None, "plain")]);
@@ -392,8 +375,8 @@ mod tests {
         let before = learned(vec![draft(Some("both"), "title"), draft(Some("mine"), "x"), draft(None, "same")]);
         let after = learned(vec![draft(None, "same"), moved, draft(Some("yours"), "x"), draft(None, "new")]);
         let found = extractions(&before, &after);
-        assert_eq!(found.only_before, [Brief::of(&draft(Some("mine"), "x"))]);
-        assert_eq!(found.only_after, [Brief::of(&draft(Some("yours"), "x")), Brief::of(&draft(None, "new"))]);
+        assert_eq!(found.only_before, [DraftSummary::of(&draft(Some("mine"), "x"))]);
+        assert_eq!(found.only_after, [DraftSummary::of(&draft(Some("yours"), "x")), DraftSummary::of(&draft(None, "new"))]);
         assert_eq!(found.changed.len(), 1);
         assert_eq!(found.changed[0].fields, ["kind", "title", "content"]);
         assert_eq!((&*found.changed[0].before.kind, &*found.changed[0].after.kind), ("learning", "decision"));
@@ -403,8 +386,8 @@ mod tests {
 
     #[test]
     fn only_fields_of_the_notes_that_differ_are_told() {
-        let before = Learned::default();
-        let mut after = Learned::default();
+        let before = StoredResult::default();
+        let mut after = StoredResult::default();
         after.notes.done.push("a test".into());
         after.notes.turns = 2;
         let found = extractions(&before, &after);
@@ -447,14 +430,15 @@ mod tests {
         assert_eq!(pages(Some(&page("a\nb\n")), Some(&page("a\nb\n"))), None);
         let found = pages(Some(&page("a\nb\nc")), Some(&page("a\n한\nc"))).unwrap();
         let lines: Vec<_> = found.lines.iter().map(|line| (line.side, line.text.as_str())).collect();
-        assert_eq!(lines, [(Side::Both, "a"), (Side::Before, "b"), (Side::After, "한"), (Side::Both, "c")]);
+        assert_eq!(lines, [(DiffSide::Both, "a"), (DiffSide::Before, "b"), (DiffSide::After, "한"), (DiffSide::Both, "c")]);
         assert_eq!((found.units_before, found.units_after), (5, 5));
         assert_eq!(pages(None, Some(&page("a"))).unwrap().lines.len(), 1);
     }
 
     #[test]
     fn a_stage_that_makes_no_difference_is_left_out() {
-        let same = Difference { redactor: Some(Redactions { texts: 3, ..Redactions::default() }), ..Difference::default() };
+        let same =
+            SessionDiff { redactor: Some(RedactionDiff { texts: 3, ..RedactionDiff::default() }), ..SessionDiff::default() };
         assert!(same.is_empty());
         let json = serde_json::to_value(&same).unwrap();
         assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), ["redactor"]);

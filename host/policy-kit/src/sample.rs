@@ -16,7 +16,7 @@ pub const SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da71";
 
 /// What happens between two lines of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moment {
+pub enum SampleEvent {
     /// The agent finished its turn with this message.
     Answered(String),
     /// The context is about to be compacted.
@@ -31,9 +31,9 @@ pub struct Line {
     /// The line without its newline.
     pub text: String,
     /// What happens before the line is written.
-    pub before: Option<Moment>,
+    pub before: Option<SampleEvent>,
     /// What happens after the line was written.
-    pub after: Option<Moment>,
+    pub after: Option<SampleEvent>,
 }
 
 /// Returns the lines of a session in `folder` that began at `begin`, in milliseconds since the Unix epoch.
@@ -50,15 +50,15 @@ pub fn lines(folder: &Path, begin: u64) -> Vec<Line> {
         }
         let is = |name: &str, value: &str| fields.get(name).and_then(Value::as_str) == Some(value);
         let after = if is("subtype", "stop_hook_summary") {
-            Some(Moment::Answered(last_text.clone()))
+            Some(SampleEvent::Answered(last_text.clone()))
         } else if fields.get("isCompactSummary").is_some() {
             let summary = fields.pointer("/message/content").and_then(Value::as_str).unwrap_or_default();
             let summary = summary.split_once("\n\n").map_or(summary, |(_, summary)| summary);
-            Some(Moment::Compacted(summary.to_owned()))
+            Some(SampleEvent::Compacted(summary.to_owned()))
         } else {
             None
         };
-        let before = is("subtype", "compact_boundary").then_some(Moment::Compacting);
+        let before = is("subtype", "compact_boundary").then_some(SampleEvent::Compacting);
         lines.push(Line { text, before, after });
     }
     lines
@@ -114,7 +114,7 @@ mod tests {
         let moments: Vec<_> = lines.into_iter().flat_map(|line| [line.before, line.after]).flatten().collect();
         assert!(matches!(
             &moments[..],
-            [Moment::Answered(_), Moment::Answered(_), Moment::Compacting, Moment::Compacted(_), Moment::Answered(last)]
+            [SampleEvent::Answered(_), SampleEvent::Answered(_), SampleEvent::Compacting, SampleEvent::Compacted(_), SampleEvent::Answered(last)]
                 if last.contains("4f2c1aa")
         ));
     }

@@ -5,14 +5,14 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use throughline_platform::files;
+use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
 
 /// The largest file that is read, in bytes.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// An interval of which nothing is remembered. Without a project and a session it applies to everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    fn is_of(&self, project: &str, session: &str) -> bool {
+    fn applies_to(&self, project: &str, session: &str) -> bool {
         self.project.as_deref().is_none_or(|own| own == project) && self.session.as_deref().is_none_or(|own| own == session)
     }
 
@@ -56,7 +56,7 @@ impl Intervals {
         match std::fs::metadata(file) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
-            Ok(meta) if meta.len() > MOST_BYTES => return Err(format!("{} is too large", file.display())),
+            Ok(meta) if meta.len() > MAX_FILE_BYTES => return Err(format!("{} is too large", file.display())),
             Ok(_) => {}
         }
         let bytes = std::fs::read(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
@@ -65,18 +65,16 @@ impl Intervals {
     }
 
     /// Reads the file, changes the intervals and writes it. A file lock makes other changes wait.
-    pub fn change<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, String> {
+    pub fn update<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, String> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let failed = |error: std::io::Error| format!("{} cannot be written: {error}", file.display());
         paths::create_private(folder).map_err(failed)?;
-        let lock = std::os::unix::fs::OpenOptionsExt::mode(File::options().create(true).append(true), 0o600)
-            .open(file.with_extension("lock"))
-            .map_err(failed)?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+        let lock = File::options().create(true).append(true).private().open(file.with_extension("lock")).map_err(failed)?;
+        lock.lock().map_err(failed)?;
         let mut all = Self::load(file)?.all;
         let outcome = change(&mut all);
         let bytes = serde_json::to_vec_pretty(&all).map_err(|error| error.to_string())?;
-        files::replace(file, &bytes, 0o600).map_err(failed)?;
+        files::replace_atomically(file, &bytes, 0o600).map_err(failed)?;
         Ok(outcome)
     }
 
@@ -92,26 +90,26 @@ impl Intervals {
 
     /// Whether the session or its project is paused now.
     pub fn is_paused(&self, project: &str, session: &str) -> bool {
-        self.paused().any(|interval| interval.is_of(project, session))
+        self.paused().any(|interval| interval.applies_to(project, session))
     }
 
     /// Whether an interval of the project or session contains this time. `sessions` are all identifiers of the session.
-    pub fn hold(&self, project: &str, sessions: &[&str], at: u64) -> bool {
+    pub fn is_excluded_at(&self, project: &str, sessions: &[&str], at: u64) -> bool {
         self.all.iter().any(|it| {
-            it.from <= at && it.to.is_none_or(|to| at < to) && sessions.iter().any(|session| it.is_of(project, session))
+            it.from <= at && it.to.is_none_or(|to| at < to) && sessions.iter().any(|session| it.applies_to(project, session))
         })
     }
 
     /// Whether an interval applies to the session and ended after the session began.
-    pub fn touch(&self, project: &str, sessions: &[&str], began: u64) -> bool {
+    pub fn overlaps_session(&self, project: &str, sessions: &[&str], began: u64) -> bool {
         self.all
             .iter()
-            .any(|it| it.to.is_none_or(|to| to > began) && sessions.iter().any(|session| it.is_of(project, session)))
+            .any(|it| it.to.is_none_or(|to| to > began) && sessions.iter().any(|session| it.applies_to(project, session)))
     }
 
-    /// Like [`Intervals::touch`], for any session of the project. If false, the project's lines need not be checked.
-    pub fn may_touch(&self, project: &str, began: u64) -> bool {
-        self.all.iter().any(|it| it.project.as_deref().is_none_or(|own| own == project) && it.to.is_none_or(|to| to > began))
+    /// Like [`Intervals::overlaps_session`], for any session and project. If false, no line needs to be checked.
+    pub fn may_overlap(&self, began: u64) -> bool {
+        self.all.iter().any(|it| it.to.is_none_or(|to| to > began))
     }
 }
 
@@ -146,18 +144,22 @@ mod tests {
         let project = |from| Interval { project: Some("p".into()), from, ..Interval::default() };
         let session = Interval { session: Some("s".into()), from: 7, ..Interval::default() };
         assert!(Intervals::load(&file).unwrap().is_empty());
-        assert!(Intervals::change(&file, |all| pause(all, project(5))).unwrap());
-        assert!(!Intervals::change(&file, |all| pause(all, project(6))).unwrap());
-        assert!(Intervals::change(&file, |all| pause(all, session.clone())).unwrap());
+        assert!(Intervals::update(&file, |all| pause(all, project(5))).unwrap());
+        assert!(!Intervals::update(&file, |all| pause(all, project(6))).unwrap());
+        assert!(Intervals::update(&file, |all| pause(all, session.clone())).unwrap());
         let paused = Intervals::load(&file).unwrap();
         assert!(paused.is_paused("p", "any") && paused.is_paused("other", "s") && !paused.is_paused("other", "t"));
-        assert_eq!(Intervals::change(&file, |all| resume(all, 9, |it| it.project.is_some())).unwrap(), 1);
+        assert_eq!(Intervals::update(&file, |all| resume(all, 9, |it| it.project.is_some())).unwrap(), 1);
         let after = Intervals::load(&file).unwrap();
         assert!(!after.is_paused("p", "any") && after.is_paused("p", "s"));
-        assert!(after.hold("p", &["x"], 5) && after.hold("p", &["x"], 8));
-        assert!(!after.hold("p", &["x"], 4) && !after.hold("p", &["x"], 9) && !after.hold("q", &["x"], 6));
-        assert!(after.hold("q", &["x", "s"], 100));
-        assert!(after.touch("p", &["x"], 8) && !after.touch("p", &["x"], 9));
+        assert!(after.is_excluded_at("p", &["x"], 5) && after.is_excluded_at("p", &["x"], 8));
+        assert!(
+            !after.is_excluded_at("p", &["x"], 4)
+                && !after.is_excluded_at("p", &["x"], 9)
+                && !after.is_excluded_at("q", &["x"], 6)
+        );
+        assert!(after.is_excluded_at("q", &["x", "s"], 100));
+        assert!(after.overlaps_session("p", &["x"], 8) && !after.overlaps_session("p", &["x"], 9));
     }
 
     #[test]
@@ -166,7 +168,7 @@ mod tests {
         let file = dir.path().join("privacy.json");
         std::fs::write(&file, "{").unwrap();
         assert!(Intervals::load(&file).unwrap_err().contains("damaged"));
-        assert!(Intervals::change(&file, |_| ()).is_err());
+        assert!(Intervals::update(&file, |_| ()).is_err());
         assert_eq!(std::fs::read(&file).unwrap(), b"{");
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! Two things happen to a text here, on both sides of a policy:
 //!
-//! - *Before a policy sees a line*, [`Guard`] removes what the user excluded: files, projects, tools and texts that the
-//!   configuration names ([`Settings`], compiled into [`Rules`]), and what was said while remembering was paused or
+//! - *Before a policy sees a line*, [`ExclusionFilter`] removes what the user excluded: files, projects, tools and texts that the
+//!   configuration names ([`Settings`], compiled into [`ExclusionRules`]), and what was said while remembering was paused or
 //!   before it was forgotten ([`intervals`]). This is the one place where the host looks into transcripts' content,
 //!   because an untrusted policy must not be trusted with what the user wanted left out.
 //! - *Before a text is stored, logged or shown*, [`secrets`] masks the secret values in it. The default policy, which
@@ -32,13 +32,15 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-pub use lines::{Guard, LookBack};
+use throughline_model::files::canonical;
+
+pub use lines::{EarlierPart, ExclusionFilter, IsExcludedFolder};
 
 /// Replaces what was excluded.
 pub const PLACEHOLDER: &str = "[redacted:excluded]";
 
 /// The longest string that is tested as one path, in bytes.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Section `[privacy]` of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -57,7 +59,7 @@ pub struct Settings {
 
 /// The compiled settings.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct ExclusionRules {
     paths: GlobSet,
     /// For each path glob, a string that occurs in every text that names such a path; empty if there is none.
     literals: Vec<String>,
@@ -66,14 +68,15 @@ pub struct Rules {
     patterns: Vec<Regex>,
 }
 
-impl Rules {
+impl ExclusionRules {
     /// Compiles the settings. The error names the setting that is invalid and says why.
     pub fn new(settings: &Settings, home: &Path) -> Result<Self, String> {
         let mut rules = Self {
-            paths: files(&settings.exclude_paths, home).map_err(|error| format!("privacy.exclude_paths: {error}"))?,
-            projects: files(&settings.exclude_projects, home)
+            paths: compile_path_globs(&settings.exclude_paths, home)
+                .map_err(|error| format!("privacy.exclude_paths: {error}"))?,
+            projects: compile_path_globs(&settings.exclude_projects, home)
                 .map_err(|error| format!("privacy.exclude_projects: {error}"))?,
-            tools: set(settings.exclude_tools.iter().map(|glob| Glob::new(glob)))
+            tools: build_glob_set(settings.exclude_tools.iter().map(|glob| Glob::new(glob)))
                 .map_err(|error| format!("privacy.exclude_tools: {error}"))?,
             ..Self::default()
         };
@@ -95,8 +98,12 @@ impl Rules {
 
     /// Whether sessions in this folder are excluded.
     pub fn excludes_project(&self, folder: &Path) -> bool {
+        !self.projects.is_empty() && (self.projects.is_match(folder) || self.projects.is_match(canonical(folder)))
+    }
+
+    /// Whether some folders are excluded.
+    pub fn has_excluded_projects(&self) -> bool {
         !self.projects.is_empty()
-            && (self.projects.is_match(folder) || folder.canonicalize().is_ok_and(|real| self.projects.is_match(real)))
     }
 
     /// Whether this tool's calls are excluded.
@@ -105,18 +112,18 @@ impl Rules {
     }
 
     /// Whether the text names an excluded file, either as a whole or in one of its words.
-    pub fn names_path(&self, text: &str) -> bool {
-        if !self.may_name_path(text) {
+    pub fn names_excluded_path(&self, text: &str) -> bool {
+        if !self.may_name_excluded_path(text) {
             return false;
         }
-        let is_one = |word: &str| !word.is_empty() && self.paths.is_match(normal(word));
+        let is_one = |word: &str| !word.is_empty() && self.paths.is_match(normalize_path(word));
         let whole = text.trim();
-        (whole.len() <= LONGEST_PATH && !whole.contains('\n') && is_one(whole))
-            || text.split(is_between).any(|word| is_one(word) || is_one(word.trim_end_matches(['.', '!', '?'])))
+        (whole.len() <= MAX_PATH_BYTES && !whole.contains('\n') && is_one(whole))
+            || text.split(is_path_delimiter).any(|word| is_one(word) || is_one(word.trim_end_matches(['.', '!', '?'])))
     }
 
     /// A cheap test: if it returns false, the text names no excluded file.
-    fn may_name_path(&self, text: &str) -> bool {
+    fn may_name_excluded_path(&self, text: &str) -> bool {
         self.literals
             .iter()
             .any(|literal| literal.is_empty() || memchr::memmem::find(text.as_bytes(), literal.as_bytes()).is_some())
@@ -133,16 +140,16 @@ impl Rules {
             }
         }
         let current = cleaned.as_deref().unwrap_or(text);
-        if !self.names_path(current) {
+        if !self.names_excluded_path(current) {
             return cleaned;
         }
-        let kept = |line: &str| if self.names_path(line) { PLACEHOLDER.to_owned() } else { line.to_owned() };
+        let kept = |line: &str| if self.names_excluded_path(line) { PLACEHOLDER.to_owned() } else { line.to_owned() };
         Some(current.split('\n').map(kept).collect::<Vec<_>>().join("\n"))
     }
 }
 
 /// Whether the character ends a path in a text.
-fn is_between(c: char) -> bool {
+fn is_path_delimiter(c: char) -> bool {
     c.is_whitespace()
         || matches!(
             c,
@@ -151,7 +158,7 @@ fn is_between(c: char) -> bool {
 }
 
 /// Returns the path without `.` and `..`, without looking at the file system.
-fn normal(path: &str) -> PathBuf {
+fn normalize_path(path: &str) -> PathBuf {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let mut out = PathBuf::new();
     for part in Path::new(path).components() {
@@ -167,7 +174,7 @@ fn normal(path: &str) -> PathBuf {
 }
 
 /// Compiles globs for files and folders. Each also matches everything below, and at any depth unless it is absolute.
-fn files(globs: &[String], home: &Path) -> Result<GlobSet, globset::Error> {
+fn compile_path_globs(globs: &[String], home: &Path) -> Result<GlobSet, globset::Error> {
     let build = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
     let mut all = Vec::new();
     for glob in globs {
@@ -180,10 +187,10 @@ fn files(globs: &[String], home: &Path) -> Result<GlobSet, globset::Error> {
         all.push(build(&glob));
         all.push(build(&format!("{glob}/**")));
     }
-    set(all.into_iter())
+    build_glob_set(all.into_iter())
 }
 
-fn set(globs: impl Iterator<Item = Result<Glob, globset::Error>>) -> Result<GlobSet, globset::Error> {
+fn build_glob_set(globs: impl Iterator<Item = Result<Glob, globset::Error>>) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
         builder.add(glob?);
@@ -203,11 +210,11 @@ fn literal(glob: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn rules(settings: &Settings) -> Rules {
-        Rules::new(settings, Path::new("/home/me")).unwrap()
+    fn rules(settings: &Settings) -> ExclusionRules {
+        ExclusionRules::new(settings, Path::new("/home/me")).unwrap()
     }
 
-    fn paths(globs: &[&str]) -> Rules {
+    fn paths(globs: &[&str]) -> ExclusionRules {
         rules(&Settings { exclude_paths: globs.iter().map(ToString::to_string).collect(), ..Settings::default() })
     }
 
@@ -224,12 +231,12 @@ mod tests {
             "docs/a/b/plan.txt.",
             "--file=/abs/file",
         ] {
-            assert!(rules.names_path(text), "{text}");
+            assert!(rules.names_excluded_path(text), "{text}");
         }
         for text in
             ["pem", "key.pems", "secretsx/y", "my-secrets.md", "/home/you/private/diary.md", "docs/plans.txt", "x/abs/file"]
         {
-            assert!(!rules.names_path(text), "{text}");
+            assert!(!rules.names_excluded_path(text), "{text}");
         }
     }
 
@@ -261,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named() {
-        let error = |settings: Settings| Rules::new(&settings, Path::new("/")).unwrap_err();
+        let error = |settings: Settings| ExclusionRules::new(&settings, Path::new("/")).unwrap_err();
         assert!(error(Settings { exclude_patterns: vec!["(".into()], ..Settings::default() }).contains("exclude_patterns"));
         assert!(
             error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() })

@@ -5,7 +5,8 @@
 //! Why loading is sound: `Component::deserialize_file` requires a file that this engine configuration wrote, that
 //! nobody has changed since, and that does not change while it is mapped.
 //!
-//! - Only the host makes such files. A policy that is itself a compiled artifact is refused before it is looked at.
+//! - Only the host makes such files, some in a child process of the same program ([`compile`](super::compile)). A policy
+//!   that is itself a compiled artifact is refused before it is looked at.
 //! - The cache folder must be a real folder that belongs to the user who runs the host, and nobody else can write to it
 //!   ([`private_folder`]). Otherwise the cache is not used at all.
 //! - A file's name contains the component's digest and [`engine::compatibility_key`], which covers wasmtime's version,
@@ -22,28 +23,27 @@
 //! policy at once. `install` compiles ahead.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::fs::{FlockOperation, flock};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::engine;
 use super::folder::read_whole;
 use throughline_model::digest::sha256_hex;
-use throughline_platform::files;
+use throughline_platform::open::{FileOptions as _, FolderOptions as _};
+use throughline_platform::{files, metadata, permissions};
 
 /// Compiled components older than this are deleted as probably unused. If one is still needed, it is compiled again.
-const OLD: Duration = Duration::from_hours(30 * 24);
+const MAX_AGE: Duration = Duration::from_hours(30 * 24);
 
 /// How many digests of components are kept.
-const MOST_DIGESTS: usize = 255;
+const MAX_DIGESTS: usize = 255;
 
 /// How old a file must be before its metadata can stand for its bytes.
-const SETTLED: Duration = Duration::from_secs(2);
+const MIN_UNCHANGED_TIME: Duration = Duration::from_secs(2);
 
 /// The folder of compiled components.
 #[derive(Debug, Clone)]
@@ -79,14 +79,53 @@ impl Cache {
         load(engine, &self.file(engine, digest)).ok()
     }
 
-    /// Loads the component, compiling it if necessary. `digest` is the SHA-256 of `wasm` in hexadecimal. If another
-    /// process is compiling, waits for it until `until`.
+    /// Loads the component, compiling it in this process if necessary, which only a component that can be trusted should
+    /// cause. `digest` is the SHA-256 of `wasm` in hexadecimal. If another process is compiling, waits for it until
+    /// `until`.
     pub fn load_or_compile(
         &self,
         engine: &Engine,
         digest: &str,
         wasm: &[u8],
         until: Instant,
+    ) -> Result<(Component, Origin)> {
+        self.load_or(engine, digest, wasm, until, || {
+            let component = Component::from_binary(engine, wasm)
+                .map_err(anyhow::Error::from)
+                .context("the component does not compile")?;
+            match component.serialize().map_err(anyhow::Error::from).and_then(|bytes| self.store(engine, digest, &bytes)) {
+                Ok(()) => Ok((component, Origin::Compiled)),
+                Err(_) => Ok((component, Origin::NotStored)),
+            }
+        })
+    }
+
+    /// Like [`Cache::load_or_compile`], for a component of somebody else: `compile` makes its compiled form, in a process
+    /// that may die of it. Fails if the compiled form cannot be stored.
+    pub fn load_or_compile_with(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        wasm: &[u8],
+        until: Instant,
+        compile: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
+    ) -> Result<Component> {
+        let compiled = self.load_or(engine, digest, wasm, until, || {
+            let bytes = compile(wasm)?;
+            let unusable = || format!("its compiled form cannot be stored in {}", self.folder.display());
+            self.store(engine, digest, &bytes).with_context(unusable)?;
+            Ok((load(engine, &self.file(engine, digest)).with_context(unusable)?, Origin::Compiled))
+        });
+        Ok(compiled?.0)
+    }
+
+    fn load_or(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        wasm: &[u8],
+        until: Instant,
+        compile: impl FnOnce() -> Result<(Component, Origin)>,
     ) -> Result<(Component, Origin)> {
         if let Some(component) = self.load(engine, digest) {
             return Ok((component, Origin::Cached));
@@ -102,22 +141,16 @@ impl Cache {
         if Engine::detect_precompiled(wasm).is_some() {
             bail!("this is a compiled artifact, not a component; Throughline only runs code that it compiled itself");
         }
-        let component =
-            Component::from_binary(engine, wasm).map_err(anyhow::Error::from).context("the component does not compile")?;
-        let origin = match self.store(&self.file(engine, digest), &component) {
-            Ok(()) => Origin::Compiled,
-            Err(_) => Origin::NotStored,
-        };
-        Ok((component, origin))
+        compile()
     }
 
     /// Takes the lock for compiling. Returns none if the lock file cannot be created; then there is nothing to wait
     /// for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
         let opened = create_private_folder(&self.folder)
-            .and_then(|()| Ok(File::options().create(true).append(true).mode(0o600).open(self.folder.join(".lock"))?));
+            .and_then(|()| Ok(File::options().create(true).append(true).private().open(self.folder.join(".lock"))?));
         let Ok(lock) = opened else { return Ok(None) };
-        while flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        while lock.try_lock().is_err() {
             if Instant::now() >= until {
                 bail!("another process is compiling the policy and did not finish in time");
             }
@@ -130,7 +163,9 @@ impl Cache {
     /// may, so the digest is kept together with the file's metadata, as in a seal; no program can set a ctime.
     pub fn digest(&self, component: &mut File) -> Result<String> {
         let meta = component.metadata()?;
-        let identity = format!("{} {} {} {} {}", meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec());
+        let (device, inode) = metadata::file_id(&meta);
+        let (seconds, nanos) = metadata::changed_parts(&meta);
+        let identity = format!("{device} {inode} {} {seconds} {nanos}", meta.len());
         let index = self.folder.join("digests");
         let known = match private_folder(&self.folder) {
             Ok(()) => fs::read_to_string(&index).unwrap_or_default(),
@@ -142,34 +177,34 @@ impl Cache {
         }
         let digest = sha256_hex(&read_whole(component)?);
         // A file that is still being written may change again within one tick of the file system's clock.
-        let settled = meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
+        let settled = meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > MIN_UNCHANGED_TIME);
         if settled && create_private_folder(&self.folder).is_ok() && private_folder(&self.folder).is_ok() {
             let before: Vec<&str> = known.lines().collect();
-            let kept = &before[before.len().saturating_sub(MOST_DIGESTS)..];
+            let kept = &before[before.len().saturating_sub(MAX_DIGESTS)..];
             let text = [kept, &[&format!("{identity} {digest}"), ""]].concat().join("\n");
             // If the digest cannot be saved, the next hook hashes the file again.
-            let _ = files::replace(&index, text.as_bytes(), 0o600);
+            let _ = files::replace_atomically(&index, text.as_bytes(), 0o600);
         }
         Ok(digest)
     }
 
-    fn store(&self, file: &Path, component: &Component) -> Result<()> {
+    fn store(&self, engine: &Engine, digest: &str, compiled: &[u8]) -> Result<()> {
         create_private_folder(&self.folder)?;
         private_folder(&self.folder)?;
-        let bytes = component.serialize()?;
-        files::replace(file, &bytes, 0o600)?;
-        files::replace(&seal_of(file), Seal::of(sha256_hex(&bytes), file)?.line().as_bytes(), 0o600)?;
-        self.forget_old();
+        let file = &self.file(engine, digest);
+        files::replace_atomically(file, compiled, 0o600)?;
+        files::replace_atomically(&seal_path(file), Seal::of(sha256_hex(compiled), file)?.line().as_bytes(), 0o600)?;
+        self.delete_old();
         Ok(())
     }
 
     /// Deletes compiled forms that were not made or checked for a month, such as those of other host versions and of
     /// removed policies. Two versions in use side by side keep theirs.
-    fn forget_old(&self) {
+    fn delete_old(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
             let old = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-            if old.is_some_and(|age| age > OLD) {
+            if old.is_some_and(|age| age > MAX_AGE) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -186,11 +221,13 @@ struct Seal {
 impl Seal {
     fn of(digest: String, file: &Path) -> Result<Self> {
         let meta = fs::symlink_metadata(file)?;
-        if !meta.is_file() || meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
+        if !meta.is_file() || !permissions::belongs_to_user(&meta) || permissions::others_may_write(&meta) {
             bail!("{} is not a private file of this user", file.display());
         }
-        #[expect(clippy::cast_possible_wrap, reason = "only compared for equality")]
-        let identity = [meta.ino() as i64, meta.size() as i64, meta.ctime(), meta.ctime_nsec()];
+        let (_, inode) = metadata::file_id(&meta);
+        let (seconds, nanos) = metadata::changed_parts(&meta);
+        // Only compared for equality.
+        let identity = [inode.cast_signed(), meta.len().cast_signed(), seconds, nanos];
         Ok(Self { digest, identity })
     }
 
@@ -207,20 +244,20 @@ impl Seal {
     }
 }
 
-fn seal_of(file: &Path) -> PathBuf {
+fn seal_path(file: &Path) -> PathBuf {
     file.with_extension("seal")
 }
 
 #[expect(unsafe_code, reason = "the module's documentation argues why the file can be trusted")]
 fn load(engine: &Engine, file: &Path) -> Result<Component> {
-    let seal = Seal::parse(&fs::read_to_string(seal_of(file))?).context("the seal is damaged")?;
+    let seal = Seal::parse(&fs::read_to_string(seal_path(file))?).context("the seal is damaged")?;
     let now = Seal::of(seal.digest.clone(), file)?;
     if now != seal {
         // The file was moved, copied, restored from a backup, or tampered with: only the bytes can tell.
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
-        files::replace(&seal_of(file), now.line().as_bytes(), 0o600)?;
+        files::replace_atomically(&seal_path(file), now.line().as_bytes(), 0o600)?;
     }
     // SAFETY: see the module's documentation.
     let component = unsafe { Component::deserialize_file(engine, file) }?;
@@ -228,14 +265,14 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
 }
 
 fn create_private_folder(folder: &Path) -> Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fs::DirBuilder::new().recursive(true).private().create(folder)?;
     Ok(())
 }
 
 /// Fails unless `folder` is a folder (not a link) of this user that nobody else can write to.
 pub fn private_folder(folder: &Path) -> Result<()> {
     let meta = fs::symlink_metadata(folder)?;
-    if !meta.is_dir() || meta.uid() != rustix::process::geteuid().as_raw() || meta.permissions().mode() & 0o022 != 0 {
+    if !meta.is_dir() || !permissions::belongs_to_user(&meta) || permissions::others_may_write(&meta) {
         bail!("{} is not a private folder of this user", folder.display());
     }
     Ok(())
@@ -243,18 +280,20 @@ pub fn private_folder(folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
-    use crate::engine::Clockwork;
+    use crate::engine::EpochTicker;
 
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
-    fn fixture() -> (tempfile::TempDir, Cache, Clockwork, String) {
+    fn fixture() -> (tempfile::TempDir, Cache, EpochTicker, String) {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::new(dir.path().join("components"));
-        (dir, cache, Clockwork::start().unwrap(), sha256_hex(EMPTY))
+        (dir, cache, EpochTicker::start().unwrap(), sha256_hex(EMPTY))
     }
 
-    fn origin(cache: &Cache, clock: &Clockwork, digest: &str) -> Origin {
+    fn origin(cache: &Cache, clock: &EpochTicker, digest: &str) -> Origin {
         cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now()).unwrap().1
     }
 
@@ -329,6 +368,18 @@ mod tests {
         fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o700)).unwrap();
         fs::write(&file, b"other").unwrap();
         assert_eq!(digest(), sha256_hex(b"other"));
+    }
+
+    #[test]
+    fn a_component_that_cannot_be_compiled_leaves_nothing_behind() {
+        let (_dir, cache, clock, digest) = fixture();
+        let load = |compile: &dyn Fn(&[u8]) -> Result<Vec<u8>>| {
+            cache.load_or_compile_with(clock.engine(), &digest, EMPTY, Instant::now(), compile)
+        };
+        assert!(load(&|_| bail!("it takes too much")).err().is_some_and(|error| error.to_string() == "it takes too much"));
+        assert!(cache.load(clock.engine(), &digest).is_none());
+        assert!(load(&|wasm| Ok(clock.engine().precompile_component(wasm)?)).is_ok());
+        assert!(load(&|_| bail!("it is in the cache")).is_ok());
     }
 
     #[test]

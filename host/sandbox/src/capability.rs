@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub const CONTRACT: &str = "throughline:policy";
 
 /// Versions of the contract that this host supports. A policy built for another minor version is refused.
-pub const SERVED: [&str; 1] = ["0.1.0"];
+pub const SUPPORTED_VERSIONS: [&str; 1] = ["0.1.0"];
 
 /// A set of memory kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Kinds {
+pub enum KindSet {
     /// The word `all`.
     Every(Every),
     /// These kinds.
@@ -33,7 +33,7 @@ pub enum Every {
     All,
 }
 
-impl Kinds {
+impl KindSet {
     /// Every kind.
     pub const ALL: Self = Self::Every(Every::All);
 
@@ -46,7 +46,7 @@ impl Kinds {
     }
 
     /// Returns the kinds in `self` that are not in `granted`, or none if there are none.
-    fn beyond(&self, granted: Option<&Self>) -> Option<Self> {
+    fn missing_from(&self, granted: Option<&Self>) -> Option<Self> {
         match (self, granted) {
             (_, Some(Self::Every(_))) => None,
             (Self::Every(_), _) => Some(Self::ALL),
@@ -75,7 +75,7 @@ pub enum Capability {
     /// The transcript of the session being read, from where the last read stopped.
     Transcript,
     /// The memories of the current project, limited to some kinds.
-    Memories(Kinds),
+    Memories(KindSet),
     /// The policy's own table in the configuration.
     Settings,
     /// Writing lines to the host's log.
@@ -108,7 +108,7 @@ impl Capability {
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Memories(Kinds::Only(kinds)) => {
+            Self::Memories(KindSet::Only(kinds)) => {
                 write!(f, "memories:{}", kinds.iter().map(String::as_str).collect::<Vec<_>>().join(","))
             }
             other => f.write_str(other.name()),
@@ -126,11 +126,11 @@ impl FromStr for Capability {
             if kinds.is_empty() {
                 return Err("`memories:` must name a kind, as in `memories:decision`".into());
             }
-            return Ok(Self::Memories(Kinds::Only(kinds)));
+            return Ok(Self::Memories(KindSet::Only(kinds)));
         }
         Ok(match text {
             "transcript" => Self::Transcript,
-            "memories" | "memories:all" => Self::Memories(Kinds::ALL),
+            "memories" | "memories:all" => Self::Memories(KindSet::ALL),
             "settings" => Self::Settings,
             "log" => Self::Log,
             "wall-clock" => Self::WallClock,
@@ -154,7 +154,7 @@ pub struct Capabilities {
     /// The lines of the transcript being read.
     pub transcript: bool,
     /// The current project's memories, read-only: a list of kinds, or `"all"`.
-    pub memories: Option<Kinds>,
+    pub memories: Option<KindSet>,
     /// The policy's own table in the configuration.
     pub settings: bool,
     /// Writing lines to the host's log.
@@ -171,7 +171,7 @@ pub struct Capabilities {
 impl Capabilities {
     /// Returns every capability of the contract, without WASI.
     pub fn contract() -> Self {
-        Self { transcript: true, memories: Some(Kinds::ALL), settings: true, log: true, ..Self::default() }
+        Self { transcript: true, memories: Some(KindSet::ALL), settings: true, log: true, ..Self::default() }
     }
 
     /// Adds a capability.
@@ -197,7 +197,7 @@ impl Capabilities {
         match capability {
             Capability::Transcript => self.transcript = false,
             Capability::Memories(kinds) => {
-                self.memories = self.memories.take().and_then(|had| had.beyond(Some(kinds)));
+                self.memories = self.memories.take().and_then(|had| had.missing_from(Some(kinds)));
             }
             Capability::Settings => self.settings = false,
             Capability::Log => self.log = false,
@@ -221,11 +221,11 @@ impl Capabilities {
     }
 
     /// Returns the capabilities in `self` that are not in `granted`.
-    pub fn beyond(&self, granted: &Self) -> Vec<Capability> {
+    pub fn missing_from(&self, granted: &Self) -> Vec<Capability> {
         self.list()
             .into_iter()
             .filter_map(|capability| match capability {
-                Capability::Memories(kinds) => kinds.beyond(granted.memories.as_ref()).map(Capability::Memories),
+                Capability::Memories(kinds) => kinds.missing_from(granted.memories.as_ref()).map(Capability::Memories),
                 other => (!granted.has(&other)).then_some(other),
             })
             .collect()
@@ -264,26 +264,26 @@ pub enum Import {
     /// A version of the contract that this host does not support.
     OtherVersion(String),
     /// Nothing that a policy can be granted.
-    Impossible,
+    Unsupported,
 }
 
 /// Classifies an import by its name, such as `throughline:policy/memories@0.1.0`.
-pub fn of_import(name: &str) -> Import {
+pub fn classify_import(name: &str) -> Import {
     let (path, version) = name.split_once('@').unwrap_or((name, ""));
     let Some((package, interface)) = path.split_once('/') else {
-        return Import::Impossible;
+        return Import::Unsupported;
     };
     match (package, interface) {
-        (CONTRACT, _) if !is_served(version) => Import::OtherVersion(version.to_owned()),
+        (CONTRACT, _) if !is_supported(version) => Import::OtherVersion(version.to_owned()),
         (CONTRACT, "types") => Import::Types,
         (CONTRACT, "transcript") => Import::Needs(Capability::Transcript),
-        (CONTRACT, "memories") => Import::Needs(Capability::Memories(Kinds::ALL)),
+        (CONTRACT, "memories") => Import::Needs(Capability::Memories(KindSet::ALL)),
         (CONTRACT, "settings") => Import::Needs(Capability::Settings),
         (CONTRACT, "log") => Import::Needs(Capability::Log),
         ("wasi:clocks", _) => Import::Needs(Capability::WallClock),
         ("wasi:random", _) => Import::Needs(Capability::Random),
         ("wasi:cli" | "wasi:io" | "wasi:filesystem" | "wasi:sockets", _) => Import::Needs(Capability::Wasi),
-        _ => Import::Impossible,
+        _ => Import::Unsupported,
     }
 }
 
@@ -291,18 +291,21 @@ pub fn of_import(name: &str) -> Import {
 pub fn other_version_of_export(name: &str) -> Option<&str> {
     let (path, version) = name.split_once('@')?;
     let (package, _) = path.split_once('/')?;
-    (package == CONTRACT && !is_served(version)).then_some(version)
+    (package == CONTRACT && !is_supported(version)).then_some(version)
 }
 
 /// Whether this host supports that version: major and minor must match, and the patch must not be newer.
-pub fn is_served(version: &str) -> bool {
+pub fn is_supported(version: &str) -> bool {
     let parse = |text: &str| -> Option<[u32; 3]> {
         let mut parts = text.split('.').map(|part| part.parse().ok());
         let version = [parts.next()??, parts.next()??, parts.next()??];
         parts.next().is_none().then_some(version)
     };
     let Some(asked) = parse(version) else { return false };
-    SERVED.iter().filter_map(|served| parse(served)).any(|served| served[..2] == asked[..2] && asked[2] <= served[2])
+    SUPPORTED_VERSIONS
+        .iter()
+        .filter_map(|served| parse(served))
+        .any(|served| served[..2] == asked[..2] && asked[2] <= served[2])
 }
 
 #[cfg(test)]
@@ -316,12 +319,12 @@ mod tests {
     #[test]
     fn what_was_not_granted_is_named() {
         let asked = set(&["transcript", "memories:decision,plan", "random"]);
-        assert!(asked.beyond(&asked).is_empty());
+        assert!(asked.missing_from(&asked).is_empty());
         let granted = set(&["transcript", "memories:decision"]);
-        let missing: Vec<String> = asked.beyond(&granted).iter().map(ToString::to_string).collect();
+        let missing: Vec<String> = asked.missing_from(&granted).iter().map(ToString::to_string).collect();
         assert_eq!(missing, ["memories:plan", "random"]);
-        assert!(set(&["memories:plan"]).beyond(&set(&["memories"])).is_empty());
-        assert_eq!(set(&["memories"]).beyond(&granted), [Capability::Memories(Kinds::ALL)]);
+        assert!(set(&["memories:plan"]).missing_from(&set(&["memories"])).is_empty());
+        assert_eq!(set(&["memories"]).missing_from(&granted), [Capability::Memories(KindSet::ALL)]);
     }
 
     #[test]
@@ -347,14 +350,14 @@ mod tests {
 
     #[test]
     fn imports_are_told_apart() {
-        assert_eq!(of_import("throughline:policy/log@0.1.0"), Import::Needs(Capability::Log));
-        assert_eq!(of_import("throughline:policy/log@0.2.0"), Import::OtherVersion("0.2.0".into()));
-        assert_eq!(of_import("throughline:policy/log@0.1.1"), Import::OtherVersion("0.1.1".into()));
-        assert_eq!(of_import("throughline:policy/types@0.1.0"), Import::Types);
-        assert_eq!(of_import("throughline:policy/files@0.1.0"), Import::Impossible);
-        assert_eq!(of_import("wasi:clocks/wall-clock@0.2.3"), Import::Needs(Capability::WallClock));
-        assert_eq!(of_import("wasi:http/outgoing-handler@0.2.0"), Import::Impossible);
-        assert_eq!(of_import("env"), Import::Impossible);
+        assert_eq!(classify_import("throughline:policy/log@0.1.0"), Import::Needs(Capability::Log));
+        assert_eq!(classify_import("throughline:policy/log@0.2.0"), Import::OtherVersion("0.2.0".into()));
+        assert_eq!(classify_import("throughline:policy/log@0.1.1"), Import::OtherVersion("0.1.1".into()));
+        assert_eq!(classify_import("throughline:policy/types@0.1.0"), Import::Types);
+        assert_eq!(classify_import("throughline:policy/files@0.1.0"), Import::Unsupported);
+        assert_eq!(classify_import("wasi:clocks/wall-clock@0.2.3"), Import::Needs(Capability::WallClock));
+        assert_eq!(classify_import("wasi:http/outgoing-handler@0.2.0"), Import::Unsupported);
+        assert_eq!(classify_import("env"), Import::Unsupported);
         assert_eq!(other_version_of_export("throughline:policy/query@0.2.0"), Some("0.2.0"));
         assert_eq!(other_version_of_export("throughline:policy/query@0.1.0"), None);
     }

@@ -14,7 +14,7 @@
 //! # Failures
 //!
 //! A failure of a policy is recorded with name and digest, in words that contain nothing of what the policy said, and
-//! the next policy is asked. Three failures in a row set it aside until somebody enables it. The exceptions are a
+//! the next policy is asked. Three failures in a row of one stage set it aside until somebody enables it. The exceptions are a
 //! redactor that is `required`, by its manifest or by managed `forced` redaction, and a policy that the administrator
 //! requires. If one of these gives no answer, nothing is stored and nothing is told, because what it would have removed
 //! must not be kept; the cursor stays, so nothing is lost. That redactors are not required by default is a decision: a
@@ -28,7 +28,6 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,20 +38,22 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::cache::{Cache, Origin};
-use super::capability::{Capabilities, Kinds};
-use super::engine::{Clockwork, Limits};
-use super::failures::{Failures, Record};
+use super::capability::{Capabilities, KindSet};
+use super::compile;
+use super::engine::{EpochTicker, Limits};
+use super::failures::{FailureRecord, Failures};
 use super::imports::{self, Grants, MemorySource};
 use super::instance::{
-    BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Running, Search, Summary, Terms, ToolEvent, Unfit,
-    kind_of_failure,
+    BuiltContext, ExtractRequest, Extraction, LinkError, LinkedPolicy, Observation, PolicyInstance, Search, Summary, Terms,
+    ToolEvent, describe_failure,
 };
 use super::manifest::Mode;
-use super::roster::{Candidate, Roster};
-use super::rules;
+use super::registry::{Candidate, PolicyRegistry};
+use super::rules::RuleSources;
 use super::stage::Stage;
 use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::lines::LineSource;
+use throughline_model::redacted::TextRedactor;
 use throughline_platform::log::{Level, Log};
 use throughline_privacy::secrets::{self, Secrets};
 
@@ -64,10 +65,10 @@ const DEFAULT_DIGEST: &str = include_str!("../default-policy/policy.wasm.sha256"
 pub const DEFAULT_NAME: &str = "default";
 
 /// With less time than this a policy is not called, because it would be stopped before it could finish.
-const LEAST: Duration = Duration::from_millis(10);
+const MIN_CALL_TIME: Duration = Duration::from_millis(10);
 
 /// A call that timed out after at least this long counts as a failure; with less time it was merely late.
-const FAIR: Duration = Duration::from_millis(250);
+const MIN_FAIR_TIME: Duration = Duration::from_millis(250);
 
 /// A context builder in mode `add` gets one part in so many of the budget: a quarter.
 const ADDED_SHARE: u32 = 4;
@@ -114,15 +115,15 @@ impl Compiling {
 
 /// The engine, the cache and the default policy, which all [`Policies`] of a process share.
 pub struct Sandbox {
-    clock: Clockwork,
+    clock: EpochTicker,
     cache: Cache,
-    default: OnceCell<(Arc<Loaded>, Origin)>,
+    default: OnceCell<(Arc<LinkedPolicy>, Origin)>,
 }
 
 impl Sandbox {
     /// Creates a sandbox that keeps compiled components in `cache`.
     pub fn new(cache: Cache) -> Result<Self> {
-        Ok(Self { clock: Clockwork::start()?, cache, default: OnceCell::new() })
+        Ok(Self { clock: EpochTicker::start()?, cache, default: OnceCell::new() })
     }
 
     /// The engine.
@@ -137,7 +138,7 @@ impl Sandbox {
 
     /// Returns the default policy and how it was loaded. If it is not compiled, it is compiled now, which takes a
     /// second, or another process's compilation is awaited until `until`. Without `until` the error is [`NotCompiled`].
-    pub fn default_policy(&self, until: Option<Instant>) -> Result<(Arc<Loaded>, Origin)> {
+    pub fn default_policy(&self, until: Option<Instant>) -> Result<(Arc<LinkedPolicy>, Origin)> {
         if let Some((loaded, origin)) = self.default.get() {
             return Ok((Arc::clone(loaded), *origin));
         }
@@ -164,8 +165,8 @@ impl Sandbox {
     }
 
     /// Links a component with these terms.
-    pub fn link(&self, terms: Terms, component: &Component) -> Result<Loaded> {
-        Loaded::link(terms, &self.clock, component)
+    pub fn link(&self, terms: Terms, component: &Component) -> Result<LinkedPolicy> {
+        LinkedPolicy::link(terms, &self.clock, component)
     }
 
     /// Loads a policy's component, if its compiled form is cached.
@@ -182,7 +183,13 @@ impl Sandbox {
         let digest = &candidate.found.digest;
         let Some(until) = until else { return Ok(None) };
         let bytes = candidate.found.component(candidate.owner()).map_err(anyhow::Error::msg)?;
-        Ok(Some(self.cache.load_or_compile(self.engine(), digest, &bytes, until)?.0))
+        Ok(Some(self.load_or_compile(digest, &bytes, until)?))
+    }
+
+    /// Loads a component of somebody else. If it is not compiled yet, a child process with limits compiles it; another
+    /// process's compilation is awaited until `until`.
+    pub fn load_or_compile(&self, digest: &str, wasm: &[u8], until: Instant) -> Result<Component> {
+        self.cache.load_or_compile_with(self.engine(), digest, wasm, until, compile::in_child)
     }
 }
 
@@ -203,34 +210,31 @@ pub struct Reporter {
 /// The policies that are active for a project.
 pub struct Policies {
     sandbox: Rc<Sandbox>,
-    roster: Roster,
-    loaded: Vec<OnceCell<Option<Arc<Loaded>>>>,
+    registry: PolicyRegistry,
+    loaded: Vec<OnceCell<Option<Arc<LinkedPolicy>>>>,
     reporter: Rc<Reporter>,
     compiling: Compiling,
     default_settings: Rc<Map<String, Value>>,
     /// Whether the default's redactor runs; only managed configuration can turn it off.
     default_redacts: bool,
-    /// The user's files of rules for the default's redactor.
-    rules: Vec<PathBuf>,
+    /// Where further rules for the default's redactor come from.
+    rules: RuleSources,
     /// Values that are masked regardless of the redactors.
     secrets: Rc<Secrets>,
     /// The default's settings with the rules and the tag key, once those were read.
     completed: OnceCell<Rc<Map<String, Value>>>,
 }
 
-/// The default's setting that holds the user's rules: the texts of files in gitleaks' format.
-const RULES_KEY: &str = "redaction-rules";
-
 /// Identifies the policy that made a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Maker {
+pub struct PolicyId {
     /// Its name.
     pub name: String,
     /// SHA-256 of its component, hexadecimal.
     pub digest: String,
 }
 
-impl Maker {
+impl PolicyId {
     fn of(terms: &Terms) -> Self {
         Self { name: terms.name.clone(), digest: terms.digest.clone() }
     }
@@ -241,47 +245,45 @@ impl Maker {
     }
 }
 
-/// An extraction and the policy that made it.
-pub struct Extracted {
+/// An extractor that a unit of work can run.
+#[derive(Debug, Clone)]
+pub struct Extractor {
     /// The policy.
-    pub maker: Maker,
-    /// The result.
-    pub extraction: Extraction,
-    /// The position among the extractors, strongest first. Extractors before this position may be added.
-    place: usize,
+    pub policy_id: PolicyId,
+    /// The policy's index; `None` is the default.
+    index: Option<usize>,
+    /// The position among the extractors, strongest first. Extractors before this position may add to its answer.
+    rank: usize,
 }
-
-/// What an extractor receives: a request and the lines to read.
-pub type Share = (ExtractRequest, Box<dyn LineSource>);
 
 impl Policies {
     /// Creates the chain of policies for a registry.
     pub fn new(
         sandbox: Rc<Sandbox>,
-        roster: Roster,
+        registry: PolicyRegistry,
         reporter: Rc<Reporter>,
         compiling: Compiling,
         default_settings: Map<String, Value>,
         default_redacts: bool,
     ) -> Self {
-        let loaded = roster.candidates.iter().map(|_| OnceCell::new()).collect();
+        let loaded = registry.candidates.iter().map(|_| OnceCell::new()).collect();
         Self {
             sandbox,
-            roster,
+            registry,
             loaded,
             reporter,
             compiling,
             default_settings: Rc::new(default_settings),
             default_redacts,
-            rules: Vec::new(),
+            rules: RuleSources::default(),
             secrets: Rc::default(),
             completed: OnceCell::new(),
         }
     }
 
-    /// Sets the values to mask and the rule files for the default's redactor.
+    /// Sets the values to mask and the rules for the default's redactor.
     #[must_use]
-    pub fn redacting(mut self, secrets: Rc<Secrets>, rules: Vec<PathBuf>) -> Self {
+    pub fn redacting(mut self, secrets: Rc<Secrets>, rules: RuleSources) -> Self {
         self.secrets = secrets;
         self.rules = rules;
         self
@@ -295,19 +297,10 @@ impl Policies {
             return Rc::clone(&self.default_settings);
         }
         let read = || {
-            let texts = |file: &PathBuf| {
-                rules::read(file).unwrap_or_else(|error| {
-                    self.reporter.log.note(
-                        Level::Warn,
-                        "a redaction rules file cannot be read; redaction continues without it",
-                        error,
-                    );
-                    Vec::new()
-                })
-            };
             let mut settings = (*self.default_settings).clone();
             if !self.rules.is_empty() {
-                settings.insert(RULES_KEY.into(), self.rules.iter().flat_map(texts).collect());
+                let what = "a redaction rules file cannot be read; redaction continues without it";
+                self.rules.complete(&mut settings, |error| self.reporter.log.record(Level::Warn, what, error));
             }
             settings.extend(key.map(|key| (secrets::TAG_SETTING.to_owned(), key.digits().into())));
             Rc::new(settings)
@@ -316,19 +309,19 @@ impl Policies {
     }
 
     /// Returns the policies that were found, and which of them run.
-    pub fn roster(&self) -> &Roster {
-        &self.roster
+    pub fn registry(&self) -> &PolicyRegistry {
+        &self.registry
     }
 
     /// Starts a unit of work that must end by `deadline`. Fails if nothing may be remembered, or if the default policy
     /// is not available.
     pub fn work(&self, memories: Option<Rc<dyn MemorySource>>, deadline: Instant) -> Result<Work<'_>> {
-        if let Some(why) = &self.roster.blocked {
+        if let Some(why) = &self.registry.blocked {
             bail!("nothing is remembered: {why}");
         }
         let (default, origin) = self.sandbox.default_policy(self.compiling.default_until())?;
         if origin != Origin::Cached {
-            self.reporter.log.note(
+            self.reporter.log.record(
                 Level::Info,
                 "the default policy was compiled: on first use, after an upgrade, or because its compiled form was damaged",
                 "",
@@ -336,7 +329,7 @@ impl Policies {
         }
         // The default needs time to answer if the others do not.
         let spare = deadline.saturating_duration_since(Instant::now()) / 2;
-        let running = self.roster.candidates.iter().map(|_| Slot::Idle).collect();
+        let running = self.registry.candidates.iter().map(|_| Slot::Idle).collect();
         Ok(Work { policies: self, memories, default, default_running: None, running, spare })
     }
 
@@ -345,7 +338,7 @@ impl Policies {
     pub fn work_for_log(&self, deadline: Instant) -> Result<Work<'_>> {
         let mut work = self.work(None, deadline)?;
         let failed = self.reporter.failed_now.borrow();
-        for (slot, candidate) in work.running.iter_mut().zip(&self.roster.candidates) {
+        for (slot, candidate) in work.running.iter_mut().zip(&self.registry.candidates) {
             if failed.contains(&candidate.found.digest) {
                 *slot = Slot::Gone;
             }
@@ -353,47 +346,50 @@ impl Policies {
         Ok(work)
     }
 
-    /// Compiles the policies that are not compiled yet. A failure is recorded before each compilation and withdrawn
+    /// Compiles the policies that are not compiled yet, and begins none after `until`. A failure is recorded before each compilation and withdrawn
     /// afterwards, so that a component that kills the process is not tried forever.
     pub fn compile(&self, until: Instant) {
-        for candidate in self.roster.candidates.iter().filter(|candidate| candidate.refusal.is_none()) {
+        for candidate in self.registry.candidates.iter().filter(|candidate| candidate.refusal.is_none()) {
             if self.sandbox.compiled(candidate).is_some() {
                 continue;
+            }
+            if Instant::now() >= until {
+                return;
             }
             let (name, digest) = (candidate.name(), candidate.found.digest.as_str());
             self.fail(candidate, None, "its compilation did not finish");
             let _ = self.reporter.failures.borrow_mut().save();
             match self.sandbox.component(candidate, Some(until)) {
                 Ok(_) => {
-                    self.reporter.failures.borrow_mut().forgive(digest);
+                    self.reporter.failures.borrow_mut().withdraw_unloaded(digest);
                     self.reporter.failed_now.borrow_mut().remove(digest);
-                    self.reporter.log.note(Level::Info, "a policy was compiled", format!("{name} ({})", short(digest)));
+                    self.reporter.log.record(Level::Info, "a policy was compiled", format!("{name} ({})", short(digest)));
                 }
                 Err(error) => {
                     let detail = format!("{name} ({}): {error:#}", short(digest));
-                    self.reporter.log.note(Level::Error, "a policy does not compile", detail);
+                    self.reporter.log.record(Level::Error, "a policy does not compile", detail);
                 }
             }
         }
     }
 
     /// Returns why a policy that is allowed to run cannot be loaded. Only known if it is compiled.
-    pub fn objection(&self, index: usize) -> Option<Unfit> {
-        let candidate = self.roster.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
+    pub fn objection(&self, index: usize) -> Option<LinkError> {
+        let candidate = self.registry.candidates.get(index).filter(|candidate| candidate.refusal.is_none())?;
         let component = self.sandbox.compiled(candidate)?;
         let error = self.sandbox.link(candidate.terms(), &component).err()?;
-        Some(error.downcast().unwrap_or_else(|error| Unfit { what: format!("{error:#}"), hint: String::new() }))
+        Some(error.downcast().unwrap_or_else(|error| LinkError { what: format!("{error:#}"), hint: String::new() }))
     }
 
     /// Whether a policy's compiled form is cached.
     pub fn is_compiled(&self, index: usize) -> bool {
-        self.roster.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
+        self.registry.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
     }
 
     /// Returns a linked policy; none if it is not available now, which is then logged.
-    fn loaded(&self, index: usize) -> Option<&Arc<Loaded>> {
+    fn loaded(&self, index: usize) -> Option<&Arc<LinkedPolicy>> {
         let load = || {
-            let candidate = &self.roster.candidates[index];
+            let candidate = &self.registry.candidates[index];
             let component = match self.sandbox.component(candidate, self.compiling.others_until()) {
                 Ok(Some(component)) => component,
                 Ok(None) => {
@@ -426,7 +422,7 @@ impl Policies {
                         candidate,
                         &format!("{error:#}"),
                     );
-                    self.fail(candidate, None, kind_of_failure(&error));
+                    self.fail(candidate, None, describe_failure(&error));
                     None
                 }
             }
@@ -437,13 +433,13 @@ impl Policies {
     fn note(&self, level: Level, what: &'static str, candidate: &Candidate, detail: &str) {
         let who = format!("{} ({})", candidate.name(), short(&candidate.found.digest));
         let detail = if detail.is_empty() { who } else { format!("{who}: {detail}") };
-        self.reporter.log.note(level, what, detail);
+        self.reporter.log.record(level, what, detail);
     }
 
     fn fail(&self, candidate: &Candidate, stage: Option<Stage>, what: &str) {
         self.reporter.failed_now.borrow_mut().insert(candidate.found.digest.clone());
         let mut failures = self.reporter.failures.borrow_mut();
-        if failures.failed(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
+        if failures.record_failure(candidate.name(), &candidate.found.digest, stage, what, self.reporter.now) {
             drop(failures);
             self.note(Level::Error, "a policy was set aside because it keeps failing", candidate, what);
         }
@@ -454,7 +450,7 @@ impl Policies {
         let (capabilities, settings, name) = match index {
             None => (Capabilities::contract(), self.settings_of_default(), DEFAULT_NAME.to_owned()),
             Some(index) => {
-                let candidate = &self.roster.candidates[index];
+                let candidate = &self.registry.candidates[index];
                 let settings = Rc::new(candidate.settings.clone());
                 (candidate.found.manifest.capabilities.clone(), settings, candidate.name().to_owned())
             }
@@ -465,7 +461,7 @@ impl Policies {
             settings,
             log: may_log.then(|| {
                 let sink: imports::LogSink =
-                    Rc::new(move |level, message| log.note(level.into(), "a policy logged", format!("{name}: {message}")));
+                    Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
                 sink
             }),
         }
@@ -493,7 +489,7 @@ enum Slot {
     /// Not started.
     Idle,
     /// Started.
-    Running(Box<Running>),
+    Started(Box<PolicyInstance>),
     /// Failed or not available: it is not called again.
     Gone,
 }
@@ -502,42 +498,63 @@ enum Slot {
 pub struct Work<'a> {
     policies: &'a Policies,
     memories: Option<Rc<dyn MemorySource>>,
-    default: Arc<Loaded>,
-    default_running: Option<Running>,
+    default: Arc<LinkedPolicy>,
+    default_running: Option<PolicyInstance>,
     running: Vec<Slot>,
     spare: Duration,
+}
+
+/// The redactors of a unit of work, with a deadline.
+pub struct Redactor<'w, 'p> {
+    work: &'w mut Work<'p>,
+    deadline: Instant,
+}
+
+impl TextRedactor for Redactor<'_, '_> {
+    type Error = anyhow::Error;
+
+    fn redact_texts(&mut self, texts: Vec<&mut String>) -> Result<()> {
+        self.work.redact_in_place(texts, self.deadline)
+    }
+}
+
+impl<'p> Work<'p> {
+    /// Returns a redactor for values that are about to be stored.
+    pub fn redactor(&mut self, deadline: Instant) -> Redactor<'_, 'p> {
+        Redactor { work: self, deadline }
+    }
 }
 
 impl Work<'_> {
     /// Calls one policy. None means that it gave no answer, which was logged, and that the next one should be called.
     /// An error means that no other policy may answer in its place.
-    fn ask<T>(
+    fn call_policy<T>(
         &mut self,
         index: usize,
         stage: Stage,
         deadline: Instant,
-        call: impl FnOnce(&mut Running, Instant) -> Result<T>,
+        call: impl FnOnce(&mut PolicyInstance, Instant) -> Result<T>,
     ) -> Result<Option<T>> {
         let policies = self.policies;
-        let candidate = &policies.roster.candidates[index];
+        let candidate = &policies.registry.candidates[index];
         let started = Instant::now();
         let left = deadline.saturating_duration_since(started).min(self.spare);
         let allowed = candidate.limits.time.min(left);
         // A policy can be disabled by repeated failures in the middle of a long run.
-        let set_aside = |record: &Record| record.is_set_aside();
+        let set_aside = |record: &FailureRecord| record.is_set_aside();
         if matches!(self.running[index], Slot::Gone)
             || policies.reporter.failures.borrow().of(&candidate.found.digest).is_some_and(set_aside)
         {
-            return self.give_up(index, stage, None);
+            return self.fail_if_required(index, stage, None);
         }
-        if allowed < LEAST.min(candidate.limits.time) {
+        if allowed < MIN_CALL_TIME.min(candidate.limits.time) {
             policies.note(
                 Level::Warn,
                 "there was no time left for a policy; the next policy answers",
                 candidate,
                 stage.name(),
             );
-            return self.give_up(index, stage, None);
+            return self.fail_if_required(index, stage, None);
         }
         let until = started + allowed;
         let outcome = self.running(index, until).and_then(|running| match running {
@@ -547,50 +564,50 @@ impl Work<'_> {
         self.spare = self.spare.saturating_sub(started.elapsed());
         match outcome {
             Ok(Some(answer)) => {
-                policies.reporter.failures.borrow_mut().worked(&candidate.found.digest);
+                policies.reporter.failures.borrow_mut().record_success(&candidate.found.digest, stage);
                 Ok(Some(answer))
             }
-            Ok(None) => self.give_up(index, stage, None),
+            Ok(None) => self.fail_if_required(index, stage, None),
             Err(error) => {
                 self.running[index] = Slot::Gone;
                 policies.note(Level::Warn, "a policy failed; the next policy answers", candidate, &format!("{error:#}"));
-                let what = kind_of_failure(&error);
-                let was_late = what == "stopped at its deadline" && allowed < FAIR.min(candidate.limits.time);
+                let what = describe_failure(&error);
+                let was_late = what == "stopped at its deadline" && allowed < MIN_FAIR_TIME.min(candidate.limits.time);
                 if !was_late {
                     policies.fail(candidate, Some(stage), what);
                 }
-                self.give_up(index, stage, Some(error))
+                self.fail_if_required(index, stage, Some(error))
             }
         }
     }
 
     /// Returns an error if the policy that gave no answer is required, otherwise none.
-    fn give_up<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
-        let candidate = &self.policies.roster.candidates[index];
-        if candidate.demanded || (candidate.required && stage == Stage::Redactor) {
+    fn fail_if_required<T>(&self, index: usize, stage: Stage, error: Option<anyhow::Error>) -> Result<Option<T>> {
+        let candidate = &self.policies.registry.candidates[index];
+        if candidate.required_by_admin || (candidate.required && stage == Stage::Redactor) {
             let what = format!("the required policy {} did not answer", candidate.name());
             return Err(error.map_or_else(|| anyhow::anyhow!("{what}"), |error| error.context(what.clone())));
         }
         Ok(None)
     }
 
-    fn running(&mut self, index: usize, until: Instant) -> Result<Option<&mut Running>> {
+    fn running(&mut self, index: usize, until: Instant) -> Result<Option<&mut PolicyInstance>> {
         if matches!(self.running[index], Slot::Idle) {
             let policies = self.policies;
             self.running[index] = match policies.loaded(index) {
                 Some(loaded) => {
-                    Slot::Running(Box::new(loaded.start(policies.grants(Some(index), self.memories.as_ref()), until)?))
+                    Slot::Started(Box::new(loaded.start(policies.grants(Some(index), self.memories.as_ref()), until)?))
                 }
                 None => Slot::Gone,
             };
         }
         Ok(match &mut self.running[index] {
-            Slot::Running(running) => Some(running),
+            Slot::Started(running) => Some(running),
             Slot::Idle | Slot::Gone => None,
         })
     }
 
-    fn default_running(&mut self, until: Instant) -> Result<&mut Running> {
+    fn default_running(&mut self, until: Instant) -> Result<&mut PolicyInstance> {
         let running = match self.default_running.take() {
             Some(running) => running,
             None => self.default.start(self.policies.grants(None, self.memories.as_ref()), until)?,
@@ -599,7 +616,11 @@ impl Work<'_> {
     }
 
     /// Calls the default policy. After an error, the next call gets a new instance.
-    fn ask_default<T>(&mut self, deadline: Instant, call: impl FnOnce(&mut Running, Instant) -> Result<T>) -> Result<T> {
+    fn call_default<T>(
+        &mut self,
+        deadline: Instant,
+        call: impl FnOnce(&mut PolicyInstance, Instant) -> Result<T>,
+    ) -> Result<T> {
         let until = deadline.min(Instant::now() + self.default.terms().limits.time);
         let outcome = self.default_running(until).and_then(|running| call(running, until));
         if outcome.is_err() {
@@ -614,72 +635,68 @@ impl Work<'_> {
         &mut self,
         stage: Stage,
         deadline: Instant,
-        mut call: impl FnMut(&mut Running, Instant) -> Result<Option<T>>,
+        mut call: impl FnMut(&mut PolicyInstance, Instant) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        for index in self.policies.roster.order(stage) {
-            match self.ask(index, stage, deadline, &mut call)? {
+        for index in self.policies.registry.order(stage) {
+            match self.call_policy(index, stage, deadline, &mut call)? {
                 Some(Some(answer)) => return Ok(Some(answer)),
                 Some(None) if self.mode(index, stage) == Mode::Replace => return Ok(None),
                 Some(None) | None => {}
             }
         }
-        self.ask_default(deadline, call)
+        self.call_default(deadline, call)
     }
 
     fn mode(&self, index: usize, stage: Stage) -> Mode {
-        self.policies.roster.candidates[index].mode(stage).unwrap_or(Mode::Add)
+        self.policies.registry.candidates[index].mode(stage).unwrap_or(Mode::Add)
     }
 
-    /// Runs stage `extractor` with the strongest policy in mode `replace` that succeeds, or with the default. `share`
-    /// returns the request and fresh lines for each policy that is tried.
-    pub fn extract(&mut self, deadline: Instant, mut share: impl FnMut(&Maker) -> Result<Share>) -> Result<Extracted> {
-        let order = self.policies.roster.order(Stage::Extractor);
-        for (place, index) in order.iter().copied().enumerate() {
-            if self.mode(index, Stage::Extractor) == Mode::Add {
-                continue;
-            }
-            let maker = self.maker(index);
-            let (request, lines) = share(&maker)?;
-            let found =
-                self.ask(index, Stage::Extractor, deadline, |running, until| running.extract(&request, lines, until))?;
-            if let Some(extraction) = found {
-                return Ok(Extracted { maker, extraction, place });
-            }
-        }
-        let maker = Maker::of(self.default.terms());
-        let (request, lines) = share(&maker)?;
-        let extraction = self.ask_default(deadline, |running, until| running.extract(&request, lines, until))?;
-        Ok(Extracted { maker, extraction, place: order.len() })
+    /// Returns the extractors of which one moves the cursor, in the order in which they are tried: the policies in mode
+    /// `replace`, strongest first, and the default.
+    pub fn primary_extractors(&self) -> Vec<Extractor> {
+        let order = self.policies.registry.order(Stage::Extractor);
+        let default = Extractor { policy_id: PolicyId::of(self.default.terms()), index: None, rank: order.len() };
+        let replacing = order.iter().copied().enumerate();
+        replacing
+            .filter(|(_, index)| self.mode(*index, Stage::Extractor) == Mode::Replace)
+            .map(|(rank, index)| Extractor { policy_id: self.policy_id(index), index: Some(index), rank })
+            .chain([default])
+            .collect()
     }
 
-    /// Runs stage `extractor` with the policies in mode `add` that are stronger than `base`, weakest first. `share`
-    /// returns what each has not read yet, or none if it has read everything.
-    pub fn extract_more(
+    /// Returns the extractors that add to what `primary` found: the policies in mode `add` that are stronger, weakest
+    /// first.
+    pub fn additional_extractors(&self, primary: &Extractor) -> Vec<Extractor> {
+        let order = self.policies.registry.order(Stage::Extractor);
+        let stronger = order.iter().copied().enumerate().take(primary.rank).rev();
+        stronger
+            .filter(|(_, index)| self.mode(*index, Stage::Extractor) == Mode::Add)
+            .map(|(rank, index)| Extractor { policy_id: self.policy_id(index), index: Some(index), rank })
+            .collect()
+    }
+
+    /// Runs an extractor. Returns `None` if it gave no answer, which was logged, and the next one should be tried.
+    ///
+    /// # Errors
+    ///
+    /// If it is the default policy or a required one, and failed: no other may answer in its place.
+    pub fn extract(
         &mut self,
-        base: &Extracted,
+        extractor: &Extractor,
+        request: &ExtractRequest,
+        lines: Box<dyn LineSource>,
         deadline: Instant,
-        mut share: impl FnMut(&Maker) -> Result<Option<Share>>,
-    ) -> Result<Vec<Extracted>> {
-        let order = self.policies.roster.order(Stage::Extractor);
-        let mut more = Vec::new();
-        for (place, index) in order.iter().copied().enumerate().take(base.place).rev() {
-            if self.mode(index, Stage::Extractor) == Mode::Replace {
-                continue;
-            }
-            let maker = self.maker(index);
-            let Some((request, lines)) = share(&maker)? else { continue };
-            let found =
-                self.ask(index, Stage::Extractor, deadline, |running, until| running.extract(&request, lines, until))?;
-            if let Some(extraction) = found {
-                more.push(Extracted { maker, extraction, place });
-            }
+    ) -> Result<Option<Extraction>> {
+        let call = |running: &mut PolicyInstance, until| running.extract(request, lines, until);
+        match extractor.index {
+            Some(index) => self.call_policy(index, Stage::Extractor, deadline, call),
+            None => self.call_default(deadline, call).map(Some),
         }
-        Ok(more)
     }
 
-    fn maker(&self, index: usize) -> Maker {
-        let found = &self.policies.roster.candidates[index].found;
-        Maker { name: found.manifest.name.clone(), digest: found.digest.clone() }
+    fn policy_id(&self, index: usize) -> PolicyId {
+        let found = &self.policies.registry.candidates[index].found;
+        PolicyId { name: found.manifest.name.clone(), digest: found.digest.clone() }
     }
 
     /// Runs stage `summarizer`.
@@ -717,14 +734,15 @@ impl Work<'_> {
         count(secrets::RULE.into(), secrets.mask(texts));
         let mut changed = false;
         if self.policies.default_redacts {
-            let findings = self.ask_default(deadline, |running, until| running.redact(texts, until))?;
+            let findings = self.call_default(deadline, |running, until| running.redact(texts, until))?;
             changed |= !findings.is_empty();
             for finding in findings {
                 count(finding.rule, finding.count);
             }
         }
-        for index in self.policies.roster.order(Stage::Redactor) {
-            let findings = self.ask(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
+        for index in self.policies.registry.order(Stage::Redactor) {
+            let findings =
+                self.call_policy(index, Stage::Redactor, deadline, |running, until| running.redact(texts, until))?;
             changed = true;
             for finding in findings.into_iter().flatten() {
                 count(finding.rule, finding.count);
@@ -748,7 +766,7 @@ impl Work<'_> {
         deadline: Instant,
     ) -> Result<Option<BuiltContext>> {
         const STAGE: Stage = Stage::ContextBuilder;
-        let order = self.policies.roster.order(STAGE);
+        let order = self.policies.registry.order(STAGE);
         let replacing = order.iter().position(|index| self.mode(*index, STAGE) == Mode::Replace).unwrap_or(order.len());
         let mut left = budget;
         let mut added: Vec<BuiltContext> = Vec::new();
@@ -756,8 +774,9 @@ impl Work<'_> {
             // Two texts are separated by an empty line.
             let share = (budget / ADDED_SHARE).min(left.saturating_sub(2));
             let seen = self.visible(index, found);
-            let built = self
-                .ask(index, STAGE, deadline, |running, until| running.build_context(session, source, share, seen, until))?;
+            let built = self.call_policy(index, STAGE, deadline, |running, until| {
+                running.build_context(session, source, share, seen, until)
+            })?;
             if let Some(context) = built.flatten().filter(|context| !context.text.trim().is_empty()) {
                 left -= u32::try_from(context.text.encode_utf16().count()).unwrap_or(left).saturating_add(2).min(left);
                 added.push(context);
@@ -783,19 +802,19 @@ impl Work<'_> {
             .collect::<Vec<_>>()
         {
             let seen = self.visible(index, found);
-            let built = self.ask(index, Stage::ContextBuilder, deadline, |running, until| {
+            let built = self.call_policy(index, Stage::ContextBuilder, deadline, |running, until| {
                 running.build_context(session, source, budget, seen, until)
             })?;
             if let Some(built) = built {
                 return Ok(built);
             }
         }
-        self.ask_default(deadline, |running, until| running.build_context(session, source, budget, found.to_vec(), until))
+        self.call_default(deadline, |running, until| running.build_context(session, source, budget, found.to_vec(), until))
     }
 
     /// Returns the search results that this policy may see.
     fn visible(&self, index: usize, found: &[Memory]) -> Vec<Memory> {
-        let kinds: Option<&Kinds> = self.policies.roster.candidates[index].found.manifest.capabilities.memories.as_ref();
+        let kinds: Option<&KindSet> = self.policies.registry.candidates[index].found.manifest.capabilities.memories.as_ref();
         found.iter().filter(|memory| kinds.is_some_and(|kinds| kinds.has(&memory.kind))).cloned().collect()
     }
 

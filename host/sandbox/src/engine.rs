@@ -133,14 +133,19 @@ fn config() -> Config {
     config
 }
 
+/// Returns an engine that only compiles.
+pub(crate) fn compiler() -> Result<Engine> {
+    Ok(Engine::new(&config())?)
+}
+
 /// An engine and the thread that advances its epoch while it exists.
 #[derive(Clone)]
-pub struct Clockwork {
+pub struct EpochTicker {
     engine: Engine,
     _alive: Arc<()>,
 }
 
-impl Clockwork {
+impl EpochTicker {
     /// Creates the engine and starts the thread.
     pub fn start() -> Result<Self> {
         let engine = Engine::new(&config())?;
@@ -170,6 +175,11 @@ impl Clockwork {
     pub fn ticks(budget: Duration) -> u64 {
         u64::try_from(budget.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).max(1)
     }
+}
+
+/// Returns whether the bytes are code that wasmtime compiled, and not a component.
+pub fn is_precompiled(bytes: &[u8]) -> bool {
+    Engine::detect_precompiled(bytes).is_some()
 }
 
 /// Returns a key of what a compiled component depends on besides its source: wasmtime's version, the machine, and the

@@ -3,11 +3,8 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::process::geteuid;
 use serde::Serialize;
 
 use super::cache::Cache;
@@ -15,15 +12,17 @@ use super::engine::Limits;
 use super::instance::Terms;
 use super::manifest::{self, Manifest};
 use throughline_model::digest::sha256_hex;
+use throughline_platform::open::{is_link_error, open_no_follow};
+use throughline_platform::permissions;
 
 /// The largest component, in bytes. A Python policy has 18 MiB.
-pub const MOST_COMPONENT: u64 = 64 << 20;
+pub const MAX_COMPONENT_BYTES: u64 = 64 << 20;
 
 /// The largest manifest, in bytes.
-const MOST_MANIFEST: u64 = 64 << 10;
+const MAX_MANIFEST_BYTES: u64 = 64 << 10;
 
 /// How many policies one folder may hold.
-const MOST_POLICIES: usize = 64;
+const MAX_POLICIES: usize = 64;
 
 /// Where a policy comes from, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -54,7 +53,7 @@ impl Source {
 
 /// A policy in a folder.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct PolicyPackage {
     /// Its folder.
     pub folder: PathBuf,
     /// Its parsed manifest.
@@ -68,7 +67,7 @@ pub struct Found {
 /// An entry in a policy folder that is not a usable policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Broken {
+pub struct BrokenPolicy {
     /// The folder or file.
     pub path: PathBuf,
     /// What is wrong.
@@ -87,8 +86,8 @@ pub enum Owner {
 }
 
 /// Returns why a file or folder cannot be trusted; none if it can.
-fn distrusted(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
-    let own = meta.uid() == 0 || (owner == Owner::User && meta.uid() == geteuid().as_raw());
+fn distrust_reason(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
+    let own = permissions::belongs_to_root(meta) || (owner == Owner::User && permissions::belongs_to_user(meta));
     if !own {
         return Some(match owner {
             Owner::User => "it belongs to another user",
@@ -96,30 +95,24 @@ fn distrusted(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
         });
     }
     // Many systems give each user a private group with the same number and let it write.
-    let private_group = owner == Owner::User && meta.gid() == meta.uid();
-    if meta.mode() & 0o002 != 0 || (meta.mode() & 0o020 != 0 && !private_group) {
+    let private_group = owner == Owner::User && permissions::has_private_group(meta);
+    if permissions::everyone_may_write(meta) || (permissions::group_may_write(meta) && !private_group) {
         return Some("other users may write to it");
     }
     None
 }
 
-/// Opens `path` itself, without following a link or waiting for a pipe.
-fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    let flags = flags | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(File::from(openat(CWD, path, flags, Mode::empty())?))
-}
-
 /// Opens a regular file of at most `most` bytes that can be trusted.
 pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String> {
-    let file = open(path, OFlags::empty()).map_err(|error| match error.raw_os_error() {
-        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => "it is a link, and links are not followed".into(),
-        _ => format!("it cannot be opened: {error}"),
+    let file = open_no_follow(path).map_err(|error| match error {
+        error if is_link_error(&error) => "it is a link, and links are not followed".into(),
+        error => format!("it cannot be opened: {error}"),
     })?;
     let meta = file.metadata().map_err(|error| error.to_string())?;
     if !meta.is_file() {
         return Err("it is not a regular file".into());
     }
-    if let Some(what) = distrusted(&meta, owner) {
+    if let Some(what) = distrust_reason(&meta, owner) {
         return Err(what.into());
     }
     if meta.len() > most {
@@ -142,29 +135,27 @@ pub fn read_trusted(path: &Path, owner: Owner, most: u64) -> Result<String, Stri
 }
 
 /// Whether the folder can be trusted; none if there is no such folder.
-pub fn folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), String>> {
-    let file = match open(path, OFlags::empty()) {
+pub fn check_folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), String>> {
+    let file = match open_no_follow(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Some(Err("it is a link, and links are not followed".into()));
-        }
+        Err(error) if is_link_error(&error) => return Some(Err("it is a link, and links are not followed".into())),
         Err(error) => return Some(Err(format!("it cannot be opened: {error}"))),
         Ok(file) => file,
     };
     Some(match file.metadata() {
         Err(error) => Err(error.to_string()),
         Ok(meta) if !meta.is_dir() => Err("it is not a folder".into()),
-        Ok(meta) => distrusted(&meta, owner).map_or(Ok(()), |what| Err(what.into())),
+        Ok(meta) => distrust_reason(&meta, owner).map_or(Ok(()), |what| Err(what.into())),
     })
 }
 
 /// Returns the policies in `folder`, by name, and the entries that are not usable policies.
-pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Broken>) {
+pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, Vec<BrokenPolicy>) {
     let mut broken = Vec::new();
-    match folder_trusted(folder, owner) {
+    match check_folder_trusted(folder, owner) {
         None => return (Vec::new(), broken),
         Some(Err(what)) => {
-            broken.push(Broken { path: folder.to_owned(), what, hint: repair(folder) });
+            broken.push(BrokenPolicy { path: folder.to_owned(), what, hint: repair(folder) });
             return (Vec::new(), broken);
         }
         Some(Ok(())) => {}
@@ -172,18 +163,18 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
     let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(error) => {
-            broken.push(Broken { path: folder.to_owned(), what: error.to_string(), hint: repair(folder) });
+            broken.push(BrokenPolicy { path: folder.to_owned(), what: error.to_string(), hint: repair(folder) });
             return (Vec::new(), broken);
         }
     };
     paths.retain(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")));
     paths.sort();
-    if paths.len() > MOST_POLICIES {
-        let what = format!("it has {} entries, but only the first {MOST_POLICIES} are read", paths.len());
-        broken.push(Broken { path: folder.to_owned(), what, hint: "remove the entries that are not needed".into() });
-        paths.truncate(MOST_POLICIES);
+    if paths.len() > MAX_POLICIES {
+        let what = format!("it has {} entries, but only the first {MAX_POLICIES} are read", paths.len());
+        broken.push(BrokenPolicy { path: folder.to_owned(), what, hint: "remove the entries that are not needed".into() });
+        paths.truncate(MAX_POLICIES);
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<PolicyPackage> = Vec::new();
     for path in paths {
         // A component beside the folders was probably dropped there by mistake, so it is reported.
         let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
@@ -201,7 +192,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<Found>, Vec<Brok
         let same = again.manifest.name == first.manifest.name;
         if same {
             let what = format!("it has the same name as {}", first.folder.display());
-            broken.push(Broken { path: again.folder.clone(), what, hint: "give one of them another name".into() });
+            broken.push(BrokenPolicy { path: again.folder.clone(), what, hint: "give one of them another name".into() });
         }
         same
     });
@@ -213,9 +204,9 @@ fn repair(path: &Path) -> String {
 }
 
 /// Reads one policy.
-pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken> {
-    let broken = |path: &Path, what: String, hint: String| Broken { path: path.to_owned(), what, hint };
-    match folder_trusted(folder, owner) {
+pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage, BrokenPolicy> {
+    let broken = |path: &Path, what: String, hint: String| BrokenPolicy { path: path.to_owned(), what, hint };
+    match check_folder_trusted(folder, owner) {
         None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
             return Err(broken(folder, what, "a policy is a folder with policy.toml and a component".into()));
@@ -231,7 +222,7 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
             "`throughline policy build` makes a folder that can be installed".into(),
         ));
     }
-    let text = read_trusted(&file, owner, MOST_MANIFEST).map_err(|what| broken(&file, what, repair(&file)))?;
+    let text = read_trusted(&file, owner, MAX_MANIFEST_BYTES).map_err(|what| broken(&file, what, repair(&file)))?;
     let parsed =
         Manifest::parse(&text).map_err(|what| broken(&file, what, "see docs/policy.schema.json for the format".into()))?;
     let component = folder.join(&parsed.component);
@@ -243,14 +234,14 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<Found, Broken>
         ));
     }
     let mut opened =
-        open_trusted(&component, owner, MOST_COMPONENT).map_err(|what| broken(&component, what, repair(&component)))?;
+        open_trusted(&component, owner, MAX_COMPONENT_BYTES).map_err(|what| broken(&component, what, repair(&component)))?;
     let digest = cache
         .digest(&mut opened)
         .map_err(|error| broken(&component, format!("it cannot be read: {error}"), repair(&component)))?;
-    Ok(Found { folder: folder.to_owned(), manifest: parsed, manifest_digest: sha256_hex(text.as_bytes()), digest })
+    Ok(PolicyPackage { folder: folder.to_owned(), manifest: parsed, manifest_digest: sha256_hex(text.as_bytes()), digest })
 }
 
-impl Found {
+impl PolicyPackage {
     /// Returns the terms for loading its component with these limits and all capabilities that it requests.
     pub fn terms(&self, limits: Limits) -> Terms {
         Terms {
@@ -262,9 +253,9 @@ impl Found {
         }
     }
 
-    /// Returns the component's bytes. The caller must compare them with [`Found::digest`].
+    /// Returns the component's bytes. The caller must compare them with [`PolicyPackage::digest`].
     pub fn component(&self, owner: Owner) -> Result<Vec<u8>, String> {
-        let mut file = open_trusted(&self.folder.join(&self.manifest.component), owner, MOST_COMPONENT)?;
+        let mut file = open_trusted(&self.folder.join(&self.manifest.component), owner, MAX_COMPONENT_BYTES)?;
         read_whole(&mut file).map_err(|error| error.to_string())
     }
 
@@ -278,8 +269,8 @@ impl Found {
 pub fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
-    file.take(MOST_COMPONENT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_COMPONENT {
+    file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_COMPONENT_BYTES {
         return Err(io::Error::other("the file has grown"));
     }
     Ok(bytes)
@@ -287,7 +278,7 @@ pub fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
 
 /// Returns one digest over all policies of a folder, ordered by name: this is what a person trusts. Entries that are
 /// not policies are never loaded and do not count.
-pub fn identity(policies: &[Found]) -> String {
+pub fn identity(policies: &[PolicyPackage]) -> String {
     let lines: Vec<String> =
         policies.iter().map(|policy| format!("{} {}", policy.manifest.name, policy.identity())).collect();
     sha256_hex(lines.join("\n").as_bytes())

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use wasmtime::Result;
 use wasmtime::component::{Resource, ResourceTable};
 
-use super::capability::Kinds;
+use super::capability::KindSet;
 use super::engine::Meter;
 use super::v0_1::bindings::throughline::policy::{log, memories, settings, transcript};
 use throughline_model::contract::{Memory, SessionRecord};
@@ -15,18 +15,18 @@ use throughline_model::lines::{Line, LineSource};
 pub use super::v0_1::bindings::throughline::policy::memories::Fact;
 
 /// How many memories one `memories` call returns at most, whatever its `limit` says.
-const MOST_MEMORIES: u32 = 200;
+const MAX_MEMORIES: u32 = 200;
 
 /// How many calls to `memories` one instance may make.
-const MOST_QUERIES: u32 = 1_000;
+const MAX_QUERIES: u32 = 1_000;
 
 /// How many calls of any kind one instance may make. A chunk of 8 MiB has fewer lines than that, even if each is read
 /// separately.
-const MOST_CALLS: u32 = 250_000;
+const MAX_CALLS: u32 = 250_000;
 
 /// How many bytes and lines one instance may log.
-const MOST_LOG_BYTES: usize = 16 << 10;
-const MOST_LOG_LINES: u32 = 100;
+const MAX_LOG_BYTES: usize = 16 << 10;
+const MAX_LOG_LINES: u32 = 100;
 
 /// Read access to the memories of one project.
 pub trait MemorySource {
@@ -57,7 +57,7 @@ pub type LogSink = Rc<dyn Fn(Level, &str)>;
 #[derive(Clone, Default)]
 pub struct Grants {
     /// For capability `memories`: the source and the kinds that may be read.
-    pub memories: Option<(Rc<dyn MemorySource>, Kinds)>,
+    pub memories: Option<(Rc<dyn MemorySource>, KindSet)>,
     /// For capability `settings`.
     pub settings: Rc<serde_json::Map<String, serde_json::Value>>,
     /// For capability `log`, and for standard output if `wasi` was granted.
@@ -71,7 +71,7 @@ pub struct Reader {
 }
 
 /// A source of memories and the kinds that may be read; an empty list means all but `turn`.
-type Seen = (Rc<dyn MemorySource>, Vec<String>);
+type ReadableMemories = (Rc<dyn MemorySource>, Vec<String>);
 
 /// The host's state for one instance.
 pub struct HostState {
@@ -93,29 +93,29 @@ impl HostState {
     pub(super) fn count_call(&self) -> Result<()> {
         let calls = self.calls.get() + 1;
         self.calls.set(calls);
-        if calls > MOST_CALLS {
-            return Err(wasmtime::format_err!("it called the host more than {MOST_CALLS} times"));
+        if calls > MAX_CALLS {
+            return Err(wasmtime::format_err!("it called the host more than {MAX_CALLS} times"));
         }
         Ok(())
     }
 
     /// Returns the memories and which of `kinds` may be read; none if the policy may read none of them.
-    fn memories(&self, kinds: Vec<String>) -> Result<Option<Seen>> {
+    fn memories(&self, kinds: Vec<String>) -> Result<Option<ReadableMemories>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);
-        if queries > MOST_QUERIES {
-            return Err(wasmtime::format_err!("it asked for memories more than {MOST_QUERIES} times"));
+        if queries > MAX_QUERIES {
+            return Err(wasmtime::format_err!("it asked for memories more than {MAX_QUERIES} times"));
         }
         let Some((source, granted)) = &self.grants.memories else {
             return Ok(None);
         };
         let seen = match (granted, kinds.is_empty()) {
-            (Kinds::Every(_), _) => kinds,
-            (Kinds::Only(granted), true) => granted.iter().cloned().collect(),
-            (Kinds::Only(_), false) => kinds.into_iter().filter(|kind| granted.has(kind)).collect(),
+            (KindSet::Every(_), _) => kinds,
+            (KindSet::Only(granted), true) => granted.iter().cloned().collect(),
+            (KindSet::Only(_), false) => kinds.into_iter().filter(|kind| granted.has(kind)).collect(),
         };
         // An empty list would mean all kinds.
-        let nothing = seen.is_empty() && matches!(granted, Kinds::Only(_));
+        let nothing = seen.is_empty() && matches!(granted, KindSet::Only(_));
         Ok((!nothing).then(|| (Rc::clone(source), seen)))
     }
 
@@ -127,11 +127,11 @@ impl HostState {
 
     /// Adds a line to the log. A flood is cut off but is not a failure: the log is for people, and a policy that logs
     /// too much may still be correct.
-    pub(super) fn say(&self, level: Level, message: &str) {
+    pub(super) fn write_log(&self, level: Level, message: &str) {
         let Some(sink) = &self.grants.log else { return };
         let (bytes, lines) = self.logged.get();
         self.logged.set((bytes.saturating_add(message.len()), lines.saturating_add(1)));
-        if bytes + message.len() <= MOST_LOG_BYTES && lines < MOST_LOG_LINES {
+        if bytes + message.len() <= MAX_LOG_BYTES && lines < MAX_LOG_LINES {
             sink(level, message);
         }
     }
@@ -162,22 +162,22 @@ impl transcript::HostReader for HostState {
 impl memories::Host for HostState {
     fn recent(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
         let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
-        source.recent(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+        source.recent(&kinds, limit.min(MAX_MEMORIES)).map_err(trap)
     }
 
     fn important(&mut self, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
         let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
-        source.important(&kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+        source.important(&kinds, limit.min(MAX_MEMORIES)).map_err(trap)
     }
 
     fn of_session(&mut self, session_id: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
         let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
-        source.of_session(&session_id, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)
+        source.of_session(&session_id, &kinds, limit.min(MAX_MEMORIES)).map_err(trap)
     }
 
     fn search(&mut self, query: String, kinds: Vec<String>, limit: u32) -> Result<Vec<Memory>> {
         let Some((source, kinds)) = self.memories(kinds)? else { return Ok(Vec::new()) };
-        let mut found = source.search(&query, &kinds, limit.min(MOST_MEMORIES)).map_err(trap)?;
+        let mut found = source.search(&query, &kinds, limit.min(MAX_MEMORIES)).map_err(trap)?;
         // The query's own syntax can also select kinds.
         if let Some((_, granted)) = &self.grants.memories {
             found.retain(|memory| granted.has(&memory.kind));
@@ -187,14 +187,14 @@ impl memories::Host for HostState {
 
     fn knowledge(&mut self, limit: u32) -> Result<Vec<Fact>> {
         let Some((source, kinds)) = self.memories(Vec::new())? else { return Ok(Vec::new()) };
-        let mut facts = source.knowledge(limit.min(MOST_MEMORIES)).map_err(trap)?;
+        let mut facts = source.knowledge(limit.min(MAX_MEMORIES)).map_err(trap)?;
         facts.retain(|fact| kinds.is_empty() || kinds.contains(&fact.kind));
         Ok(facts)
     }
 
     fn sessions(&mut self, limit: u32) -> Result<Vec<SessionRecord>> {
         let Some(source) = HostState::sessions(self)? else { return Ok(Vec::new()) };
-        source.sessions(limit.min(MOST_MEMORIES)).map_err(trap)
+        source.sessions(limit.min(MAX_MEMORIES)).map_err(trap)
     }
 
     fn last_session(&mut self) -> Result<Option<SessionRecord>> {
@@ -218,7 +218,7 @@ impl settings::Host for HostState {
 impl log::Host for HostState {
     fn write(&mut self, level: Level, message: String) -> Result<()> {
         self.count_call()?;
-        self.say(level, &message);
+        self.write_log(level, &message);
         Ok(())
     }
 }

@@ -8,13 +8,14 @@ use wasmtime::component::{Component, HasSelf, InstancePre, Linker, Resource};
 use wasmtime::{Store, Trap};
 
 use super::capability::{self, Capabilities, Import};
-use super::engine::{Clockwork, Limits, Meter};
+use super::engine::{EpochTicker, Limits, Meter};
 use super::imports::{Grants, HostState, Reader};
+use super::placeholders;
 use super::stage::Stage;
 use super::v0_1::bindings::exports::throughline::policy as stages;
 use super::v0_1::bindings::throughline::policy as capabilities;
 use super::wasi;
-use throughline_model::contract::{Failure, Memory, Session, SessionNotes};
+use throughline_model::contract::{Failure, MAX_KIND, Memory, Session, SessionNotes, is_kind};
 use throughline_model::lines::LineSource;
 
 pub use stages::context_builder::Context as BuiltContext;
@@ -25,16 +26,13 @@ pub use stages::redactor::{Finding, Redacted};
 pub use stages::summarizer::Summary;
 
 /// The largest state that an extractor may return, as the contract says.
-const MOST_STATE_BYTES: usize = 256 << 10;
+const MAX_STATE_BYTES: usize = 256 << 10;
 
 /// How many drafts one extraction may return: more than a chunk of 8 MiB of real lines yields.
-const MOST_DRAFTS: usize = 20_000;
-
-/// The longest memory kind, in bytes, as the contract says.
-const MOST_KIND: usize = 64;
+const MAX_DRAFTS: usize = 20_000;
 
 /// How long an instance may take to start.
-const START: Duration = Duration::from_secs(1);
+const START_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The terms on which a component is loaded, before anything is known about it.
 #[derive(Debug, Clone)]
@@ -52,9 +50,9 @@ pub struct Terms {
 }
 
 /// A linked component, ready to be instantiated.
-pub struct Loaded {
+pub struct LinkedPolicy {
     terms: Terms,
-    clock: Clockwork,
+    clock: EpochTicker,
     pre: InstancePre<HostState>,
     indices: Indices,
 }
@@ -71,31 +69,31 @@ struct Indices {
 
 /// Why a component cannot be linked on its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
+pub struct LinkError {
     /// What is wrong.
     pub what: String,
     /// What to do about it.
     pub hint: String,
 }
 
-impl std::fmt::Display for Unfit {
+impl std::fmt::Display for LinkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for LinkError {}
 
-fn unfit(what: impl Into<String>, hint: impl Into<String>) -> Unfit {
-    Unfit { what: what.into(), hint: hint.into() }
+fn link_error(what: impl Into<String>, hint: impl Into<String>) -> LinkError {
+    LinkError { what: what.into(), hint: hint.into() }
 }
 
 /// Fails if the import was not granted or does not exist.
-fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
-    match capability::of_import(name) {
+fn check_import(name: &str, terms: &Terms) -> Result<(), LinkError> {
+    match capability::classify_import(name) {
         Import::Types => Ok(()),
         Import::Needs(needed) if terms.capabilities.has(&needed) => Ok(()),
-        Import::Needs(needed) => Err(unfit(
+        Import::Needs(needed) => Err(link_error(
             format!("it imports {name} without having the capability {}", needed.name()),
             format!(
                 "request it under [capabilities] in {}, and grant it: throughline policy grant {} {}",
@@ -105,33 +103,33 @@ fn vet_import(name: &str, terms: &Terms) -> Result<(), Unfit> {
             ),
         )),
         Import::OtherVersion(version) => Err(other_version(&version)),
-        Import::Impossible => Err(unfit(
+        Import::Unsupported => Err(link_error(
             format!("it imports {name}, which no policy can use"),
             "build it without this import; policies can use the contract's capabilities and, if granted, WASI in a fixed shape",
         )),
     }
 }
 
-fn other_version(version: &str) -> Unfit {
-    let served = capability::SERVED.join(", ");
-    unfit(
+fn other_version(version: &str) -> LinkError {
+    let served = capability::SUPPORTED_VERSIONS.join(", ");
+    link_error(
         format!("it is built for version {version} of the contract, but this host supports {served}"),
         format!(
             "build it against wit/v{}, or install a version of Throughline that supports {version}",
-            capability::SERVED[0]
+            capability::SUPPORTED_VERSIONS[0]
         ),
     )
 }
 
-impl Loaded {
-    /// Links the component on these terms. Fails with [`Unfit`] if it imports something that it was not granted, lacks
+impl LinkedPolicy {
+    /// Links the component on these terms. Fails with [`LinkError`] if it imports something that it was not granted, lacks
     /// a required stage, or is built for another version of the contract.
-    pub fn link(terms: Terms, clock: &Clockwork, component: &Component) -> Result<Self> {
+    pub fn link(terms: Terms, clock: &EpochTicker, component: &Component) -> Result<Self> {
         let engine = clock.engine();
         let kind = component.component_type();
         let mut needs_wasi = false;
         for (name, _) in kind.imports(engine) {
-            vet_import(name, &terms)?;
+            check_import(name, &terms)?;
             needs_wasi |= name.starts_with("wasi:");
         }
         for (name, _) in kind.exports(engine) {
@@ -156,18 +154,22 @@ impl Loaded {
             wasi::link(&mut linker, component)?;
         }
         let pre = linker.instantiate_pre(component).map_err(|error| {
-            unfit(
+            link_error(
                 format!("its imports do not match the contract: {error:#}"),
-                format!("build it against wit/v{}", capability::SERVED[0]),
+                format!("build it against wit/v{}", capability::SUPPORTED_VERSIONS[0]),
             )
         })?;
         let indices = Indices {
-            extractor: must_have(&terms, Stage::Extractor, stages::extractor::GuestIndices::new(&pre))?,
-            summarizer: must_have(&terms, Stage::Summarizer, stages::summarizer::GuestIndices::new(&pre))?,
-            redactor: must_have(&terms, Stage::Redactor, stages::redactor::GuestIndices::new(&pre))?,
-            context_builder: must_have(&terms, Stage::ContextBuilder, stages::context_builder::GuestIndices::new(&pre))?,
-            observer: must_have(&terms, Stage::Observer, stages::observer::GuestIndices::new(&pre))?,
-            query: must_have(&terms, Stage::Query, stages::query::GuestIndices::new(&pre))?,
+            extractor: require_export(&terms, Stage::Extractor, stages::extractor::GuestIndices::new(&pre))?,
+            summarizer: require_export(&terms, Stage::Summarizer, stages::summarizer::GuestIndices::new(&pre))?,
+            redactor: require_export(&terms, Stage::Redactor, stages::redactor::GuestIndices::new(&pre))?,
+            context_builder: require_export(
+                &terms,
+                Stage::ContextBuilder,
+                stages::context_builder::GuestIndices::new(&pre),
+            )?,
+            observer: require_export(&terms, Stage::Observer, stages::observer::GuestIndices::new(&pre))?,
+            query: require_export(&terms, Stage::Query, stages::query::GuestIndices::new(&pre))?,
         };
         Ok(Self { terms, clock: clock.clone(), pre, indices })
     }
@@ -178,17 +180,17 @@ impl Loaded {
     }
 
     /// Starts an instance by `until`, with access to what is in `grants`.
-    pub fn start(self: &Arc<Self>, grants: Grants, until: Instant) -> Result<Running> {
+    pub fn start(self: &Arc<Self>, grants: Grants, until: Instant) -> Result<PolicyInstance> {
         let limits = self.terms.limits;
         let mut store = Store::new(self.clock.engine(), HostState::new(Meter::new(limits), grants));
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.output_bytes);
         store.set_max_component_handles(limits.items);
         // Starting also runs guest code (start functions, initializers).
-        let allowed = until.saturating_duration_since(Instant::now()).min(START);
-        store.set_epoch_deadline(Clockwork::ticks(allowed));
+        let allowed = until.saturating_duration_since(Instant::now()).min(START_TIMEOUT);
+        store.set_epoch_deadline(EpochTicker::ticks(allowed));
         let instance = self.pre.instantiate(&mut store).map_err(|error| self.explain("start", error))?;
-        Ok(Running { policy: Arc::clone(self), store, instance })
+        Ok(PolicyInstance { policy: Arc::clone(self), store, instance })
     }
 
     /// Adds the policy, the stage and the cause to wasmtime's error.
@@ -210,16 +212,16 @@ impl Loaded {
 }
 
 /// Returns the stage's functions if the terms require the stage.
-fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, Unfit> {
+fn require_export<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, LinkError> {
     if !terms.stages.contains(&stage) {
         return Ok(None);
     }
     found.map(Some).map_err(|error| {
-        unfit(
+        link_error(
             format!("its manifest lists the stage {stage}, but the component does not export it: {error:#}"),
             format!(
                 "export throughline:policy/{stage}@{} as the contract defines it, or remove the stage from the manifest",
-                capability::SERVED[0]
+                capability::SUPPORTED_VERSIONS[0]
             ),
         )
     })
@@ -227,7 +229,7 @@ fn must_have<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Resu
 
 /// Describes in a few words how a policy failed. The result contains nothing that the policy wrote, so it can be
 /// stored.
-pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
+pub fn describe_failure(error: &anyhow::Error) -> &'static str {
     if let Some(trap) = error.chain().find_map(|cause| cause.downcast_ref::<Trap>()) {
         return match trap {
             Trap::Interrupt => "stopped at its deadline",
@@ -239,7 +241,7 @@ pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
     if error.chain().any(<dyn std::error::Error>::is::<Failure>) {
         return "it returned a failure";
     }
-    if error.chain().any(<dyn std::error::Error>::is::<Unfit>) {
+    if error.chain().any(<dyn std::error::Error>::is::<LinkError>) {
         return "its component does not match its manifest";
     }
     "it exceeded a limit or broke the contract"
@@ -247,8 +249,8 @@ pub fn kind_of_failure(error: &anyhow::Error) -> &'static str {
 
 /// An instance. It must not be used again after an error, because a trap leaves the guest's memory in an undefined
 /// state.
-pub struct Running {
-    policy: Arc<Loaded>,
+pub struct PolicyInstance {
+    policy: Arc<LinkedPolicy>,
     store: Store<HostState>,
     instance: wasmtime::component::Instance,
 }
@@ -259,9 +261,9 @@ macro_rules! stage {
         match &$self.policy.indices.$field {
             Some(indices) => indices.load(&mut $self.store, &$self.instance).map_err(|error| {
                 let name = &$self.policy.terms.name;
-                unfit(
+                link_error(
                     format!("the stage {} of policy {name} does not have the contract's type: {error:#}", $name),
-                    format!("build it against wit/v{}", capability::SERVED[0]),
+                    format!("build it against wit/v{}", capability::SUPPORTED_VERSIONS[0]),
                 )
             })?,
             None => bail!("policy {} has no stage {}", $self.policy.terms.name, $name),
@@ -269,7 +271,7 @@ macro_rules! stage {
     };
 }
 
-impl Running {
+impl PolicyInstance {
     /// Returns the terms on which the policy was loaded.
     pub fn terms(&self) -> &Terms {
         &self.policy.terms
@@ -281,8 +283,8 @@ impl Running {
     }
 
     /// Sets the deadline of the guest's next call.
-    fn arm(&mut self, deadline: Instant) {
-        self.store.set_epoch_deadline(Clockwork::ticks(deadline.saturating_duration_since(Instant::now())));
+    fn set_deadline(&mut self, deadline: Instant) {
+        self.store.set_epoch_deadline(EpochTicker::ticks(deadline.saturating_duration_since(Instant::now())));
     }
 
     /// Runs stage `extractor`.
@@ -292,7 +294,7 @@ impl Running {
         lines: Box<dyn LineSource>,
         deadline: Instant,
     ) -> Result<Extraction> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, extractor, "extractor");
         let reader = self.store.data_mut().table.push(Reader { source: lines })?;
         let borrowed = Resource::new_borrow(reader.rep());
@@ -305,7 +307,7 @@ impl Running {
 
     /// Runs stage `summarizer`.
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, summarizer, "summarizer");
         Ok(guest
             .call_summarize(&mut self.store, session, notes)
@@ -314,7 +316,7 @@ impl Running {
 
     /// Runs stage `redactor`. Returns one result for each text, in order.
     pub fn redacted(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, redactor, "redactor");
         let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.policy.explain("stage redactor", e))??;
         if results.len() != texts.len() {
@@ -324,10 +326,13 @@ impl Running {
         Ok(results)
     }
 
-    /// Like [`Running::redacted`], but changes the texts in place and returns the findings. After an error, none of the
-    /// texts may be used.
+    /// Like [`PolicyInstance::redacted`], but changes the texts in place and returns the findings. Fails if a result is
+    /// anything else than its text with parts replaced by placeholders; then no text was changed.
     pub fn redact(&mut self, texts: &mut [String], deadline: Instant) -> Result<Vec<Finding>> {
         let results = self.redacted(texts, deadline)?;
+        for (text, result) in texts.iter().zip(&results) {
+            self.check_redaction(text, result)?;
+        }
         let mut found = Vec::new();
         for (text, result) in texts.iter_mut().zip(results) {
             if let Some(redacted) = result.text {
@@ -336,6 +341,19 @@ impl Running {
             found.extend(result.findings);
         }
         Ok(found)
+    }
+
+    /// Checks what a redactor made of a text. It sees the texts of all policies, so it could otherwise delete memories,
+    /// write some, or turn one into another.
+    fn check_redaction(&self, text: &str, result: &Redacted) -> Result<()> {
+        let name = &self.policy.terms.name;
+        if result.text.as_ref().is_some_and(|output| !placeholders::is_redaction_of(output, text)) {
+            bail!("the redactor of policy {name} did more to a text than replace parts of it by [redacted:RULE]");
+        }
+        if result.findings.iter().any(|finding| !placeholders::is_rule(&finding.rule)) {
+            bail!("the redactor of policy {name} reported a rule whose name is not valid");
+        }
+        Ok(())
     }
 
     /// Runs stage `context-builder`.
@@ -347,7 +365,7 @@ impl Running {
         found: Vec<Memory>,
         deadline: Instant,
     ) -> Result<Option<BuiltContext>> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, context_builder, "context-builder");
         let request = stages::context_builder::Request { session: session.clone(), source: source.into(), budget, found };
         let built =
@@ -366,7 +384,7 @@ impl Running {
 
     /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, observer, "observer");
         Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.policy.explain("stage observer", e))??)
     }
@@ -379,7 +397,7 @@ impl Running {
         last_turn: Option<&str>,
         deadline: Instant,
     ) -> Result<Option<Search>> {
-        self.arm(deadline);
+        self.set_deadline(deadline);
         let guest = stage!(self, query, "query");
         Ok(guest
             .call_plan(&mut self.store, session, prompt, last_turn)
@@ -390,20 +408,14 @@ impl Running {
 /// Checks the limits of what a policy makes the host store. The total size of the texts is limited while they are
 /// passed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
-    if extraction.state.len() > MOST_STATE_BYTES {
-        bail!("the extractor's state has {} bytes, but only {MOST_STATE_BYTES} are allowed", extraction.state.len());
+    if extraction.state.len() > MAX_STATE_BYTES {
+        bail!("the extractor's state has {} bytes, but only {MAX_STATE_BYTES} are allowed", extraction.state.len());
     }
-    if extraction.drafts.len() > MOST_DRAFTS {
-        bail!("the extractor returned {} drafts, but only {MOST_DRAFTS} are allowed", extraction.drafts.len());
+    if extraction.drafts.len() > MAX_DRAFTS {
+        bail!("the extractor returned {} drafts, but only {MAX_DRAFTS} are allowed", extraction.drafts.len());
     }
-    let is_kind = |kind: &str| {
-        (1..=MOST_KIND).contains(&kind.len())
-            && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-    };
     if extraction.drafts.iter().any(|draft| !is_kind(&draft.kind)) {
-        bail!(
-            "the extractor returned a draft whose kind is not lower-case words joined by _ with at most {MOST_KIND} bytes"
-        );
+        bail!("the extractor returned a draft whose kind is not lower-case words joined by _ with at most {MAX_KIND} bytes");
     }
     Ok(())
 }

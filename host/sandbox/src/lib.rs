@@ -3,7 +3,7 @@
 //!
 //! A policy is somebody else's code that reads everything said in a session. So it can do nothing but compute.
 //!
-//! A stage is called in this order. [`roster`] decides, from manifests, digests and people's decisions, which policies
+//! A stage is called in this order. [`registry`] decides, from manifests, digests and people's decisions, which policies
 //! run for a project and why the others do not. [`chain`] asks them, strongest first: [`chain::Policies`] belongs to a
 //! project, and [`chain::Work`] to one piece of work with a deadline. [`cache`] loads a compiled component,
 //! [`instance`] links it with what it was granted and calls it, and [`imports`] answers its imports. [`engine`] has the
@@ -11,8 +11,8 @@
 //!
 //! - Running: [`engine`], [`cache`], [`v0_1`] (the contract's bindings), [`imports`], [`wasi`], [`instance`],
 //!   [`chain`].
-//! - Deciding: [`manifest`], [`capability`], [`folder`] (what may be opened), [`ledger`] (what the user decided),
-//!   [`lock`], [`managed`] (the administrator), [`failures`], [`roster`], [`shelf`] (installing).
+//! - Deciding: [`manifest`], [`capability`], [`folder`] (what may be opened), [`user_config`] (what the user decided),
+//!   [`lock`], [`managed`] (the administrator), [`failures`], [`registry`], [`install`] (installing).
 //!
 //! The default policy's component is embedded from the folder `default-policy`, and the contract is read from `wit`.
 //! Both are symbolic links to folders of the repository, which `cargo package` replaces by the files.
@@ -47,18 +47,20 @@
 pub mod cache;
 pub mod capability;
 pub mod chain;
+pub mod compile;
 pub mod engine;
 pub mod failures;
 pub mod folder;
 pub mod imports;
+pub mod install;
 pub mod instance;
-pub mod ledger;
 pub mod lock;
 pub mod managed;
 pub mod manifest;
-pub mod roster;
+pub mod placeholders;
+pub mod registry;
 pub mod rules;
-pub mod shelf;
 pub mod stage;
+pub mod user_config;
 pub mod v0_1;
 mod wasi;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{Found, Owner, read_trusted};
+use super::folder::{Owner, PolicyPackage, read_trusted};
 use throughline_platform::files;
 
 /// The largest lock file, in bytes.
-const MOST_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 256 << 10;
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -40,8 +40,8 @@ pub fn file_of(folder: &Path) -> PathBuf {
 
 impl Lock {
     /// Creates a lock of the current policies.
-    pub fn of(policies: &[Found]) -> Self {
-        let pin = |found: &Found| Pin {
+    pub fn of(policies: &[PolicyPackage]) -> Self {
+        let pin = |found: &PolicyPackage| Pin {
             name: found.manifest.name.clone(),
             version: found.manifest.version.clone(),
             component_sha256: found.digest.clone(),
@@ -55,7 +55,7 @@ impl Lock {
         if file.symlink_metadata().is_err() {
             return Ok(None);
         }
-        let text = read_trusted(file, owner, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
+        let text = read_trusted(file, owner, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
         let lock: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
         if lock.version != VERSION {
             return Err(format!("{} has version {}, but this program reads {VERSION}", file.display(), lock.version));
@@ -66,7 +66,7 @@ impl Lock {
     /// Writes the file.
     pub fn write(&self, file: &Path) -> anyhow::Result<()> {
         let head = "# Written by `throughline policy lock`: policies that are not in this file, or have changed since, do not run.\n";
-        files::replace(file, format!("{head}{}", toml::to_string(self)?).as_bytes(), 0o644)?;
+        files::replace_atomically(file, format!("{head}{}", toml::to_string(self)?).as_bytes(), 0o644)?;
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Lock {
     }
 
     /// Returns why this lock does not let the policy run; none if it does.
-    pub fn objection(&self, found: &Found) -> Option<String> {
+    pub fn objection(&self, found: &PolicyPackage) -> Option<String> {
         let Some(pin) = self.policies.iter().find(|pin| pin.name == found.manifest.name) else {
             return Some("policies.lock does not name it".into());
         };

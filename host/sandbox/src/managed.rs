@@ -14,22 +14,24 @@ use serde::Deserialize;
 
 use super::capability::Capabilities;
 use super::engine::Limits;
-use super::folder::{Owner, folder_trusted, read_trusted};
+use super::folder::{Owner, check_folder_trusted, read_trusted};
 use throughline_model::digest::is_sha256_hex;
+use throughline_model::files::canonical;
+use throughline_platform::paths;
 
 /// The largest file that is read, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The administrator's settings. The default restricts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Managed {
     /// Section `[policies]`.
-    pub policies: Policies,
+    pub policies: ManagedPolicies,
     /// Section `[grants]`: the capabilities granted to the policies of the managed folder, by policy name.
     pub grants: BTreeMap<String, Vec<String>>,
     /// Section `[limits]`.
-    pub limits: Most,
+    pub limits: ManagedLimits,
     /// Section `[redaction]`.
     pub redaction: Redaction,
     /// Section `[transcripts]`.
@@ -38,12 +40,16 @@ pub struct Managed {
     pub memory: Memory,
     /// Sections `[policy.NAME]`: settings that override the user's.
     pub policy: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+    /// What `~` stands for: the home of the user's account, because the user can set `HOME` to anything. `None` if no
+    /// setting needs it, or if the account is unknown.
+    #[serde(skip)]
+    account_home: Option<PathBuf>,
 }
 
 /// Section `[policies]`: which policies may run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Policies {
+pub struct ManagedPolicies {
     /// SHA-256 digests of components; if set, only these and the default may run.
     pub allow: Option<Vec<String>>,
     /// Names of policies in the managed folder without which nothing is remembered.
@@ -56,7 +62,7 @@ pub struct Policies {
     pub forbid: Vec<String>,
 }
 
-impl Default for Policies {
+impl Default for ManagedPolicies {
     fn default() -> Self {
         Self { allow: None, require: Vec::new(), user: true, project: true, forbid: Vec::new() }
     }
@@ -65,7 +71,7 @@ impl Default for Policies {
 /// Section `[limits]`: the most that any policy but the default may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Most {
+pub struct ManagedLimits {
     /// Linear memory, MiB.
     pub memory_mib: Option<u32>,
     /// The time of one call, milliseconds.
@@ -78,7 +84,8 @@ pub struct Most {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Redaction {
-    /// Whether every active redactor is required: if one of them fails, the texts are neither kept nor shown.
+    /// Whether every active redactor is required: if one of them fails, the texts are neither kept nor shown. The user's
+    /// own rules and settings can then only add to what is redacted.
     pub forced: bool,
     /// Whether the default redactor runs. Nothing else can turn it off.
     pub default: bool,
@@ -110,7 +117,7 @@ impl Managed {
     /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`. A missing folder sets nothing. The error says
     /// what is damaged, and where.
     pub fn load(folder: &Path) -> Result<Self, String> {
-        match folder_trusted(folder, Owner::Root) {
+        match check_folder_trusted(folder, Owner::Root) {
             None => return Ok(Self::default()),
             Some(trusted) => trusted.map_err(|what| format!("{}: {what}", folder.display()))?,
         }
@@ -120,7 +127,7 @@ impl Managed {
             managed = read(&file)?;
         }
         let drop_ins = folder.join("managed.d");
-        if let Some(trusted) = folder_trusted(&drop_ins, Owner::Root) {
+        if let Some(trusted) = check_folder_trusted(&drop_ins, Owner::Root) {
             trusted.map_err(|what| format!("{}: {what}", drop_ins.display()))?;
             let entries = std::fs::read_dir(&drop_ins).map_err(|error| format!("{}: {error}", drop_ins.display()))?;
             let mut files = Vec::new();
@@ -132,6 +139,9 @@ impl Managed {
             for file in files {
                 managed.add(read(&file)?);
             }
+        }
+        if managed.folders().any(|path| path.starts_with("~")) {
+            managed.account_home = paths::account_home();
         }
         Ok(managed)
     }
@@ -148,7 +158,7 @@ impl Managed {
         for (name, grants) in &managed.grants {
             Capabilities::parse(grants.iter().map(String::as_str)).map_err(|error| format!("grants.{name}: {error}"))?;
         }
-        for path in managed.transcripts.roots.iter().flatten().chain(&managed.memory.off) {
+        for path in managed.folders() {
             if !path.is_absolute() && !path.starts_with("~") {
                 return Err(format!("{} must be absolute or begin with ~/", path.display()));
             }
@@ -217,17 +227,27 @@ impl Managed {
         asked.within(most)
     }
 
+    /// Returns all folders that the settings name, as they are written.
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.transcripts.roots.iter().flatten().chain(&self.memory.off)
+    }
+
+    /// Returns the path without `~`. `home` counts if the home of the account is unknown.
+    fn expand(&self, path: &Path, home: &Path) -> PathBuf {
+        let home = self.account_home.as_deref().unwrap_or(home);
+        path.strip_prefix("~").map_or_else(|_| path.to_owned(), |rest| home.join(rest))
+    }
+
     /// Whether nothing is to be remembered of work in this folder.
     pub fn is_off(&self, folder: &Path, home: &Path) -> bool {
         if self.memory.off.is_empty() {
             return false;
         }
-        // A link to a folder counts as the folder.
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        // A link to a folder counts as the folder, even if what was below it is gone.
+        let real = canonical(folder);
         self.memory.off.iter().any(|off| {
-            let off = expand(off, home);
-            let real_off = off.canonicalize().unwrap_or_else(|_| off.clone());
-            folder.starts_with(&off) || real.starts_with(&real_off)
+            let off = self.expand(off, home);
+            folder.starts_with(&off) || real.starts_with(canonical(&off))
         })
     }
 
@@ -236,9 +256,11 @@ impl Managed {
         let Some(allowed) = &self.transcripts.roots else {
             return wanted;
         };
-        let allowed: Vec<PathBuf> = allowed.iter().map(|root| expand(root, home)).collect();
+        let allowed: Vec<PathBuf> = allowed.iter().map(|root| self.expand(root, home)).collect();
         let within = |root: &PathBuf| -> Vec<PathBuf> {
-            if allowed.iter().any(|allowed| root.starts_with(allowed)) {
+            // `..` and links must not lead out.
+            let real = canonical(root);
+            if allowed.iter().any(|allowed| real.starts_with(canonical(allowed))) {
                 return vec![root.clone()];
             }
             allowed.iter().filter(|allowed| allowed.starts_with(root)).cloned().collect()
@@ -248,12 +270,8 @@ impl Managed {
 }
 
 fn read(file: &Path) -> Result<Managed, String> {
-    let text = read_trusted(file, Owner::Root, MOST_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
+    let text = read_trusted(file, Owner::Root, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
     Managed::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
-}
-
-fn expand(path: &Path, home: &Path) -> PathBuf {
-    path.strip_prefix("~").map_or_else(|_| path.to_owned(), |rest| home.join(rest))
 }
 
 #[cfg(test)]
@@ -300,7 +318,7 @@ mod tests {
         let mut managed = parse("[limits]\ntime-ms = 300\n[policies]\nrequire = [\"a\"]\nproject = false");
         managed
             .add(parse("[limits]\ntime-ms = 900\nmemory-mib = 8\n[policies]\nrequire = [\"b\"]\n[memory]\noff = [\"/x\"]"));
-        assert_eq!(managed.limits, Most { memory_mib: Some(8), time_ms: Some(300), output_kib: None });
+        assert_eq!(managed.limits, ManagedLimits { memory_mib: Some(8), time_ms: Some(300), output_kib: None });
         assert_eq!(managed.policies.require, ["a", "b"]);
         assert!(!managed.policies.project && managed.policies.user);
         let limits = managed.limit(Limits::default());
@@ -330,11 +348,46 @@ mod tests {
     }
 
     #[test]
+    fn attack_another_home_by_variable() {
+        let mut managed = parse("[memory]\noff = [\"~/private\"]\n[transcripts]\nroots = [\"~/logs\"]");
+        managed.account_home = Some("/no/me".into());
+        let fake = Path::new("/no/fake");
+        assert!(managed.is_off(Path::new("/no/me/private/x"), fake));
+        assert_eq!(managed.transcript_roots(vec!["/no/fake/logs".into()], fake), Vec::<PathBuf>::new());
+        assert_eq!(managed.transcript_roots(vec!["/no/me/logs/a".into()], fake), [PathBuf::from("/no/me/logs/a")]);
+    }
+
+    #[test]
+    fn attack_a_deleted_folder_behind_a_link_to_one_that_is_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let managed = parse(&format!("[memory]\noff = [{real:?}]"));
+        assert!(managed.is_off(&link.join("gone/deep"), Path::new("/")));
+        assert!(managed.is_off(&dir.path().join("other/../link/gone"), Path::new("/")));
+        assert!(!managed.is_off(&dir.path().join("other/gone"), Path::new("/")));
+    }
+
+    #[test]
+    fn attack_a_transcript_folder_that_leads_out_of_the_allowed_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let allowed = dir.path().join("allowed");
+        std::fs::create_dir(&allowed).unwrap();
+        std::os::unix::fs::symlink(dir.path(), allowed.join("link")).unwrap();
+        let managed = parse(&format!("[transcripts]\nroots = [{allowed:?}]"));
+        let left = |root: PathBuf| managed.transcript_roots(vec![root], Path::new("/"));
+        assert_eq!(left(allowed.join("link/other")), Vec::<PathBuf>::new());
+        assert_eq!(left(allowed.join("../other")), Vec::<PathBuf>::new());
+        assert_eq!(left(allowed.join("inside")), [allowed.join("inside")]);
+    }
+
+    #[test]
     fn a_damaged_or_foreign_file_is_an_error() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Managed::load(&dir.path().join("none")).unwrap(), Managed::default());
-        if !rustix::process::geteuid().is_root() {
+        if !throughline_platform::process::is_root() {
             assert!(Managed::load(dir.path()).unwrap_err().contains("does not belong to root"));
             return;
         }

@@ -15,12 +15,12 @@ use throughline_model::digest::is_sha256_hex;
 pub const FILE: &str = "policy.toml";
 
 /// The longest policy name, in bytes.
-const MOST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The highest limits that a manifest may request. Managed configuration can only lower them.
-const MOST_MEMORY_MIB: u32 = 512;
-const MOST_TIME_MS: u32 = 10_000;
-const MOST_OUTPUT_KIB: u32 = 65_536;
+const MAX_MEMORY_MIB: u32 = 512;
+const MAX_TIME_MS: u32 = 10_000;
+const MAX_OUTPUT_KIB: u32 = 65_536;
 
 /// A policy's manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Manifest {
     pub capabilities: Capabilities,
     /// The limits that it requests.
     #[serde(default)]
-    pub limits: Asked,
+    pub limits: RequestedLimits,
     /// The settings that it reads, with their types and defaults.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
@@ -81,7 +81,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Asked {
+pub struct RequestedLimits {
     /// Total linear memory, MiB: 1 to 512, by default 96.
     pub memory_mib: Option<u32>,
     /// The longest that one call may take, milliseconds: 1 to 10000, by default 2000.
@@ -123,7 +123,7 @@ pub enum SettingType {
 }
 
 impl SettingType {
-    fn admits(self, value: &Value) -> bool {
+    fn accepts(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
             Self::Integer => value.is_i64() || value.is_u64(),
@@ -196,7 +196,7 @@ impl std::str::FromStr for Language {
 
 /// Whether this is a valid policy name. Names appear in paths, configuration keys and logs.
 pub fn is_name(name: &str) -> bool {
-    (1..=MOST_NAME).contains(&name.len())
+    (1..=MAX_NAME_BYTES).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
         && !name.starts_with('-')
 }
@@ -214,7 +214,7 @@ impl Manifest {
             return Err(format!("name is {:?}, but must be lower-case letters, digits and hyphens, at most 64", self.name));
         }
         if self.version.is_empty()
-            || self.version.len() > MOST_NAME
+            || self.version.len() > MAX_NAME_BYTES
             || self.version.chars().any(|c| c.is_control() || c == ' ')
         {
             return Err("version must be one word".into());
@@ -222,11 +222,11 @@ impl Manifest {
         if self.description.chars().any(char::is_control) || self.description.len() > 500 {
             return Err("description must be one line of at most 500 bytes".into());
         }
-        if !capability::is_served(&self.contract) {
+        if !capability::is_supported(&self.contract) {
             return Err(format!(
                 "contract is {:?}, but this version of Throughline supports {}",
                 self.contract,
-                capability::SERVED.join(", ")
+                capability::SUPPORTED_VERSIONS.join(", ")
             ));
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -247,16 +247,16 @@ impl Manifest {
             return Err("required is only for policies that have the stage redactor".into());
         }
         for (name, asked, most) in [
-            ("memory-mib", self.limits.memory_mib, MOST_MEMORY_MIB),
-            ("time-ms", self.limits.time_ms, MOST_TIME_MS),
-            ("output-kib", self.limits.output_kib, MOST_OUTPUT_KIB),
+            ("memory-mib", self.limits.memory_mib, MAX_MEMORY_MIB),
+            ("time-ms", self.limits.time_ms, MAX_TIME_MS),
+            ("output-kib", self.limits.output_kib, MAX_OUTPUT_KIB),
         ] {
             if let Some(asked) = asked.filter(|asked| !(1..=most).contains(asked)) {
                 return Err(format!("limits.{name} is {asked}, but must be between 1 and {most}"));
             }
         }
         for (name, setting) in &self.settings {
-            if let Some(default) = setting.default.as_ref().filter(|default| !setting.kind.admits(default)) {
+            if let Some(default) = setting.default.as_ref().filter(|default| !setting.kind.accepts(default)) {
                 return Err(format!("the default of settings.{name} is {default}, but must be {}", setting.kind.word()));
             }
         }
@@ -286,7 +286,7 @@ impl Manifest {
         for (key, value) in set.into_iter().flatten() {
             match self.settings.get(key) {
                 None => return Err(format!("[policy.{}] sets {key}, which is not a setting of the policy", self.name)),
-                Some(setting) if !setting.kind.admits(value) => {
+                Some(setting) if !setting.kind.accepts(value) => {
                     return Err(format!(
                         "[policy.{}] sets {key} to {value}, but it must be {}",
                         self.name,

@@ -1,16 +1,76 @@
-//! Reads files of redaction rules for the default's redactor. Policies cannot open files, so files that a file extends
-//! are read here too.
+//! Where the rules of the default's redactor come from, and in which order they apply. Policies cannot open files, so the
+//! user's files of rules, and the files that these extend, are read here.
+//!
+//! The administrator's rules come last, and of several rules with the same name the last one counts. Under forced
+//! redaction the user's rules go into a setting of their own, in which they can only add: no file of the user can allow,
+//! disable or redefine what another rule finds.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value as Json};
 use toml::Value;
 
 /// The largest file that is read, in bytes.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// How many files may be in a chain of extensions.
 const DEEPEST: usize = 4;
+
+/// The default's setting that holds rules: the texts of files in gitleaks' format.
+pub const RULES_KEY: &str = "redaction-rules";
+
+/// The default's setting that holds rules that can only add to the others.
+const ADDED_RULES_KEY: &str = "redaction-added-rules";
+
+/// The sources of rules for the default's redactor, besides the default's settings.
+#[derive(Debug, Clone, Default)]
+pub struct RuleSources {
+    /// The user's files.
+    pub files: Vec<PathBuf>,
+    /// The setting [`RULES_KEY`] of the administrator, which the default's settings contain too.
+    pub managed: Option<Json>,
+    /// Whether the user's rules may only add to the others.
+    pub forced: bool,
+}
+
+impl RuleSources {
+    /// Whether the default's settings can be used as they are.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && !self.forced
+    }
+
+    /// Puts the rules into the default's settings, in which the administrator's settings already override the user's.
+    /// A file that cannot be read is reported to `failed`, and the others are used.
+    pub fn complete(&self, settings: &mut Map<String, Json>, mut failed: impl FnMut(String)) {
+        let mut users: Vec<Json> = Vec::new();
+        for file in &self.files {
+            match read(file) {
+                Ok(texts) => users.extend(texts.into_iter().map(Json::String)),
+                Err(error) => failed(error),
+            }
+        }
+        let set = settings.remove(RULES_KEY);
+        if self.files.is_empty() && self.managed.is_none() {
+            users.extend(set.into_iter().flat_map(elements));
+        }
+        if self.forced {
+            settings.extend(self.managed.clone().map(|rules| (RULES_KEY.to_owned(), rules)));
+            settings.insert(ADDED_RULES_KEY.into(), users.into());
+        } else {
+            users.extend(self.managed.clone().into_iter().flat_map(elements));
+            settings.insert(RULES_KEY.into(), users.into());
+        }
+    }
+}
+
+/// Returns the elements of an array. Another value stays as it is, and the redactor reports it.
+fn elements(value: Json) -> Vec<Json> {
+    match value {
+        Json::Array(texts) => texts,
+        other => vec![other],
+    }
+}
 
 /// Returns the texts of a file in gitleaks' format and of the files that it extends. Extended files come first, because
 /// later rules win. The error names the file that cannot be read.
@@ -23,8 +83,8 @@ pub fn read(file: &Path) -> Result<Vec<String>, String> {
             return Err(failed(format!("more than {DEEPEST} files extend one another")));
         }
         let meta = fs::metadata(&file).map_err(|error| failed(error.to_string()))?;
-        if !meta.is_file() || meta.len() > MOST_BYTES {
-            return Err(failed(format!("it is not a regular file of at most {MOST_BYTES} bytes")));
+        if !meta.is_file() || meta.len() > MAX_BYTES {
+            return Err(failed(format!("it is not a regular file of at most {MAX_BYTES} bytes")));
         }
         let text = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
         // The path is relative to the file that contains it, so that a team can move its files together.
@@ -50,7 +110,42 @@ fn extended(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn completed(settings: Json, sources: &RuleSources) -> Json {
+        let Json::Object(mut settings) = settings else { unreachable!("it is a table") };
+        sources.complete(&mut settings, |error| panic!("{error}"));
+        Json::Object(settings)
+    }
+
+    #[test]
+    fn an_empty_user_file_does_not_displace_the_administrators_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("empty.toml");
+        fs::write(&file, "").unwrap();
+        let managed = json!(["managed"]);
+        // The administrator's settings are already merged into those of the default.
+        let settings = json!({RULES_KEY: ["managed"], "redaction-optional-rules": ["email-address"]});
+        let mut sources = RuleSources { files: vec![file], managed: Some(managed), forced: false };
+        assert_eq!(completed(settings.clone(), &sources)[RULES_KEY], json!(["", "managed"]), "theirs come last");
+        sources.forced = true;
+        let forced = completed(settings, &sources);
+        assert_eq!((&forced[RULES_KEY], &forced[ADDED_RULES_KEY]), (&json!(["managed"]), &json!([""])));
+        assert_eq!(forced["redaction-optional-rules"], json!(["email-address"]));
+    }
+
+    #[test]
+    fn forced_redaction_lets_a_users_setting_only_add() {
+        let users = json!({RULES_KEY: ["[extend]\ndisabledRules = ['generic-password']"]});
+        let mut sources = RuleSources { forced: true, ..RuleSources::default() };
+        let forced = completed(users.clone(), &sources);
+        assert_eq!((forced.get(RULES_KEY), &forced[ADDED_RULES_KEY]), (None, &users[RULES_KEY]));
+        sources.forced = false;
+        assert!(sources.is_empty());
+        assert_eq!(completed(users.clone(), &sources), users);
+    }
 
     #[test]
     fn what_a_file_extends_comes_before_it() {

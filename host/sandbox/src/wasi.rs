@@ -20,7 +20,7 @@ use wasmtime::{Result, format_err};
 use super::imports::{HostState, Level};
 
 /// The most bytes that one write to standard output may have, and the most random bytes that one call may request.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// The handles of standard output and standard error.
 const STDOUT: u32 = 1;
@@ -110,7 +110,7 @@ fn function(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str
         ("wasi:io/streams" | "wasi:io/poll" | "wasi:io/error", _) => stream(instance, path, name),
         ("wasi:clocks/wall-clock" | "wasi:clocks/monotonic-clock", _) => clock(instance, path, name),
         ("wasi:random/random" | "wasi:random/insecure" | "wasi:random/insecure-seed", _) => random(instance, path, name),
-        _ => nothing_behind(instance, path, name),
+        _ => define_trap(instance, path, name),
     }
 }
 
@@ -124,14 +124,12 @@ fn stream(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
         "[method]input-stream.skip" | "[method]input-stream.blocking-skip" => {
             answer(instance, name, |_, _: (In, u64)| Ok((Err::<u64, _>(StreamError::Closed),)))
         }
-        "[method]output-stream.check-write" => {
-            answer(instance, name, |_, _: (Out,)| Ok((Ok::<_, StreamError>(MOST_BYTES),)))
-        }
+        "[method]output-stream.check-write" => answer(instance, name, |_, _: (Out,)| Ok((Ok::<_, StreamError>(MAX_BYTES),))),
         "[method]output-stream.write" | "[method]output-stream.blocking-write-and-flush" => {
             answer(instance, name, |state, (stream, bytes): (Out, Vec<u8>)| {
                 let level = if stream.rep() == STDERR { Level::Warn } else { Level::Info };
                 for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.trim().is_empty()) {
-                    state.say(level, line);
+                    state.write_log(level, line);
                 }
                 Ok((Ok::<(), StreamError>(()),))
             })
@@ -147,7 +145,7 @@ fn stream(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
         "poll" => answer(instance, name, |_, (all,): (Vec<Resource<Pollable>>,)| {
             Ok(((0..u32::try_from(all.len()).unwrap_or(u32::MAX)).collect::<Vec<u32>>(),))
         }),
-        _ => nothing_behind(instance, path, name),
+        _ => define_trap(instance, path, name),
     }
 }
 
@@ -169,15 +167,15 @@ fn clock(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -
         ("wasi:clocks/monotonic-clock", "subscribe-instant" | "subscribe-duration") => {
             answer(instance, name, |_, _: (u64,)| Ok((Resource::<Pollable>::new_own(0),)))
         }
-        _ => nothing_behind(instance, path, name),
+        _ => define_trap(instance, path, name),
     }
 }
 
 fn random(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
     match name {
         "get-random-bytes" | "get-insecure-random-bytes" => answer(instance, name, |_, (length,): (u64,)| {
-            if length > MOST_BYTES {
-                return Err(format_err!("it asked for {length} random bytes, but only {MOST_BYTES} are allowed"));
+            if length > MAX_BYTES {
+                return Err(format_err!("it asked for {length} random bytes, but only {MAX_BYTES} are allowed"));
             }
             let mut bytes = vec![0; usize::try_from(length)?];
             fill(&mut bytes)?;
@@ -185,7 +183,7 @@ fn random(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) 
         }),
         "get-random-u64" | "get-insecure-random-u64" => answer(instance, name, |_, ()| Ok((number()?,))),
         "insecure-seed" => answer(instance, name, |_, ()| Ok(((number()?, number()?),))),
-        _ => nothing_behind(instance, path, name),
+        _ => define_trap(instance, path, name),
     }
 }
 
@@ -216,7 +214,7 @@ where
 }
 
 /// Defines a function that traps with its name.
-fn nothing_behind(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
+fn define_trap(instance: &mut LinkerInstance<'_, HostState>, path: &str, name: &str) -> Result<()> {
     let what = format!("it called {path}.{name}, which no policy can use");
     instance.func_new(name, move |_, _, _, _| Err(format_err!("{what}")))
 }

@@ -230,7 +230,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Returns the translations of the words in a run of Korean, in order.
-pub fn english(run: &str) -> impl Iterator<Item = &'static str> {
+pub fn translate(run: &str) -> impl Iterator<Item = &'static str> {
     let mut found = Vec::new();
     let mut rest = run;
     while let Some(first) = rest.chars().next() {
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn words_are_found_within_runs_and_the_longest_counts() {
-        let said = |run| english(run).collect::<Vec<_>>();
+        let said = |run| translate(run).collect::<Vec<_>>();
         assert_eq!(said("환경변수를"), ["environment variable"]);
         assert_eq!(said("사용자인증시스템을"), ["user", "authentication"]);
         assert!(said("안녕하세요").is_empty());

@@ -9,7 +9,7 @@
 //! 3. The store finds pieces of memories: by words with FTS5, and by meaning with the vector formats of [`vector`].
 //!    [`pieces`] says how a memory is cut into pieces.
 //! 4. [`score`] computes BM25 for each piece from its text, and [`rank`] combines words and meaning into a relevance
-//!    from 0 to 1. [`rank::Why`] explains each number, and `--explain` prints it.
+//!    from 0 to 1. [`rank::ScoreExplanation`] explains each number, and `--explain` prints it.
 //!
 //! Nothing here reads a file, a clock or a database: the current time and the candidates are parameters. The crate
 //! depends on no other crate of ours. Its tests compare it with FTS5 itself.

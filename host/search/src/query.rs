@@ -31,7 +31,7 @@ const STOP_WORDS: &str = " a about also am an and any are as at be been but by c
     their them then there these they this to us was we were what when where which who why will with would you your ";
 
 /// Korean and Japanese stop words, as they appear between spaces.
-const STOP_RUNS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
+const CJK_STOP_WORDS: &str = " 그 이 저 것 거 그거 이거 저거 그것 이것 그게 이게 뭐 뭐야 뭔가 무엇 무엇을 무슨 왜 어떻게 어디 언제 \
     누가 좀 및 등 수 때 더 또 해 해줘 해주세요 하는 하고 해서 했던 했지 있는 있어 있나 없는 없어 대한 대해 위한 위해 그리고 \
     그래서 하지만 에서 으로 です ます する した して これ それ あれ この その ください どう なに ";
 
@@ -100,7 +100,7 @@ struct Phrase {
 
 /// The properties of a memory that a query can filter by.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct FilterableFields<'a> {
     /// The memory's kind.
     pub kind: &'a str,
     /// Its session's identifier.
@@ -146,25 +146,25 @@ impl Query {
 
     /// Returns the first `after:` or `before:` in the text that is followed by something other than a date. [`Query::parse`]
     /// searches for such an item as words.
-    pub fn unreadable_date<'t>(text: &'t str, now: &Zoned) -> Option<&'t str> {
+    pub fn find_invalid_date<'t>(text: &'t str, now: &Zoned) -> Option<&'t str> {
         let is_date = |item: &Item<'_>| matches!(item.field, Some(Field::After | Field::Before)) && !item.excluded;
         let text = &text[..text.floor_char_boundary(MAX_QUERY_BYTES)];
-        Items(text).find(|item| is_date(item) && moment(item.value, now).is_none()).map(|item| item.source)
+        Items(text).find(|item| is_date(item) && parse_time(item.value, now).is_none()).map(|item| item.source)
     }
 
     /// Adds English translations of the Korean words. A translation belongs to the same compound as its word.
     fn translate(&mut self) {
         let mut runs: Vec<(String, usize)> = Vec::new();
-        tokens::each(&self.text, |token| {
+        tokens::for_each_token(&self.text, |token| {
             if matches!(token.class, Class::Pair | Class::Last) && runs.last().is_none_or(|(_, word)| *word != token.word) {
                 runs.push((token.surface.to_owned(), token.word));
             }
         });
         for (run, word) in runs {
-            for english in glossary::english(&run) {
+            for english in glossary::translate(&run) {
                 self.text.push(' ');
                 self.text.push_str(english);
-                tokens::each(english, |token| push(&mut self.terms, &Token { word, ..token }));
+                tokens::for_each_token(english, |token| push(&mut self.terms, &Token { word, ..token }));
             }
         }
     }
@@ -181,7 +181,7 @@ impl Query {
     }
 
     /// Returns whether the query has any filter. If so, matches by words or by vector must be checked against it.
-    pub fn restricts(&self) -> bool {
+    pub fn has_filters(&self) -> bool {
         let words_alone = Self { terms: self.terms.clone(), text: self.text.clone(), ..Self::default() };
         *self != words_alone
     }
@@ -198,7 +198,7 @@ impl Query {
 
     /// Returns the FTS5 expression for the words of the query's phrases, or `None` if it has no phrases. The expression
     /// matches too much; [`Query::accepts`] makes the final decision.
-    pub fn required(&self) -> Option<String> {
+    pub fn required_expression(&self) -> Option<String> {
         let terms: Vec<String> = self.phrases.iter().flat_map(|phrase| &phrase.terms).map(Term::quoted).collect();
         (!terms.is_empty()).then(|| terms.join(" AND "))
     }
@@ -215,9 +215,9 @@ impl Query {
     /// Returns the FTS5 expression for pieces with any of the first `most` words and all words of the phrases, or
     /// `None` if the query only filters. The expression is always well-formed. It matches too much if words must appear
     /// together or must be absent from the whole text; [`Query::accepts`] makes the final decision.
-    pub fn expression(&self, most: usize) -> Option<String> {
+    pub fn fts5_expression(&self, most: usize) -> Option<String> {
         let any = self.terms.iter().take(most).map(Term::quoted).collect::<Vec<_>>().join(" OR ");
-        let mut expression = match (self.required(), any.is_empty()) {
+        let mut expression = match (self.required_expression(), any.is_empty()) {
             (None, true) => return None,
             (None, false) => any,
             (Some(required), _) => required,
@@ -231,9 +231,9 @@ impl Query {
 
     /// Returns how many of the query's words appear in the text, and how many words it has. Unlike BM25, this is
     /// meaningful even in a small database, where every word is common.
-    pub fn matches(&self, text: &str) -> (usize, usize) {
+    pub fn count_matches(&self, text: &str) -> (usize, usize) {
         let mut tokens = BTreeSet::new();
-        tokens::each(text, |token| {
+        tokens::for_each_token(text, |token| {
             tokens.insert(token.text.to_owned());
         });
         let stands = |term: &&Term| {
@@ -245,10 +245,10 @@ impl Query {
     }
 
     /// Returns whether a memory satisfies the query's filters, phrases and exclusions. Optional words do not count.
-    pub fn accepts(&self, facts: &Facts<'_>) -> bool {
+    pub fn accepts(&self, facts: &FilterableFields<'_>) -> bool {
         self.accepts_kind(facts.kind, facts.created)
             && (self.sessions.is_empty() || self.sessions.iter().any(|start| facts.session.starts_with(start)))
-            && (self.files.is_empty() || facts.files.iter().any(|file| self.names(file)))
+            && (self.files.is_empty() || facts.files.iter().any(|file| self.matches_file(file)))
             && (self.tools.is_empty() || facts.tools.iter().any(|tool| self.tools.contains(&tokens::fold(tool))))
             && self.accepts_text(facts)
     }
@@ -263,18 +263,18 @@ impl Query {
             && self.before.is_none_or(|before| created < before)
     }
 
-    fn names(&self, file: &str) -> bool {
+    fn matches_file(&self, file: &str) -> bool {
         let file = fold_path(file);
         self.files.iter().any(|part| file.contains(part))
     }
 
-    fn accepts_text(&self, facts: &Facts<'_>) -> bool {
+    fn accepts_text(&self, facts: &FilterableFields<'_>) -> bool {
         if self.phrases.is_empty() && self.excluded.is_empty() {
             return true;
         }
         let mut texts = vec![facts.title, facts.content, facts.keywords];
         texts.extend(facts.files.iter().map(String::as_str));
-        if self.excluded.iter().filter_map(Phrase::single).any(|term| texts.iter().any(|text| term.stands_in(text))) {
+        if self.excluded.iter().filter_map(Phrase::single).any(|term| texts.iter().any(|text| term.occurs_in(text))) {
             return false;
         }
         let texts: Vec<String> = texts.into_iter().map(tokens::fold).collect();
@@ -308,11 +308,11 @@ impl Query {
             (Some(Field::File), false) => self.files.push(fold_path(item.value)),
             (Some(Field::Tool), false) => self.tools.extend(list(item.value)),
             (Some(Field::Session), false) => self.sessions.push(item.value.to_owned()),
-            (Some(Field::After), false) => match moment(item.value, now) {
+            (Some(Field::After), false) => match parse_time(item.value, now) {
                 Some(after) => self.after = Some(after),
                 None => return false,
             },
-            (Some(Field::Before), false) => match moment(item.value, now) {
+            (Some(Field::Before), false) => match parse_time(item.value, now) {
                 Some(before) => self.before = Some(before),
                 None => return false,
             },
@@ -327,9 +327,9 @@ impl Term {
         quoted(&self.text, self.prefix)
     }
 
-    fn stands_in(&self, text: &str) -> bool {
+    fn occurs_in(&self, text: &str) -> bool {
         let mut found = false;
-        tokens::each(text, |token| {
+        tokens::for_each_token(text, |token| {
             found |= token.text == self.text || self.prefix && token.text.starts_with(&self.text);
         });
         found
@@ -347,7 +347,7 @@ impl Phrase {
     /// to.
     fn new(text: &str) -> Option<Self> {
         let (mut terms, mut wholes) = (Vec::new(), Vec::new());
-        tokens::each(text, |token| match token.class {
+        tokens::for_each_token(text, |token| match token.class {
             Class::Whole => push(&mut wholes, &token),
             Class::Last if token.text != token.surface => {}
             Class::Word | Class::Pair | Class::Last => push(&mut terms, &token),
@@ -380,7 +380,7 @@ fn push(terms: &mut Vec<Term>, token: &Token<'_>) {
 /// Returns the terms of `text` without stop words, or all of them if every word is a stop word.
 fn without_stop_words(text: &str) -> Vec<Term> {
     let (mut terms, mut stopped) = (Vec::new(), Vec::new());
-    tokens::each(text, |token| {
+    tokens::for_each_token(text, |token| {
         // Skip the last character of a run: every other character begins a pair, and the last one exists only for
         // one-character queries.
         if token.class == Class::Last && token.text != token.surface {
@@ -395,7 +395,7 @@ fn without_stop_words(text: &str) -> Vec<Term> {
 fn is_stop_word(surface: &str, class: Class) -> bool {
     let list = match class {
         Class::Word => STOP_WORDS,
-        Class::Pair | Class::Last => STOP_RUNS,
+        Class::Pair | Class::Last => CJK_STOP_WORDS,
         Class::Whole => return false,
     };
     list.match_indices(surface).any(|(at, _)| list[..at].ends_with(' ') && list[at + surface.len()..].starts_with(' '))
@@ -419,14 +419,14 @@ fn list(value: &str) -> impl Iterator<Item = String> {
 }
 
 /// Parses a moment, in milliseconds since the Unix epoch. A period is represented by its beginning.
-fn moment(value: &str, now: &Zoned) -> Option<i64> {
+fn parse_time(value: &str, now: &Zoned) -> Option<i64> {
     let day = |date: civil::Date| Some(date.to_zoned(now.time_zone().clone()).ok()?.timestamp());
     let found = match value {
         "today" => day(now.date()),
         "yesterday" => day(now.date().yesterday().ok()?),
-        _ => ago(value, now)
+        _ => parse_relative_time(value, now)
             .or_else(|| value.parse::<Timestamp>().ok())
-            .or_else(|| civil_moment(value, now.time_zone()))
+            .or_else(|| parse_civil_time(value, now.time_zone()))
             .or_else(|| day(value.parse().ok()?))
             .or_else(|| day(format!("{value}-01").parse().ok()?))
             .or_else(|| day(format!("{value}-01-01").parse().ok()?)),
@@ -435,13 +435,13 @@ fn moment(value: &str, now: &Zoned) -> Option<i64> {
 }
 
 /// Parses a local time in the user's zone, such as `2026-02-23T10:30`.
-fn civil_moment(value: &str, zone: &TimeZone) -> Option<Timestamp> {
+fn parse_civil_time(value: &str, zone: &TimeZone) -> Option<Timestamp> {
     let moment = value.contains('T').then(|| value.parse::<civil::DateTime>().ok())??;
     Some(moment.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
 /// Parses an age: `3h`, `7d`, `2w`.
-fn ago(value: &str, now: &Zoned) -> Option<Timestamp> {
+fn parse_relative_time(value: &str, now: &Zoned) -> Option<Timestamp> {
     let unit = value.chars().next_back()?;
     let hours = match unit {
         'h' => 1,
@@ -483,7 +483,7 @@ impl<'a> Iterator for Items<'a> {
         if text.is_empty() {
             return None;
         }
-        let (excluded, rest) = exclusion(text);
+        let (excluded, rest) = split_exclusion(text);
         let (field, rest) = field(rest);
         let (value, quoted, rest) = value(rest);
         self.0 = rest;
@@ -492,7 +492,7 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// Parses a leading hyphen. Before a word or a quotation mark it excludes, but `-m` and `--message` are flags.
-fn exclusion(text: &str) -> (bool, &str) {
+fn split_exclusion(text: &str) -> (bool, &str) {
     let Some(rest) = text.strip_prefix('-') else {
         return (false, text);
     };
@@ -558,8 +558,8 @@ mod tests {
         query.terms.iter().map(|term| term.text.as_str()).collect()
     }
 
-    fn facts() -> Facts<'static> {
-        Facts {
+    fn facts() -> FilterableFields<'static> {
+        FilterableFields {
             kind: "decision",
             session: "61d299fc",
             created: 0,
@@ -602,13 +602,13 @@ mod tests {
         assert_eq!(query.before, day("2026-03-08T03:00:00Z"));
 
         let files = ["a/src/runner.ts".to_owned()];
-        let right = Facts { created: query.after.unwrap(), files: &files, ..facts() };
+        let right = FilterableFields { created: query.after.unwrap(), files: &files, ..facts() };
         assert!(query.accepts(&right));
-        assert!(!query.accepts(&Facts { kind: "turn", ..right }));
-        assert!(!query.accepts(&Facts { session: "x61d2", ..right }));
-        assert!(!query.accepts(&Facts { files: &[], ..right }));
-        assert!(!query.accepts(&Facts { created: query.after.unwrap() - 1, ..right }));
-        assert!(!query.accepts(&Facts { created: query.before.unwrap(), ..right }));
+        assert!(!query.accepts(&FilterableFields { kind: "turn", ..right }));
+        assert!(!query.accepts(&FilterableFields { session: "x61d2", ..right }));
+        assert!(!query.accepts(&FilterableFields { files: &[], ..right }));
+        assert!(!query.accepts(&FilterableFields { created: query.after.unwrap() - 1, ..right }));
+        assert!(!query.accepts(&FilterableFields { created: query.before.unwrap(), ..right }));
     }
 
     #[test]
@@ -637,7 +637,7 @@ mod tests {
     #[test]
     fn a_date_that_cannot_be_read_is_found() {
         let now = "2026-03-10T03:00:00Z".parse::<Timestamp>().unwrap().to_zoned(TimeZone::UTC);
-        let unreadable = |text| Query::unreadable_date(text, &now);
+        let unreadable = |text| Query::find_invalid_date(text, &now);
         assert_eq!(unreadable("lint after:yesterday before:2026-03 after:yesterdayy before:soon"), Some("after:yesterdayy"));
         assert_eq!(unreadable("before:\"next week\""), Some("before:\"next week\""));
         for fine in ["", "after: x", "\"after:soon\"", "-before:soon", "before:2w", "x after:2026-02-23T10:30"] {
@@ -650,7 +650,7 @@ mod tests {
         for text in ["", "  ", "\"\"", "🙂🙂", "()*^:", "-"] {
             let query = parse(text);
             assert!(query.is_empty(), "{text:?}");
-            assert_eq!(query.expression(MAX_TERMS), None, "{text:?}");
+            assert_eq!(query.fts5_expression(MAX_TERMS), None, "{text:?}");
         }
     }
 
@@ -658,6 +658,6 @@ mod tests {
     fn a_query_of_a_megabyte_is_cut() {
         let query = parse(&"word1 x\"y -z type:a ".repeat(50_000));
         assert!(query.term_count() <= 2 * MAX_TERMS);
-        assert!(query.expression(MAX_TERMS).is_some());
+        assert!(query.fts5_expression(MAX_TERMS).is_some());
     }
 }

@@ -12,19 +12,19 @@
 use std::collections::{HashMap, HashSet};
 
 /// How many pieces each search method should return.
-pub const CANDIDATES: usize = 200;
+pub const MAX_CANDIDATES: usize = 200;
 
 /// The half-life of a memory's freshness, in days.
 const HALF_LIFE_DAYS: f64 = 30.0;
 
 /// The kind of archived turns.
-const TURN: &str = "turn";
+const TURN_KIND: &str = "turn";
 
 /// The factor applied to a memory's score for each memory of the same session ranked above it.
-const REPEAT: f64 = 0.92;
+const REPEAT_FACTOR: f64 = 0.92;
 
 /// The same for archived turns, which are long and match many words.
-const REPEATED_TURN: f64 = 0.75;
+const REPEATED_TURN_FACTOR: f64 = 0.75;
 
 /// The share of the ideal BM25 at which textual relevance is one half. A piece of the usual length scores one half or
 /// more if it has every word of the query, and one sixth if it has a fifth of their total weight.
@@ -37,11 +37,11 @@ const SESSION_SHARE: f64 = 0.05;
 /// The minimum cosine of a memory that has none of the query's words. With the built-in model, loose paraphrases have
 /// cosines of 0.1 to 0.4, and close ones more; of unrelated texts, one in fourteen reaches this value. A search for
 /// rare words must not end in a list of everything.
-pub const NEAR_ENOUGH: f64 = 0.2;
+pub const MIN_COSINE: f64 = 0.2;
 
 /// Above this number of words, vectors count less. The words of a long query describe its topic well enough, and its
 /// mean vector resembles everything.
-const FEW_WORDS: f64 = 2.0;
+const SHORT_QUERY_WORDS: f64 = 2.0;
 
 /// The constant of reciprocal rank fusion, as in the original paper (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
@@ -69,7 +69,7 @@ pub struct Profile {
     /// The share of the final score that importance, age and occurrences decide.
     pub prior: f64,
     /// Whether the mean itself is the relevance, as in the memory system's design. Otherwise it is rescaled to match
-    /// what a reader expects of such a number, see [`lifted`].
+    /// what a reader expects of such a number, see [`rescale_relevance`].
     pub is_raw: bool,
     /// The minimum score of a result.
     pub min_score: f64,
@@ -78,7 +78,7 @@ pub struct Profile {
 }
 
 /// The default profile: the one that measured best over all labelled sets.
-pub const DEFAULT: Profile = Profile {
+pub const DEFAULT_PROFILE: Profile = Profile {
     name: "default",
     text: 0.6,
     vector: 0.4,
@@ -91,18 +91,27 @@ pub const DEFAULT: Profile = Profile {
 
 /// All profiles that can be selected by name.
 pub const PROFILES: [Profile; 5] = [
-    DEFAULT,
+    DEFAULT_PROFILE,
     // Words only.
-    Profile { name: "text", text: 1.0, vector: 0.0, ..DEFAULT },
+    Profile { name: "text", text: 1.0, vector: 0.0, ..DEFAULT_PROFILE },
     // Vectors only.
-    Profile { name: "vector", text: 0.0, vector: 1.0, ..DEFAULT },
-    Profile { name: "rrf", text: 0.5, vector: 0.5, fusion: Fusion::ReciprocalRank, ..DEFAULT },
+    Profile { name: "vector", text: 0.0, vector: 1.0, ..DEFAULT_PROFILE },
+    Profile { name: "rrf", text: 0.5, vector: 0.5, fusion: Fusion::ReciprocalRank, ..DEFAULT_PROFILE },
     // The parameters of the memory system's design.
-    Profile { name: "seed", text: 0.3, vector: 0.7, prior: 0.0, is_raw: true, min_score: 0.35, results: Some(6), ..DEFAULT },
+    Profile {
+        name: "seed",
+        text: 0.3,
+        vector: 0.7,
+        prior: 0.0,
+        is_raw: true,
+        min_score: 0.35,
+        results: Some(6),
+        ..DEFAULT_PROFILE
+    },
 ];
 
 /// Returns the profile of that name.
-pub fn profile(name: &str) -> Option<&'static Profile> {
+pub fn find_profile(name: &str) -> Option<&'static Profile> {
     static ALL: [Profile; 5] = PROFILES;
     ALL.iter().find(|profile| profile.name == name)
 }
@@ -129,15 +138,15 @@ pub struct Candidate<Id> {
     /// How often it was looked up or shown.
     pub accessed: u32,
     /// A hash of the content: equal for two memories that say the same.
-    pub said: u64,
+    pub content_hash: u64,
 }
 
 /// The inputs of the scores besides the memories.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct RankingContext<'a> {
     /// The current time, in milliseconds since the Unix epoch.
     pub now: i64,
-    /// See [`super::score::Words::ideal`].
+    /// See [`super::score::WeightedWords::ideal`].
     pub ideal: f64,
     /// The share of the query that the embedding model knows, 0 to 1; 0 if there are no vectors.
     pub known: f64,
@@ -149,19 +158,19 @@ pub struct Setting<'a> {
 
 /// A ranked memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked<Id> {
+pub struct RankedMemory<Id> {
     /// The memory.
     pub id: Id,
     /// The score, 0 to 1; scores never increase down the list.
     pub score: f64,
     /// How the score was computed.
-    pub why: Why,
+    pub why: ScoreExplanation,
 }
 
 /// The components of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Why {
+pub struct ScoreExplanation {
     /// BM25 of its best piece.
     pub bm25: f64,
     /// What other pieces of its session add to that.
@@ -185,9 +194,9 @@ pub struct Why {
 /// Returns the best `limit` memories of `candidates`, best first.
 pub fn rank<Id: Ord + Clone + std::hash::Hash>(
     mut candidates: Vec<Candidate<Id>>,
-    setting: &Setting<'_>,
+    setting: &RankingContext<'_>,
     limit: usize,
-) -> Vec<Ranked<Id>> {
+) -> Vec<RankedMemory<Id>> {
     for candidate in &mut candidates {
         candidate.bm25 = if candidate.bm25.is_finite() { candidate.bm25.max(0.0) } else { 0.0 };
         candidate.cosine = candidate.cosine.filter(|cosine| cosine.is_finite());
@@ -200,15 +209,15 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        candidates.retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= NEAR_ENOUGH));
+        candidates.retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE));
     }
     let support = support(&candidates);
     let memories = best_pieces(candidates);
     let ranks = match setting.profile.fusion {
         Fusion::Weighted => None,
-        Fusion::ReciprocalRank => Some(reciprocal(&memories)),
+        Fusion::ReciprocalRank => Some(reciprocal_ranks(&memories)),
     };
-    let mut scored: Vec<(f64, Candidate<Id>, Why)> = memories
+    let mut scored: Vec<(f64, Candidate<Id>, ScoreExplanation)> = memories
         .into_iter()
         .enumerate()
         .map(|(n, candidate)| {
@@ -225,8 +234,8 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
     // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
-    scored.retain(|(_, candidate, _)| said.insert(candidate.said));
-    spread(scored, setting.profile.min_score, limit)
+    scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
+    diversify(scored, setting.profile.min_score, limit)
 }
 
 /// Returns, for each session, what its pieces after the best one add to each of its memories, and the share that the
@@ -265,36 +274,36 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
     memories
 }
 
-/// Maps a cosine to a relevance. Unrelated texts have a cosine of about [`UNRELATED`].
-fn nearness(cosine: f64) -> f64 {
-    ((cosine - UNRELATED) / (1.0 - UNRELATED)).clamp(0.0, 1.0)
+/// Maps a cosine to a relevance. Unrelated texts have a cosine of about [`UNRELATED_COSINE`].
+fn normalize_cosine(cosine: f64) -> f64 {
+    ((cosine - UNRELATED_COSINE) / (1.0 - UNRELATED_COSINE)).clamp(0.0, 1.0)
 }
 
-/// See [`nearness`].
-const UNRELATED: f64 = 0.0;
+/// See [`normalize_cosine`].
+const UNRELATED_COSINE: f64 = 0.0;
 
-fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &Setting<'_>) -> Why {
+fn why<Id>(candidate: &Candidate<Id>, support: f64, setting: &RankingContext<'_>) -> ScoreExplanation {
     let bm25 = candidate.bm25 + support;
     let half = HALF_AT * setting.ideal.max(f64::MIN_POSITIVE);
-    let mut why = Why {
+    let mut why = ScoreExplanation {
         bm25: candidate.bm25,
         session: support,
         text: bm25 / (bm25 + half),
         cosine: candidate.cosine,
-        vector: candidate.cosine.map(nearness),
+        vector: candidate.cosine.map(normalize_cosine),
         prior: prior(candidate, setting.now),
         repeat: 1.0,
-        ..Why::default()
+        ..ScoreExplanation::default()
     };
     combine(&mut why, setting);
     why
 }
 
 /// Combines text and vector into the relevance.
-fn combine(why: &mut Why, setting: &Setting<'_>) {
+fn combine(why: &mut ScoreExplanation, setting: &RankingContext<'_>) {
     let profile = setting.profile;
     let vector = if why.vector.is_some() {
-        profile.vector * setting.known.clamp(0.0, 1.0) * (FEW_WORDS / setting.words.max(1.0)).min(1.0)
+        profile.vector * setting.known.clamp(0.0, 1.0) * (SHORT_QUERY_WORDS / setting.words.max(1.0)).min(1.0)
     } else {
         0.0
     };
@@ -302,18 +311,18 @@ fn combine(why: &mut Why, setting: &Setting<'_>) {
     why.vector_share = if all > 0.0 { vector / all } else { 0.0 };
     let text = if profile.text > 0.0 { why.text } else { 0.0 };
     let relevance = text * (1.0 - why.vector_share) + why.vector.unwrap_or(0.0) * why.vector_share;
-    why.relevance = if profile.is_raw { relevance } else { lifted(relevance) };
+    why.relevance = if profile.is_raw { relevance } else { rescale_relevance(relevance) };
 }
 
 /// Rescales a relevance without changing the order. A memory of the usual length whose vector is unknown scores two
 /// thirds if it has every word of the query, and one third if it has a quarter of their total weight.
-fn lifted(relevance: f64) -> f64 {
+fn rescale_relevance(relevance: f64) -> f64 {
     2.0 * relevance / (1.0 + relevance)
 }
 
 /// Returns, for each memory, the reciprocal ranks by words and by vector, at most 1.
 #[expect(clippy::cast_precision_loss, reason = "some hundred")]
-fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
+fn reciprocal_ranks<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
     let mut ranks = vec![(0.0, 0.0); memories.len()];
     let of = |place: usize| (RRF_K + 1.0) / (RRF_K + 1.0 + place as f64);
     for (place, rank) in ranks.iter_mut().enumerate().filter(|(n, _)| memories[*n].bm25 > 0.0) {
@@ -328,14 +337,14 @@ fn reciprocal<Id>(memories: &[Candidate<Id>]) -> Vec<(f64, f64)> {
 }
 
 fn prior<Id>(candidate: &Candidate<Id>, now: i64) -> f64 {
-    worth(candidate.importance, candidate.created, candidate.seen, candidate.accessed, now)
+    prior_score(candidate.importance, candidate.created, candidate.seen, candidate.accessed, now)
 }
 
 /// Returns a memory's prior from 0 to 1, independent of any query. It depends on importance, age, the number of
 /// occurrences, and how often the memory was looked up or shown. Search uses it to break ties, and compression uses it
 /// to choose what to fold into digests.
 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds is exact, and days need not be")]
-pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) -> f64 {
+pub fn prior_score(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) -> f64 {
     let days = now.saturating_sub(created).max(0) as f64 / 86_400_000.0;
     let fresh = 0.5_f64.powf(days / HALF_LIFE_DAYS);
     let importance = if importance.is_nan() { 0.0 } else { importance.clamp(0.0, 1.0) };
@@ -344,7 +353,11 @@ pub fn worth(importance: f64, created: i64, seen: u32, accessed: u32, now: i64) 
 }
 
 /// Selects the best memory repeatedly, each time demoting memories of sessions that are already listed.
-fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64, limit: usize) -> Vec<Ranked<Id>> {
+fn diversify<Id: Clone>(
+    mut scored: Vec<(f64, Candidate<Id>, ScoreExplanation)>,
+    min_score: f64,
+    limit: usize,
+) -> Vec<RankedMemory<Id>> {
     let mut shown: HashMap<String, i32> = HashMap::new();
     let mut ranked = Vec::with_capacity(limit.min(scored.len()));
     while ranked.len() < limit {
@@ -354,7 +367,7 @@ fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64,
             if best.is_some_and(|(_, best, _)| *score <= best) {
                 break;
             }
-            let kept: f64 = if candidate.kind == TURN { REPEATED_TURN } else { REPEAT };
+            let kept: f64 = if candidate.kind == TURN_KIND { REPEATED_TURN_FACTOR } else { REPEAT_FACTOR };
             let kept = kept.powi(shown.get(&candidate.session).copied().unwrap_or(0));
             if best.is_none_or(|(_, best, _)| score * kept > best) {
                 best = Some((n, score * kept, kept));
@@ -363,7 +376,7 @@ fn spread<Id: Clone>(mut scored: Vec<(f64, Candidate<Id>, Why)>, min_score: f64,
         let Some((n, score, repeat)) = best.filter(|&(_, score, _)| score >= min_score) else { break };
         let (_, candidate, why) = scored.remove(n);
         *shown.entry(candidate.session).or_default() += 1;
-        ranked.push(Ranked { id: candidate.id, score, why: Why { repeat, ..why } });
+        ranked.push(RankedMemory { id: candidate.id, score, why: ScoreExplanation { repeat, ..why } });
     }
     ranked
 }
@@ -376,7 +389,8 @@ mod tests {
 
     use super::*;
 
-    const SETTING: Setting<'_> = Setting { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, words: 4.0, profile: &DEFAULT };
+    const SETTING: RankingContext<'_> =
+        RankingContext { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, words: 4.0, profile: &DEFAULT_PROFILE };
 
     fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
         Candidate {
@@ -389,7 +403,7 @@ mod tests {
             created: 0,
             seen: 1,
             accessed: 0,
-            said: u64::from(id),
+            content_hash: u64::from(id),
         }
     }
 
@@ -435,19 +449,19 @@ mod tests {
 
     #[test]
     fn what_was_found_by_its_meaning_alone_is_kept_where_it_is_near() {
-        let far = Candidate { cosine: Some(NEAR_ENOUGH - 0.05), ..candidate(1, "a", 0.0) };
+        let far = Candidate { cosine: Some(MIN_COSINE - 0.05), ..candidate(1, "a", 0.0) };
         let near = Candidate { cosine: Some(0.6), ..candidate(2, "b", 0.0) };
         let said = candidate(3, "c", 4.0);
         let both = Candidate { cosine: Some(0.6), ..candidate(4, "d", 4.0) };
         assert_eq!(order(vec![far.clone(), near, said, both]), [4, 3, 2]);
-        let vectors = Setting { profile: profile("vector").unwrap(), ..SETTING };
+        let vectors = RankingContext { profile: find_profile("vector").unwrap(), ..SETTING };
         assert_eq!(rank(vec![far], &vectors, 9).len(), 1);
     }
 
     #[test]
     fn a_vector_counts_for_no_more_than_the_model_knows_of_the_query() {
         let near = || vec![Candidate { cosine: Some(0.9), ..candidate(1, "a", 1.0) }];
-        let score = |known, words| rank(near(), &Setting { known, words, ..SETTING }, 1)[0].score;
+        let score = |known, words| rank(near(), &RankingContext { known, words, ..SETTING }, 1)[0].score;
         assert!(score(1.0, 3.0) > score(0.5, 3.0) && score(0.5, 3.0) > score(0.0, 3.0));
         assert!(score(1.0, 3.0) > score(1.0, 20.0), "a long query says enough by its words");
         let without = rank(vec![candidate(1, "a", 1.0)], &SETTING, 1)[0].score;
@@ -456,7 +470,10 @@ mod tests {
 
     #[test]
     fn what_says_the_same_stands_once() {
-        let twice = vec![Candidate { said: 7, ..candidate(1, "a", 5.0) }, Candidate { said: 7, ..candidate(2, "b", 4.0) }];
+        let twice = vec![
+            Candidate { content_hash: 7, ..candidate(1, "a", 5.0) },
+            Candidate { content_hash: 7, ..candidate(2, "b", 4.0) },
+        ];
         assert_eq!(order(twice), [1]);
     }
 
@@ -480,10 +497,10 @@ mod tests {
             let first = |id: u32| rows.iter().find(|row| row.0 == id).copied().unwrap();
             let candidates: Vec<Candidate<u32>> = rows.iter().map(|&(id, _, bm25, ..)| {
                 let (_, kind, _, importance, created, seen) = first(id);
-                let kind = if kind == 0 { TURN } else { "learning" }.into();
+                let kind = if kind == 0 { TURN_KIND } else { "learning" }.into();
                 Candidate { kind, importance, created, seen, ..candidate(id, &session(id), bm25) }
             }).collect();
-            let setting = Setting { ideal, ..SETTING };
+            let setting = RankingContext { ideal, ..SETTING };
             let ranked = rank(candidates.clone(), &setting, limit);
             prop_assert!(ranked.iter().all(|one| (0.0..=1.0).contains(&one.score)), "{ranked:?}");
             prop_assert!(ranked.is_sorted_by(|a, b| a.score >= b.score), "{ranked:?}");

@@ -21,24 +21,24 @@ const B: f64 = 0.75;
 const MEAN_TOKENS: f64 = 75.0;
 
 /// The minimum weight of a word, for words that occur in nearly every piece.
-const LEAST: f64 = 1e-6;
+const MIN_WEIGHT: f64 = 1e-6;
 
 /// The parts of an identifier together count at most this share of the whole, so that exact matches come first.
-const PARTS: f64 = 0.8;
+const MAX_PARTS_SHARE: f64 = 0.8;
 
 /// The maximum distance at which two consecutive words of the query count as consecutive in a text: at most one word
 /// may come between them.
-const NEAR: usize = 2;
+const MAX_WORD_DISTANCE: usize = 2;
 
 /// The bonus for consecutive words, as a share of the lesser of their two weights. With it, the right session ranked
 /// first for 82 % of 175 questions about 25 sessions instead of 80 %, and for 65 % of 658 questions about 90 sessions
 /// instead of 63 %.
-const BESIDE: f64 = 1.0;
+const ADJACENCY_BONUS: f64 = 1.0;
 
 /// The words of a query with their weights.
 #[derive(Debug)]
-pub struct Words<'q> {
-    asked: Vec<Word<'q>>,
+pub struct WeightedWords<'q> {
+    query_words: Vec<Word<'q>>,
     weights: Vec<f64>,
     exact: HashMap<&'q str, usize, foldhash::fast::RandomState>,
     /// The initial letters of the words.
@@ -69,7 +69,7 @@ impl Score {
 
 /// The texts of a piece, as stored in the full-text table.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
+pub struct PieceText<'a> {
     /// The memory's title.
     pub title: &'a str,
     /// The piece's part of the content.
@@ -85,10 +85,10 @@ pub struct Piece<'a> {
 #[expect(clippy::cast_precision_loss, reason = "numbers of rows are far below 2^52")]
 pub fn idf(count: usize, rows: usize) -> f64 {
     let (count, rows) = (count.max(1) as f64, rows.max(count).max(1) as f64);
-    (0.5 + (rows - count + 0.5) / (count + 0.5)).ln().max(LEAST)
+    (0.5 + (rows - count + 0.5) / (count + 0.5)).ln().max(MIN_WEIGHT)
 }
 
-impl<'q> Words<'q> {
+impl<'q> WeightedWords<'q> {
     /// Weighs the words of `query`; `counts` says in how many of `rows` pieces each occurs.
     pub fn new(query: &'q Query, counts: &[usize], rows: usize) -> Self {
         let words: Vec<Word<'q>> = query.words().collect();
@@ -112,19 +112,19 @@ impl<'q> Words<'q> {
                 compound_of[n] = place;
             }
         }
-        Self { asked: words, weights, exact, initials, prefixes, compounds, compound_of }
+        Self { query_words: words, weights, exact, initials, prefixes, compounds, compound_of }
     }
 
     /// Returns how many words the query has, counting an identifier as one.
     #[expect(clippy::cast_precision_loss, reason = "at most 128")]
-    pub fn concepts(&self) -> f64 {
+    pub fn count_concepts(&self) -> f64 {
         self.compounds.len() as f64
     }
 
     /// Returns the approximate BM25 of a piece of the usual length that has every word once. Wholes that occur nowhere
     /// are left out, because their parts are words too.
     pub fn ideal(&self, counts: &[usize]) -> f64 {
-        let found = |n: usize| !self.asked[n].whole || counts.get(n).is_some_and(|&count| count > 0);
+        let found = |n: usize| !self.query_words[n].whole || counts.get(n).is_some_and(|&count| count > 0);
         self.sum(|n| if found(n) { self.weights[n] } else { 0.0 })
     }
 
@@ -134,9 +134,9 @@ impl<'q> Words<'q> {
         for compound in &self.compounds {
             let (mut whole, mut parts, mut bound) = (0.0_f64, 0.0, f64::INFINITY);
             for &n in compound {
-                if self.asked[n].whole {
+                if self.query_words[n].whole {
                     whole = whole.max(of(n));
-                    bound = PARTS * self.weights[n];
+                    bound = MAX_PARTS_SHARE * self.weights[n];
                 } else {
                     parts += of(n);
                 }
@@ -147,14 +147,14 @@ impl<'q> Words<'q> {
     }
 
     /// Scores a piece.
-    pub fn score(&self, piece: &Piece<'_>) -> Score {
-        let mut counts = vec![0.0_f64; self.asked.len()];
+    pub fn score(&self, piece: &PieceText<'_>) -> Score {
+        let mut counts = vec![0.0_f64; self.query_words.len()];
         let mut tokens = 0_u32;
         let mut pairs = vec![0.0_f64; self.compounds.len()];
         let texts = [piece.title, piece.content, piece.keywords, piece.files];
         for (text, weight) in texts.into_iter().zip(COLUMN_WEIGHTS) {
             let mut last: Option<(usize, usize)> = None;
-            tokens::each_of(text, self.initials, |token| {
+            tokens::for_each_with_initials(text, self.initials, |token| {
                 tokens += 1;
                 if !self.initials.has(token.text) {
                     return;
@@ -165,7 +165,7 @@ impl<'q> Words<'q> {
                     if let Some((before, at)) = last
                         && here == before + 1
                         && token.word > at
-                        && token.word - at <= NEAR
+                        && token.word - at <= MAX_WORD_DISTANCE
                     {
                         pairs[before] += weight;
                     }
@@ -174,7 +174,7 @@ impl<'q> Words<'q> {
                     }
                 }
                 for &n in &self.prefixes {
-                    let word = self.asked[n].token;
+                    let word = self.query_words[n].token;
                     if token.text.len() > word.len() && token.text.starts_with(word) {
                         counts[n] += weight;
                     }
@@ -190,7 +190,7 @@ impl<'q> Words<'q> {
                 weight_of(place - 1).min(weight_of(place)) * pairs[place - 1] * (K1 + 1.0) / (pairs[place - 1] + length)
             })
             .sum();
-        Score { bm25: self.sum(|n| parts[n]) + BESIDE * beside, parts }
+        Score { bm25: self.sum(|n| parts[n]) + ADJACENCY_BONUS * beside, parts }
     }
 }
 
@@ -205,19 +205,19 @@ mod tests {
         Query::parse(text, &jiff::Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC))
     }
 
-    fn content(content: &str) -> Piece<'_> {
-        Piece { title: "", content, keywords: "", files: "" }
+    fn content(content: &str) -> PieceText<'_> {
+        PieceText { title: "", content, keywords: "", files: "" }
     }
 
     #[test]
     fn rare_words_short_texts_and_titles_weigh_more() {
         let query = query("cache quokka");
-        let words = Words::new(&query, &[500, 2], 1_000);
-        let score = |piece: &Piece<'_>| words.score(piece).bm25;
+        let words = WeightedWords::new(&query, &[500, 2], 1_000);
+        let score = |piece: &PieceText<'_>| words.score(piece).bm25;
         assert!(score(&content("the quokka")) > score(&content("the cache")));
         let padded = format!("the quokka {}", "and so on ".repeat(100));
         assert!(score(&content("the quokka")) > score(&content(&padded)));
-        assert!(score(&Piece { title: "quokka", ..content("") }) > score(&content("quokka")));
+        assert!(score(&PieceText { title: "quokka", ..content("") }) > score(&content("quokka")));
         assert_eq!(words.score(&content("a quokka's cache")).words().collect::<Vec<_>>(), [0, 1]);
         assert!(score(&content("nothing of it")).abs() < f64::EPSILON);
     }
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn it_is_the_bm25_of_the_books() {
         let query = query("quokka");
-        let words = Words::new(&query, &[2], 10);
+        let words = WeightedWords::new(&query, &[2], 10);
         let text = "quokka ".repeat(3) + &"word ".repeat(27);
         let idf = (0.5 + 8.5_f64 / 2.5).ln();
         let expected = idf * 3.0 * 2.2 / (3.0 + 1.2 * (0.25 + 0.75 * 30.0 / MEAN_TOKENS));
@@ -236,7 +236,7 @@ mod tests {
     fn what_has_an_identifier_as_it_was_written_comes_before_what_has_its_parts() {
         let query = query("why does src/pay.rs fail");
         let counts: Vec<usize> = query.words().map(|_| 3).collect();
-        let words = Words::new(&query, &counts, 100);
+        let words = WeightedWords::new(&query, &counts, 100);
         let score = |text: &str| words.score(&content(text)).bm25;
         assert!(score("in src/pay.rs") > score("pay what src has to rs"));
         assert!(score("pay what src has to rs") > score("nothing here"));
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn words_that_follow_one_another_count_more_than_scattered_ones() {
         let query = query("health check");
-        let words = Words::new(&query, &[3, 3], 100);
+        let words = WeightedWords::new(&query, &[3, 3], 100);
         let score = |text: &str| words.score(&content(text)).bm25;
         assert!(score("the health check of it") > score("check of it the health"));
         assert!(score("the health check of it") > score("the health of it all check"));
@@ -254,15 +254,15 @@ mod tests {
     #[test]
     fn a_last_character_is_found_where_another_follows() {
         let query = query("값");
-        let words = Words::new(&query, &[1], 10);
+        let words = WeightedWords::new(&query, &[1], 10);
         assert_eq!(words.score(&content("값을 바꿈")).words().collect::<Vec<_>>(), [0]);
     }
 
     proptest! {
         #[test]
-        fn scores_are_finite_and_not_negative(text in any::<String>(), asked in any::<String>(), count in 0usize..99) {
-            let query = query(&asked);
-            let words = Words::new(&query, &[count], 50);
+        fn scores_are_finite_and_not_negative(text in any::<String>(), query_words in any::<String>(), count in 0usize..99) {
+            let query = query(&query_words);
+            let words = WeightedWords::new(&query, &[count], 50);
             let score = words.score(&content(&text));
             prop_assert!(score.bm25.is_finite() && score.bm25 >= 0.0);
         }

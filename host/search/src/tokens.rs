@@ -44,11 +44,11 @@ const MAX_COMPOUND_BYTES: usize = 160;
 const MIN_HASH_LEN: usize = 7;
 
 /// How many stems each thread caches. Words repeat, and looking up a stem costs a tenth of computing it.
-const REMEMBERED_STEMS: usize = 8 * 1024;
+const MAX_CACHED_STEMS: usize = 8 * 1024;
 
 /// Abbreviations that programmers use interchangeably with the full words, sorted. Either form finds the other.
 /// Abbreviations that are words of their own, or stand for several words, are left out.
-const SHORT_FORMS: &[(&str, &str)] = &[
+const ABBREVIATIONS: &[(&str, &str)] = &[
     ("arg", "argument"),
     ("args", "arguments"),
     ("attr", "attribute"),
@@ -145,7 +145,7 @@ pub struct Token<'a> {
 /// Returns what the full-text table stores for `text`: its tokens, separated by spaces.
 pub fn index_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 2);
-    each(text, |token| {
+    for_each_token(text, |token| {
         if !out.is_empty() {
             out.push(' ');
         }
@@ -179,22 +179,22 @@ impl Initials {
 }
 
 /// Calls `sink` with every token of `text`, in order.
-pub fn each(text: &str, sink: impl FnMut(Token<'_>)) {
-    each_of(text, Initials::ALL, sink);
+pub fn for_each_token(text: &str, sink: impl FnMut(Token<'_>)) {
+    for_each_with_initials(text, Initials::ALL, sink);
 }
 
 /// Calls `sink` with every token of `text`, in order. English words whose initial is not in `initials` are not stemmed.
 /// Stemming is most of the work when looking for a few words; skipping it is safe because a stem always begins with the
 /// same letter as its word.
-pub fn each_of(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) {
+pub fn for_each_with_initials(text: &str, initials: Initials, mut sink: impl FnMut(Token<'_>)) {
     let text = compose(text);
     // Taken rather than borrowed, because the sink may tokenize too.
-    let mut stems = STEMS.take().unwrap_or_else(Stems::new);
+    let mut stems = STEMS.take().unwrap_or_else(StemCache::new);
     let (folded, whole) = std::mem::take(&mut stems.buffers);
     let mut scanner = Scanner { sink: &mut sink, stems: &mut stems, folded, whole, number: 0, initials };
     scanner.scan(&text);
     let buffers = (scanner.folded, scanner.whole);
-    STEMS.set(Some(Stems { buffers, ..stems }));
+    STEMS.set(Some(StemCache { buffers, ..stems }));
 }
 
 /// Normalizes `text`: NFKC, lower case, without accents, with white space collapsed to single spaces. Two texts that a
@@ -305,12 +305,12 @@ fn joint(rest: &str) -> Option<(Joint, usize)> {
 /// Returns whether `text` begins like `1.2` or `v1.2`.
 fn starts_version(text: &str) -> bool {
     let number = text.strip_prefix('v').unwrap_or(text);
-    let digits = leading(number, |c| c.is_ascii_digit());
+    let digits = prefix_len(number, |c| c.is_ascii_digit());
     digits > 0 && number[digits..].starts_with('.') && number[digits + 1..].starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the length in bytes of the longest prefix of `text` whose characters satisfy `belongs`.
-fn leading(text: &str, belongs: fn(char) -> bool) -> usize {
+fn prefix_len(text: &str, belongs: fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
@@ -337,7 +337,7 @@ impl Name {
 }
 
 /// The English stemmer and a cache of its stems.
-struct Stems {
+struct StemCache {
     stemmer: Stemmer,
     made: HashMap<Box<str>, Box<str>, foldhash::fast::RandomState>,
     /// Buffers for the next [`Scanner`]'s `folded` and `whole`.
@@ -345,10 +345,10 @@ struct Stems {
 }
 
 thread_local! {
-    static STEMS: Cell<Option<Stems>> = const { Cell::new(None) };
+    static STEMS: Cell<Option<StemCache>> = const { Cell::new(None) };
 }
 
-impl Stems {
+impl StemCache {
     fn new() -> Self {
         Self { stemmer: Stemmer::create(Algorithm::English), made: HashMap::default(), buffers: Default::default() }
     }
@@ -356,10 +356,10 @@ impl Stems {
     /// Returns the stem of a word of lower-case ASCII letters.
     fn of(&mut self, word: &str) -> &str {
         if !self.made.contains_key(word) {
-            if self.made.len() >= REMEMBERED_STEMS {
+            if self.made.len() >= MAX_CACHED_STEMS {
                 self.made.clear();
             }
-            let long = SHORT_FORMS.binary_search_by_key(&word, |(short, _)| short).map_or(word, |at| SHORT_FORMS[at].1);
+            let long = ABBREVIATIONS.binary_search_by_key(&word, |(short, _)| short).map_or(word, |at| ABBREVIATIONS[at].1);
             self.made.insert(word.into(), self.stemmer.stem(long).into());
         }
         self.made.get(word).map_or("", AsRef::as_ref)
@@ -399,7 +399,7 @@ const KINDS: [Kind; 256] = {
 
 struct Scanner<'s, S> {
     sink: &'s mut S,
-    stems: &'s mut Stems,
+    stems: &'s mut StemCache,
     /// The folded parts of the current compound, without joints.
     folded: String,
     whole: String,
@@ -447,7 +447,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         let Some(c) = rest.chars().next() else { return 1 };
         self.number += usize::from(is_paired(c) || is_word(c));
         if is_paired(c) {
-            let run = leading(rest, is_paired);
+            let run = prefix_len(rest, is_paired);
             self.pairs(&rest[..run]);
             run
         } else if is_word(c) {
@@ -523,7 +523,7 @@ impl<S: FnMut(Token<'_>)> Scanner<'_, S> {
         let mut next = Joint::Dot;
         let mut rest = text;
         while !rest.is_empty() {
-            let len = leading(rest, is_word);
+            let len = prefix_len(rest, is_word);
             let parts = self.parts(&rest[..len]);
             match names.last_mut() {
                 Some(name) if next == Joint::Hyphen => name.parts.extend(parts),
@@ -666,10 +666,10 @@ fn clip_end(text: &str) -> &str {
 
 /// Returns the length in bytes of the joined words at the start of `text`.
 fn compound_len(text: &str) -> usize {
-    let mut len = leading(text, is_word);
+    let mut len = prefix_len(text, is_word);
     while let Some((_, joint)) = joint(&text[len..]) {
         len += joint;
-        len += leading(&text[len..], is_word);
+        len += prefix_len(&text[len..], is_word);
     }
     len
 }
@@ -679,7 +679,7 @@ fn contraction_len(rest: &str) -> usize {
     let Some(mark) = rest.chars().next().filter(|c| matches!(c, '\'' | '\u{2019}')) else {
         return 0;
     };
-    let letters = leading(&rest[mark.len_utf8()..], is_word);
+    let letters = prefix_len(&rest[mark.len_utf8()..], is_word);
     if (1..=2).contains(&letters) { mark.len_utf8() + letters } else { 0 }
 }
 
@@ -702,7 +702,7 @@ mod tests {
 
     fn tokens(text: &str) -> Vec<String> {
         let mut tokens = Vec::new();
-        each(text, |token| tokens.push(token.text.to_owned()));
+        for_each_token(text, |token| tokens.push(token.text.to_owned()));
         tokens
     }
 
@@ -713,8 +713,8 @@ mod tests {
 
     #[test]
     fn short_forms_stand_for_their_words() {
-        assert!(SHORT_FORMS.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(SHORT_FORMS.iter().all(|(short, long)| short[..1] == long[..1]), "a stem begins as its word does");
+        assert!(ABBREVIATIONS.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(ABBREVIATIONS.iter().all(|(short, long)| short[..1] == long[..1]), "a stem begins as its word does");
         assert_eq!(tokens("auth of the db"), tokens("authentication of the database"));
         assert_eq!(tokens("initDb")[1..], tokens("initialize database"));
     }
@@ -783,7 +783,7 @@ mod tests {
     proptest! {
         #[test]
         fn stems_begin_as_their_words_do(words in "[a-z]{1,9}( [a-z]{1,12}){0,9}") {
-            each(&words, |token| assert_eq!(token.text.as_bytes()[0], token.surface.as_bytes()[0], "{token:?}"));
+            for_each_token(&words, |token| assert_eq!(token.text.as_bytes()[0], token.surface.as_bytes()[0], "{token:?}"));
         }
 
         #[test]
@@ -801,7 +801,7 @@ mod tests {
                 let mut found = Vec::new();
                 let mut scanner = Scanner {
                     sink: &mut |token: Token<'_>| found.push(format!("{token:?}")),
-                    stems: &mut Stems::new(),
+                    stems: &mut StemCache::new(),
                     folded: String::new(),
                     whole: String::new(),
                     number: 0,

@@ -20,12 +20,12 @@ use pulp::Arch;
 const SCALE_BYTES: usize = 4;
 
 /// The greatest packed number.
-const MOST: f32 = 127.0;
+const MAX_QUANTIZED: f32 = 127.0;
 
 /// Packs a vector of length 1.
 pub fn pack(vector: &[f32]) -> Vec<u8> {
     let greatest = vector.iter().fold(0.0_f32, |greatest, x| greatest.max(x.abs()));
-    let scale = greatest.max(f32::MIN_POSITIVE) / MOST;
+    let scale = greatest.max(f32::MIN_POSITIVE) / MAX_QUANTIZED;
     let mut packed = Vec::with_capacity(SCALE_BYTES + vector.len());
     packed.extend_from_slice(&scale.to_le_bytes());
     #[expect(clippy::cast_possible_truncation, reason = "it is between -127 and 127")]
@@ -46,8 +46,8 @@ pub fn unpack(packed: &[u8]) -> Option<Vec<f32>> {
 }
 
 /// Returns the places whose codes are in a block, or `None` if the block contains anything but whole entries.
-pub fn places(block: &[u8], code_bytes: usize) -> Option<Vec<u16>> {
-    let entries = block.chunks_exact(PLACE_BYTES + code_bytes);
+pub fn read_slots(block: &[u8], code_bytes: usize) -> Option<Vec<u16>> {
+    let entries = block.chunks_exact(SLOT_BYTES + code_bytes);
     let is_whole = entries.remainder().is_empty();
     is_whole.then(|| entries.map(|entry| u16::from_le_bytes([entry[0], entry[1]])).collect())
 }
@@ -58,14 +58,14 @@ const FACTOR_BYTES: usize = 4;
 /// The number of standard deviations beyond which a number is far from zero. For normally distributed numbers, this
 /// threshold loses least with two bits (Max, 1960). The numbers of a randomly rotated vector of length 1 are normally
 /// distributed.
-const FAR: f32 = 0.9816;
+const FAR_THRESHOLD: f32 = 0.9816;
 
 /// The offset of the code levels: the sign plane counts twice, the other once, and this is subtracted.
-const MIDDLE: f32 = 1.5;
+const LEVEL_OFFSET: f32 = 1.5;
 
 /// Three standard deviations of the error of an estimate, for a vector of one number. It was measured as 0.02 for 256
 /// numbers, and decreases with the square root of their count.
-const ERROR: f32 = 3.0 * 0.02 * 16.0;
+const ESTIMATE_ERROR: f32 = 3.0 * 0.02 * 16.0;
 
 /// How many bits each number of the query is rounded to.
 const QUERY_BITS: usize = 4;
@@ -95,10 +95,10 @@ fn plane<T: Copy>(numbers: &[T], is_set: impl Fn(T) -> bool) -> Vec<u8> {
 /// numbers that are far from zero if not negative, or near zero if negative.
 #[expect(clippy::cast_precision_loss, reason = "some hundred numbers")]
 fn code(vector: &[f32]) -> Vec<u8> {
-    let far = FAR / (vector.len().max(1) as f32).sqrt();
+    let far = FAR_THRESHOLD / (vector.len().max(1) as f32).sqrt();
     let high = |x: f32| x >= 0.0;
     let low = |x: f32| if x >= 0.0 { x >= far } else { x >= -far };
-    let level = |x: f32| f32::from(u8::from(high(x)) * 2 + u8::from(low(x))) - MIDDLE;
+    let level = |x: f32| f32::from(u8::from(high(x)) * 2 + u8::from(low(x))) - LEVEL_OFFSET;
     let product: f32 = vector.iter().map(|&x| x * level(x)).sum();
     let factor = if product > 0.0 { 1.0 / product } else { 0.0 };
     let mut code = factor.to_le_bytes().to_vec();
@@ -109,7 +109,7 @@ fn code(vector: &[f32]) -> Vec<u8> {
 
 /// A query vector.
 #[derive(Clone, Debug)]
-pub struct Probe {
+pub struct QueryVector {
     vector: Vec<f32>,
     /// The rounded query as bit planes, lowest bit first, each of [`LANES`] words.
     planes: Vec<[[u64; LANES]; QUERY_BITS]>,
@@ -125,7 +125,7 @@ pub struct Probe {
 
 /// The nearest codes found so far.
 #[derive(Debug)]
-pub struct Nearest {
+pub struct NearestCodes {
     most: usize,
     /// Estimates as comparable keys, with their rows; the worst on top.
     rows: BinaryHeap<Reverse<(i32, i64)>>,
@@ -133,7 +133,7 @@ pub struct Nearest {
     bar: f32,
 }
 
-impl Probe {
+impl QueryVector {
     /// Creates a probe from a vector of length 1.
     pub fn new(vector: Vec<f32>, known: f32) -> Self {
         const STEPS: f32 = 15.0;
@@ -172,14 +172,14 @@ impl Probe {
         Some((sum * scale).clamp(-1.0, 1.0))
     }
 
-    /// Offers every code of a block to `nearest`; see [`entry`]. `row` maps an entry's place to its row.
-    pub fn look_through(&self, block: &[u8], nearest: &mut Nearest, row: impl Fn(u16) -> i64) {
+    /// Offers every code of a block to `nearest`; see [`encode_entry`]. `row` maps an entry's place to its row.
+    pub fn scan_block(&self, block: &[u8], nearest: &mut NearestCodes, row: impl Fn(u16) -> i64) {
         let bytes = plane_bytes(self.vector.len());
         self.arch.dispatch(
             #[inline(always)]
             || {
-                for entry in block.chunks_exact(PLACE_BYTES + FACTOR_BYTES + 2 * bytes) {
-                    let (place, code) = entry.split_at(PLACE_BYTES);
+                for entry in block.chunks_exact(SLOT_BYTES + FACTOR_BYTES + 2 * bytes) {
+                    let (place, code) = entry.split_at(SLOT_BYTES);
                     let (factor, planes) = code.split_at(FACTOR_BYTES);
                     let (high, low) = planes.split_at(bytes);
                     let factor = f32::from_le_bytes([factor[0], factor[1], factor[2], factor[3]]);
@@ -211,24 +211,25 @@ impl Probe {
             }
         }
         let (set, products) = (set.iter().sum::<u64>(), products.iter().sum::<u64>());
-        self.lowest * (set as f32 - MIDDLE * self.vector.len() as f32) + self.step * (products as f32 - MIDDLE * self.sum)
+        self.lowest * (set as f32 - LEVEL_OFFSET * self.vector.len() as f32)
+            + self.step * (products as f32 - LEVEL_OFFSET * self.sum)
     }
 }
 
 /// The size of the place before a code in a block, a little-endian number.
-const PLACE_BYTES: usize = 2;
+const SLOT_BYTES: usize = 2;
 
 /// Returns an entry of a block of codes: the place of its row in the block, and its code.
-pub fn entry(place: u16, vector: &[f32]) -> Vec<u8> {
+pub fn encode_entry(place: u16, vector: &[f32]) -> Vec<u8> {
     let mut entry = place.to_le_bytes().to_vec();
     entry.extend(code(vector));
     entry
 }
 
 /// Removes the entries of a block whose places are `gone`.
-pub fn without(block: &mut Vec<u8>, code_bytes: usize, gone: impl Fn(u16) -> bool) {
+pub fn remove_entries(block: &mut Vec<u8>, code_bytes: usize, gone: impl Fn(u16) -> bool) {
     let kept: Vec<u8> = block
-        .chunks_exact(PLACE_BYTES + code_bytes)
+        .chunks_exact(SLOT_BYTES + code_bytes)
         .filter(|entry| !gone(u16::from_le_bytes([entry[0], entry[1]])))
         .flatten()
         .copied()
@@ -237,24 +238,24 @@ pub fn without(block: &mut Vec<u8>, code_bytes: usize, gone: impl Fn(u16) -> boo
 }
 
 /// Maps an estimate to an integer that sorts as `f32::total_cmp` sorts estimates.
-fn key_of(estimate: f32) -> i32 {
+fn sort_key(estimate: f32) -> i32 {
     let bits = estimate.to_bits().cast_signed();
     bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
-/// The inverse of [`key_of`].
-fn estimate_of(key: i32) -> f32 {
+/// The inverse of [`sort_key`].
+fn estimate_from_key(key: i32) -> f32 {
     f32::from_bits((key ^ ((key >> 31).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
 }
 
-impl Nearest {
+impl NearestCodes {
     /// Creates a collection for the nearest `most`.
     pub fn new(most: usize) -> Self {
         Self { most, rows: BinaryHeap::with_capacity(most + 1), bar: f32::NEG_INFINITY }
     }
 
     fn add(&mut self, estimate: f32, row: i64) {
-        self.push(key_of(estimate), row);
+        self.push(sort_key(estimate), row);
     }
 
     fn push(&mut self, key: i32, row: i64) {
@@ -262,7 +263,7 @@ impl Nearest {
         if self.rows.len() > self.most {
             self.rows.pop();
             let worst = self.rows.peek().map_or(0, |worst| worst.0.0);
-            self.bar = estimate_of(worst);
+            self.bar = estimate_from_key(worst);
         }
     }
 
@@ -283,11 +284,11 @@ impl Nearest {
     /// Returns the rows, in ascending order, that are likely to include the nearest `enough`: those whose estimate is
     /// below that of number `enough` by no more than the estimation error for `dims` numbers.
     #[expect(clippy::cast_precision_loss, reason = "some hundred numbers")]
-    pub fn best(mut self, enough: usize, dims: usize) -> Vec<i64> {
+    pub fn likely_nearest(mut self, enough: usize, dims: usize) -> Vec<i64> {
         let mut keys: Vec<i32> = self.rows.iter().map(|Reverse((key, _))| *key).collect();
         if enough > 0 && keys.len() > enough {
             let (_, last, _) = keys.select_nth_unstable_by(enough - 1, |a, b| b.cmp(a));
-            let bar = key_of(estimate_of(*last) - ERROR / (dims.max(1) as f32).sqrt());
+            let bar = sort_key(estimate_from_key(*last) - ESTIMATE_ERROR / (dims.max(1) as f32).sqrt());
             self.rows.retain(|Reverse((key, _))| *key >= bar);
         }
         self.rows()
@@ -344,7 +345,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_vector_of_its_kind_has_no_cosine() {
-        let probe = Probe::new(unit(vec![1.0; 16]), 1.0);
+        let probe = QueryVector::new(unit(vec![1.0; 16]), 1.0);
         assert!(probe.cosine(&pack(&unit(vec![1.0; 16]))).is_some_and(|c| (c - 1.0).abs() < 0.01));
         assert_eq!(probe.cosine(&pack(&unit(vec![1.0; 8]))), None);
         assert_eq!(probe.cosine(&[]), None);
@@ -356,10 +357,10 @@ mod tests {
     #[test]
     fn entries_are_taken_out_of_a_block() {
         let vectors: Vec<Vec<f32>> = (0..3_u8).map(|n| unit((0..8).map(|k| f32::from(k ^ n) - 3.5).collect())).collect();
-        let mut block: Vec<u8> = vectors.iter().zip(0..).flat_map(|(vector, place)| entry(place, vector)).collect();
-        without(&mut block, code_bytes(8), |place| place == 1);
-        let mut nearest = Nearest::new(9);
-        Probe::new(vectors[2].clone(), 1.0).look_through(&block, &mut nearest, |place| i64::from(place) + 10);
+        let mut block: Vec<u8> = vectors.iter().zip(0..).flat_map(|(vector, place)| encode_entry(place, vector)).collect();
+        remove_entries(&mut block, code_bytes(8), |place| place == 1);
+        let mut nearest = NearestCodes::new(9);
+        QueryVector::new(vectors[2].clone(), 1.0).scan_block(&block, &mut nearest, |place| i64::from(place) + 10);
         assert_eq!(nearest.rows(), [10, 12]);
     }
 
@@ -370,7 +371,7 @@ mod tests {
                 prop::collection::vec(-1.0_f32..1.0, n), prop::collection::vec(-1.0_f32..1.0, n)))
         ) {
             let (a, b) = (unit(a), unit(b));
-            let packed = Probe::new(a.clone(), 1.0).cosine(&pack(&b)).unwrap();
+            let packed = QueryVector::new(a.clone(), 1.0).cosine(&pack(&b)).unwrap();
             prop_assert!((packed - cosine(&a, &b).clamp(-1.0, 1.0)).abs() < 0.02, "{packed}");
         }
 
@@ -379,11 +380,11 @@ mod tests {
             vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 70), 1..40), most in 1usize..50,
         ) {
             let vectors: Vec<Vec<f32>> = vectors.into_iter().map(unit).collect();
-            let probe = Probe::new(vectors[0].clone(), 1.0);
+            let probe = QueryVector::new(vectors[0].clone(), 1.0);
             let best = |most: usize| {
-                let block: Vec<u8> = vectors.iter().zip(0..).flat_map(|(vector, place)| entry(place, vector)).collect();
-                let mut nearest = Nearest::new(most);
-                probe.look_through(&block, &mut nearest, i64::from);
+                let block: Vec<u8> = vectors.iter().zip(0..).flat_map(|(vector, place)| encode_entry(place, vector)).collect();
+                let mut nearest = NearestCodes::new(most);
+                probe.scan_block(&block, &mut nearest, i64::from);
                 nearest.rows()
             };
             let rows = best(most);
@@ -415,11 +416,12 @@ mod tests {
             (0..VECTORS).map(|n| unit(matters[n % 100].iter().map(|x| 0.6 * x + random()).collect())).collect();
         let (mut right, mut all) = (0, 0);
         for query in vectors.iter().step_by(997) {
-            let probe = Probe::new(query.clone(), 1.0);
-            let mut nearest = Nearest::new(8 * NEAREST);
+            let probe = QueryVector::new(query.clone(), 1.0);
+            let mut nearest = NearestCodes::new(8 * NEAREST);
             for (block, vectors) in vectors.chunks(100).enumerate() {
-                let codes: Vec<u8> = vectors.iter().zip(0..).flat_map(|(vector, place)| entry(place, vector)).collect();
-                probe.look_through(&codes, &mut nearest, |place| i64::try_from(block).unwrap() * 100 + i64::from(place));
+                let codes: Vec<u8> =
+                    vectors.iter().zip(0..).flat_map(|(vector, place)| encode_entry(place, vector)).collect();
+                probe.scan_block(&codes, &mut nearest, |place| i64::try_from(block).unwrap() * 100 + i64::from(place));
             }
             let chosen = nearest.rows();
             let mut exact: Vec<usize> = (0..VECTORS).collect();

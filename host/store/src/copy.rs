@@ -4,31 +4,32 @@
 //! new file over the old one would leave other processes with the old file open but the new file's log.
 
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{PATIENCE, Result, SCHEMA_VERSION, Store, StoreError, classify, open_read_only};
+use throughline_platform::open::FileOptions as _;
+
+use super::{BUSY_TIMEOUT, Result, SCHEMA_VERSION, Store, StoreError, classify, open_read_only};
 
 /// Copies all pages in one step, so that concurrent writes cannot restart the backup.
 const ALL: std::ffi::c_int = -1;
 
 /// How often to retry if the database is written to between the safety copy and the replacement.
-const ATTEMPTS: u32 = 20;
+const MAX_ATTEMPTS: u32 = 20;
 
 /// SQLite's default page size, in bytes, which all our databases have.
 const PAGE: u32 = 4096;
 
 /// Tables that every database of ours has, since the first schema.
-const OURS: [&str; 5] = ["memories", "meta", "projects", "sightings", "transcripts"];
+const REQUIRED_TABLES: [&str; 5] = ["memories", "meta", "projects", "sightings", "transcripts"];
 
 /// What a copy contains.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Content {
+pub struct CopySummary {
     /// The schema version.
     pub schema: u32,
     /// The number of memories.
@@ -44,7 +45,7 @@ pub struct Content {
 impl Store {
     /// Copies the database, as of one moment, into a new file that only the user can read, and validates the copy. The
     /// copy is a single file without a log and is on disk when this returns. On failure the file is removed.
-    pub fn copy_to(&self, file: &Path) -> Result<Content> {
+    pub fn copy_to(&self, file: &Path) -> Result<CopySummary> {
         let copied = self.copy_pages(file).and_then(|()| {
             examine(file)?
                 .ok_or_else(|| StoreError::Damaged(file.into(), "the copy does not have the expected tables".into()))
@@ -66,10 +67,10 @@ impl Store {
     pub fn replace_with(&mut self, other: &Path, copy: &Path, keep: impl FnOnce() -> std::io::Result<()>) -> Result<()> {
         let path = self.path.clone();
         let from = open_read_only(other).map_err(|error| classify(other, error))?;
-        let watch = Self::open(&path, super::Access::Existing, PATIENCE.get().0)?;
+        let watch = Self::open(&path, super::Access::Existing, BUSY_TIMEOUT.get().0)?;
         // Cached statements of the old contents must not be in use.
         self.conn.flush_prepared_statement_cache();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             // The data version changes whenever another connection writes.
             let version = watch.data_version()?;
             watch.copy_pages(copy)?;
@@ -136,7 +137,7 @@ impl Store {
 pub(super) fn copy_pages(from: &Connection, path: &Path, file: &Path) -> Result<()> {
     let cannot = |error: std::io::Error| StoreError::ReadOnly(file.into(), error.to_string());
     // Create the file here rather than in SQLite, so that there is no moment in which others could read it.
-    drop(File::options().write(true).create_new(true).mode(0o600).open(file).map_err(cannot)?);
+    drop(File::options().write(true).create_new(true).private().open(file).map_err(cannot)?);
     let copied = (|| {
         let mut to = writable(file)?;
         // Nobody else knows the file, and it is worthless until it is complete.
@@ -153,13 +154,13 @@ pub(super) fn copy_pages(from: &Connection, path: &Path, file: &Path) -> Result<
     File::open(file).and_then(|file| file.sync_all()).map_err(cannot)
 }
 
-fn writable(file: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn writable(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 /// Copies the next `pages` pages, waiting for locks as long as the thread's connections do.
 fn step(backup: &Backup<'_, '_>, pages: std::ffi::c_int) -> rusqlite::Result<()> {
-    let until = Instant::now() + PATIENCE.get().0;
+    let until = Instant::now() + BUSY_TIMEOUT.get().0;
     loop {
         match backup.step(pages)? {
             StepResult::Busy | StepResult::Locked if Instant::now() < until => {
@@ -180,28 +181,27 @@ fn step(backup: &Backup<'_, '_>, pages: std::ffi::c_int) -> rusqlite::Result<()>
 ///
 /// Fails if the file is not a database, is damaged, or was written by a newer version of this program. Nobody else may
 /// have the file open.
-pub fn examine(file: &Path) -> Result<Option<Content>> {
+pub fn examine(file: &Path) -> Result<Option<CopySummary>> {
     let examined = (|| {
         let conn = writable(file)?;
         conn.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
-        let sound: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if sound != "ok" {
-            return Ok(Err(StoreError::Damaged(file.into(), sound)));
-        }
-        let mut has = conn.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
-        for table in OURS {
-            if !has.exists([table])? {
-                return Ok(Ok(None));
-            }
+        // A schema that is not ours is not run, not even to check it.
+        if !has_required_tables(&conn)? {
+            return Ok(Ok(None));
         }
         let schema: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if schema > SCHEMA_VERSION {
             return Ok(Err(StoreError::Newer { path: file.into(), found: schema }));
         }
+        let sound: String = conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if sound != "ok" {
+            return Ok(Err(StoreError::Damaged(file.into(), sound)));
+        }
         let count = |table: &str| -> rusqlite::Result<u64> {
-            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0)).map(super::untime)
+            conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+                .map(super::time_from_sql)
         };
-        Ok(Ok(Some(Content {
+        Ok(Ok(Some(CopySummary {
             schema,
             memories: count("memories")?,
             sessions: count("session_history")?,
@@ -212,8 +212,19 @@ pub fn examine(file: &Path) -> Result<Option<Content>> {
     examined.map_err(|error| classify(file, error))?
 }
 
+/// Whether the database has the tables that every database of ours has.
+pub(super) fn has_required_tables(conn: &Connection) -> rusqlite::Result<bool> {
+    let mut has = conn.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
+    for table in REQUIRED_TABLES {
+        if !has.exists([table])? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Gives the copy the page size of our databases, so that it can replace one.
-pub fn converge(file: &Path) -> Result<()> {
+pub fn match_page_size(file: &Path) -> Result<()> {
     let converged = (|| {
         let conn = writable(file)?;
         let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
@@ -226,7 +237,7 @@ pub fn converge(file: &Path) -> Result<()> {
 }
 
 /// Returns the files of a database: the database itself, its WAL, and the WAL's index.
-pub fn files_of(database: &Path) -> [PathBuf; 3] {
+pub fn database_files(database: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|end| {
         let mut file = database.as_os_str().to_owned();
         file.push(end);

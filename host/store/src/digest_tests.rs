@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::tests::{Fixture, fixture, project};
+use super::tests::{Fixture, all_redacted, fixture, project, redacted};
 use super::*;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
+use throughline_model::redacted::TextRedactor;
+use throughline_notes::Note;
 use throughline_search::query::Query;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -16,8 +18,8 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The current time in these tests.
 const NOW: u64 = 1_000 * DAY;
 
-fn folding(project: &Project) -> Folding<'_> {
-    Folding { project: Some(&project.id), before: NOW - 180 * DAY, below: 0.45, turns: false, summaries: 3, now: NOW }
+fn folding(project: &Project) -> FoldOptions<'_> {
+    FoldOptions { project: Some(&project.id), before: NOW - 180 * DAY, below: 0.45, turns: false, summaries: 3, now: NOW }
 }
 
 /// Returns a session's draft with a word of its own.
@@ -55,13 +57,13 @@ fn fold(it: &mut Fixture, project: &Project) -> Vec<String> {
 /// Returns the identifiers and titles of what a search finds.
 fn search(it: &Fixture, words: &str, project: &Project) -> Vec<(String, String)> {
     let query = Query::parse(words, &jiff::Zoned::now());
-    let profile = throughline_search::rank::profile("text").unwrap();
+    let profile = throughline_search::rank::find_profile("text").unwrap();
     let found = it.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 50, NOW) }).unwrap();
     found.hits.into_iter().map(|hit| (hit.memory.id, hit.memory.title)).collect()
 }
 
 fn listed(it: &Fixture) -> Vec<throughline_model::contract::Memory> {
-    it.store.recent(&Filter::default(), 1_000).unwrap()
+    it.store.recent(&MemoryFilter::default(), 1_000).unwrap()
 }
 
 /// Returns everything stored about memories and their index.
@@ -137,10 +139,10 @@ fn what_comes_back_is_what_it_was() {
     let before = rows(&it);
     let ids = fold(&mut it, &project);
     assert_ne!(rows(&it), before);
-    let Unfolded::Back(back) = it.store.unfold(&ids[0], NOW).unwrap() else { panic!("it did not come back") };
+    let UnfoldOutcome::Back(back) = it.store.unfold(&ids[0], NOW).unwrap() else { panic!("it did not come back") };
     assert_eq!(back.len(), 6);
     assert_eq!(rows(&it), before);
-    assert_eq!(it.store.unfold(&ids[0], NOW).unwrap(), Unfolded::NotFolded);
+    assert_eq!(it.store.unfold(&ids[0], NOW).unwrap(), UnfoldOutcome::NotFolded);
     // It was accessed, so it is not folded again at once.
     assert!(fold(&mut it, &project).is_empty());
     sound(&it);
@@ -152,7 +154,7 @@ fn one_comes_back_alone_and_leaves_its_digest() {
     otters(&mut it, &project);
     let ids = fold(&mut it, &project);
     let source = it.store.folded(&ids[0]).unwrap().unwrap().sources[2].clone();
-    assert!(matches!(it.store.unfold(&source.id, NOW).unwrap(), Unfolded::Back(back) if back.len() == 1));
+    assert!(matches!(it.store.unfold(&source.id, NOW).unwrap(), UnfoldOutcome::Back(back) if back.len() == 1));
     assert_eq!(search(&it, "otterd", &project), [(source.id, "About otterd".to_owned())]);
     let digest = &it.store.memory(&ids[0], None).unwrap()[0].memory;
     assert_eq!(digest.content.lines().count(), 5);
@@ -182,7 +184,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
         &[],
     );
     // The same text, saved by the user.
-    it.store.save_memory(&project, "", &Draft { key: None, ..many[3].clone() }, NOW).unwrap();
+    it.store.save_memory(&project, "", &redacted(Draft { key: None, ..many[3].clone() }), NOW).unwrap();
     it.store.conn.execute(
         "INSERT INTO notes (memory, project_id, uid, type, stem, body_hash, tags, keywords, description, related)
          SELECT rowid, project_id, 'x', 'general', 'x', x'00', '[]', '[]', '', '[]' FROM memories WHERE title = 'About noted'", [],
@@ -190,7 +192,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     // Only saved by the user, and imported.
     for n in 0..6 {
         it.store
-            .save_memory(&project, "", &Draft { key: None, ..said("decision", &format!("mine{n}"), 10) }, 10 * DAY)
+            .save_memory(&project, "", &redacted(Draft { key: None, ..said("decision", &format!("mine{n}"), 10) }), 10 * DAY)
             .unwrap();
     }
     let imports: Vec<Import> = (0..6)
@@ -202,7 +204,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
             draft: Draft { key: None, ..said("decision", &format!("theirs{n}"), 10) },
         })
         .collect();
-    it.store.import(&imports, NOW).unwrap();
+    it.store.import(&all_redacted(&imports), NOW).unwrap();
     // Recent memories.
     let young: Vec<Draft> = (0..6).map(|n| said("decision", &format!("young{n}"), 900)).collect();
     it.commit(&project, "s6", &young, &[]);
@@ -213,7 +215,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
     assert!(sources.iter().all(|of| of.title.starts_with("About otter")), "{sources:?}");
     sound(&it);
     // Turns are folded if that is requested.
-    let with_turns = Folding { turns: true, ..folding(&project) };
+    let with_turns = FoldOptions { turns: true, ..folding(&project) };
     let groups = it.store.foldable(&with_turns).unwrap();
     assert_eq!(groups.iter().map(|group| group.kind.as_str()).collect::<Vec<_>>(), ["turn"]);
 }
@@ -249,7 +251,7 @@ fn groups_are_of_a_session_or_of_a_time_and_of_five_to_thirty() {
         it.commit(&project, &format!("lone{n}"), &[said("learning", &format!("lone{n}"), 400)], &[]);
     }
     let groups = it.store.foldable(&folding(&project)).unwrap();
-    let mut sizes: Vec<usize> = groups.iter().map(|group| it.store.in_group(group).unwrap().len()).collect();
+    let mut sizes: Vec<usize> = groups.iter().map(|group| it.store.group_sources(group).unwrap().len()).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [8, 21, 22, 22]);
     let ids = fold(&mut it, &project);
@@ -298,8 +300,8 @@ fn purged_sources_lose_their_texts_and_nothing_else() {
     let folded = it.store.folded(&ids[0]).unwrap().unwrap();
     assert_eq!(folded.purged_at, Some(NOW + 1));
     assert!(folded.sources[0].title.starts_with("About otterb — The otterb"), "{folded:?}");
-    assert_eq!(it.store.unfold(&ids[0], NOW).unwrap(), Unfolded::Purged);
-    assert_eq!(it.store.unfold(&folded.sources[0].id, NOW).unwrap(), Unfolded::Purged);
+    assert_eq!(it.store.unfold(&ids[0], NOW).unwrap(), UnfoldOutcome::Purged);
+    assert_eq!(it.store.unfold(&folded.sources[0].id, NOW).unwrap(), UnfoldOutcome::Purged);
     assert_eq!(search(&it, "otterg", &project).len(), 1);
     sound(&it);
     // Reading the same transcript restores nothing; another session does, with its text.
@@ -373,6 +375,20 @@ fn deleting_a_digest_deletes_what_it_was_made_of() {
     sound(&it);
 }
 
+/// Removes one word.
+struct Otters;
+
+impl TextRedactor for Otters {
+    type Error = std::convert::Infallible;
+
+    fn redact_texts(&mut self, texts: Vec<&mut String>) -> std::result::Result<(), Self::Error> {
+        for text in texts {
+            *text = text.replace("otterf", "[redacted]");
+        }
+        Ok(())
+    }
+}
+
 #[test]
 fn redaction_reaches_sources_digests_and_what_is_left_of_purged_ones() {
     for purged in [false, true] {
@@ -382,14 +398,8 @@ fn redaction_reaches_sources_digests_and_what_is_left_of_purged_ones() {
         if purged {
             it.store.purge(NOW + 1, None, NOW + 1, true).unwrap();
         }
-        let mut redact = |texts: &mut [String]| {
-            for text in texts {
-                *text = text.replace("otterf", "[redacted]");
-            }
-            Ok(())
-        };
-        assert!(it.store.scrub(&project.id, &mut redact, NOW, true).unwrap() > 0);
-        assert_eq!(it.store.scrub(&project.id, &mut redact, NOW, true).unwrap(), 0);
+        assert!(it.store.scrub(&project.id, &mut Otters, NOW, true).unwrap() > 0);
+        assert_eq!(it.store.scrub(&project.id, &mut Otters, NOW, true).unwrap(), 0);
         let texts: String = it
             .store
             .conn
@@ -398,7 +408,7 @@ fn redaction_reaches_sources_digests_and_what_is_left_of_purged_ones() {
         assert!(!texts.contains("otterf") && texts.contains("About [redacted]") && texts.contains("otterg"), "{texts}");
         assert!(search(&it, "otterf", &project).is_empty());
         if !purged {
-            assert!(matches!(it.store.unfold(&ids[0], NOW).unwrap(), Unfolded::Back(back) if back.len() == 6));
+            assert!(matches!(it.store.unfold(&ids[0], NOW).unwrap(), UnfoldOutcome::Back(back) if back.len() == 6));
         }
         sound(&it);
     }
@@ -410,8 +420,8 @@ fn whoever_saves_or_shares_what_was_folded_has_it_back() {
     otters(&mut it, &project);
     let ids = fold(&mut it, &project);
     let by_hand = Draft { key: None, origin: Origin::default(), ..said("decision", "otterb", 10) };
-    let (put, id) = it.store.save_memory(&project, "", &by_hand, NOW).unwrap();
-    assert_eq!(put, Put::SeenAgain);
+    let (put, id) = it.store.save_memory(&project, "", &redacted(by_hand), NOW).unwrap();
+    assert_eq!(put, PutOutcome::NewOccurrence);
     assert_eq!(search(&it, "otterb", &project)[0].0, id.unwrap());
     let source = it.store.folded(&ids[0]).unwrap().unwrap().sources[0].clone();
     it.store.share(&source.id, NOW).unwrap().unwrap();
@@ -425,7 +435,7 @@ fn what_is_exported_is_what_was_folded() {
     let (mut it, project) = (fixture(), project("a"));
     otters(&mut it, &project);
     let ids = fold(&mut it, &project);
-    let registry = throughline_notes::registry::Registry::own();
+    let registry = throughline_notes::registry::Registry::built_in();
     let exported = |it: &Fixture| {
         let mut titles = Vec::new();
         it.store
@@ -435,7 +445,7 @@ fn what_is_exported_is_what_was_folded() {
             })
             .unwrap();
         let notes: Vec<String> =
-            it.store.notes_to_export(&project.id, &registry).unwrap().into_iter().map(|of| of.note.title).collect();
+            it.store.notes_to_export(&project.id, &registry).unwrap().into_iter().map(|of| of.note.title.clone()).collect();
         assert_eq!(titles, notes);
         titles
     };
@@ -449,13 +459,14 @@ fn what_is_exported_is_what_was_folded() {
 fn the_file_of_what_was_folded_brings_it_back() {
     let (mut it, project) = (fixture(), project("a"));
     otters(&mut it, &project);
-    let registry = throughline_notes::registry::Registry::own();
+    let registry = throughline_notes::registry::Registry::built_in();
     let mut notes: Vec<_> = it.store.notes_of(&project.id, &registry).unwrap().into_iter().map(|of| of.note).collect();
     fold(&mut it, &project);
-    notes[1].content = "The otterc moved to the third drawer.".into();
+    let edited = Note { content: "The otterc moved to the third drawer.".into(), ..(*notes[1]).clone() };
+    notes[1] = redacted(edited);
     for (n, note) in notes.iter().enumerate().take(2) {
-        let put = it.store.put_note(&project, note, Way::FromFile, &registry, NOW).unwrap();
-        assert!(matches!(&put, PutNote::Stored { uid, .. } if *uid == note.uid), "{put:?}");
+        let put = it.store.put_note(&project, note, NoteOrigin::FromFile, &registry, NOW).unwrap();
+        assert!(matches!(&put, PutNoteOutcome::Stored { uid, .. } if *uid == note.uid), "{put:?}");
         let found = search(&it, &otter(n), &project);
         assert_eq!(found, [(note.uid.clone(), format!("About {}", otter(n)))]);
     }
@@ -473,7 +484,7 @@ fn the_index_made_anew_leaves_sources_out() {
     let before = rows(&it);
     let model = it.store.index_state().unwrap().model;
     it.store.begin_reindex(&model, None).unwrap();
-    while it.store.remake(100, Duration::from_secs(10)).unwrap() != Remade::Nothing {}
+    while it.store.rebuild_step(100, Duration::from_secs(10)).unwrap() != RebuildStep::Nothing {}
     assert_eq!(rows(&it), before);
     sound(&it);
 }
@@ -485,13 +496,13 @@ fn damage_is_found_and_mended() {
     let ids = fold(&mut it, &project);
     let whole = rows(&it);
     for (damage, check) in [
-        ("DELETE FROM digests", Check::Digests),
-        ("DELETE FROM memories WHERE title LIKE 'Digest%'", Check::Digests),
-        ("UPDATE memories SET content = '- 0 1970-01-01 nothing' WHERE title LIKE 'Digest%'", Check::Digests),
-        ("DELETE FROM memories WHERE digest IS NOT NULL", Check::Digests),
+        ("DELETE FROM digests", StoreCheck::Digests),
+        ("DELETE FROM memories WHERE title LIKE 'Digest%'", StoreCheck::Digests),
+        ("UPDATE memories SET content = '- 0 1970-01-01 nothing' WHERE title LIKE 'Digest%'", StoreCheck::Digests),
+        ("DELETE FROM memories WHERE digest IS NOT NULL", StoreCheck::Digests),
         (
             "INSERT INTO memories_fts (rowid, words) SELECT rowid << 8, 'x' FROM memories WHERE digest IS NOT NULL",
-            Check::Index,
+            StoreCheck::Index,
         ),
     ] {
         it.store.conn.execute_batch("PRAGMA foreign_keys = OFF; SAVEPOINT whole").unwrap();
@@ -500,12 +511,12 @@ fn damage_is_found_and_mended() {
         let mut rounds = 0;
         let mut found = BTreeSet::new();
         loop {
-            let checks: BTreeSet<Check> = it.store.faults().unwrap().into_iter().map(|fault| fault.check).collect();
+            let checks: BTreeSet<StoreCheck> = it.store.faults().unwrap().into_iter().map(|fault| fault.check).collect();
             if checks.is_empty() {
                 break;
             }
             found.extend(checks.iter().copied());
-            it.store.mend(&checks, NOW).unwrap();
+            it.store.repair(&checks, NOW).unwrap();
             rounds += 1;
             assert!(rounds <= 3, "{damage}: {checks:?}");
         }
@@ -518,7 +529,7 @@ fn damage_is_found_and_mended() {
         for n in 0..6 {
             assert_eq!(search(&it, &otter(n), &project).len(), 1, "{damage}");
         }
-        if check == Check::Index {
+        if check == StoreCheck::Index {
             assert_eq!(rows(&it), whole, "{damage}");
         }
         // Restore everything for the next round.
@@ -613,7 +624,7 @@ proptest! {
                 Change::Unfold(which) => {
                     let digests: Vec<_> = listed(&it).into_iter().filter(|of| of.title.starts_with("Digest")).collect();
                     if let Some(digest) = digests.get(*which) {
-                        prop_assert_ne!(it.store.unfold(&digest.id, 20 * DAY).unwrap(), Unfolded::NotFolded);
+                        prop_assert_ne!(it.store.unfold(&digest.id, 20 * DAY).unwrap(), UnfoldOutcome::NotFolded);
                     }
                 }
                 Change::Purge => drop(it.store.purge(NOW + 1, None, NOW + 1, true).unwrap()),

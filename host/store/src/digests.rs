@@ -1,6 +1,6 @@
 //! Digests: compresses old memories of one type into one memory that lists them.
 //!
-//! A memory is folded if it is old, nobody looked at it, and its [`rank::worth`] is low, the number by which search
+//! A memory is folded if it is old, nobody looked at it, and its [`rank::prior_score`] is low, the number by which search
 //! breaks ties. A digest has the type of its 5 to 30 *sources*, which are of one session or close in time, and a line
 //! for each. `throughline memory compress` makes digests; so does the background after a session's end, once a day and
 //! for half a minute at most.
@@ -32,32 +32,32 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failures::MAKER;
+use super::failures::OWN_POLICY;
 use super::index::{index, unindex, unqueue};
 use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, insert, remove};
 use super::verify::draft;
-use super::{Result, Store, json, time, unjson, untime};
+use super::{Result, Store, from_json_or_default, json, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_notes::one_line;
 use throughline_search::rank;
 
 /// The minimum number of memories in a digest. With fewer, one line each is hardly shorter than the memories.
-pub const FEWEST: usize = 5;
+pub(crate) const MIN_SOURCES: usize = 5;
 
 /// The maximum number of memories in a digest. Nobody reads more lines than that.
-pub const MOST: usize = 30;
+pub(crate) const MAX_SOURCES: usize = 30;
 
 /// The maximum length of a line, in characters, without identifier and day.
-const MOST_LINE: usize = 200;
+const MAX_LINE_CHARS: usize = 200;
 
 /// The maximum number of keywords, and of files, in a digest. Those of the most sources come first.
-const MOST_WORDS: usize = 64;
+const MAX_KEYWORDS: usize = 64;
 
 /// How many keywords the title lists.
 const TITLE_WORDS: usize = 5;
 
 /// The maximum gap, in milliseconds, between consecutive memories that are grouped by time.
-const GAP: u64 = 30 * 24 * 60 * 60 * 1000;
+const MAX_GROUP_GAP_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The attribute that marks a memory as a digest.
 pub const DIGEST: (&str, &str) = ("source", "digest");
@@ -68,12 +68,12 @@ const SUMMARIES: &str = "'session_summary', 'compact_summary'";
 
 /// Which memories to fold into digests.
 #[derive(Debug, Clone, Copy)]
-pub struct Folding<'a> {
+pub struct FoldOptions<'a> {
     /// One project, or `None` for each project separately.
     pub project: Option<&'a str>,
     /// Fold memories that were learned, and last accessed, before this time, in milliseconds since the Unix epoch.
     pub before: u64,
-    /// Fold memories whose [`rank::worth`], the prior that search uses to break ties, is below this.
+    /// Fold memories whose [`rank::prior_score`], the prior that search uses to break ties, is below this.
     pub below: f64,
     /// Whether to fold archived turns too.
     pub turns: bool,
@@ -85,7 +85,7 @@ pub struct Folding<'a> {
 
 /// Memories that can be folded into one digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct FoldGroup {
     rows: Vec<i64>,
     /// The project's identifier.
     pub project: String,
@@ -95,7 +95,7 @@ pub struct Group {
 
 /// A source of a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct DigestSource {
     /// The memory's identifier.
     pub id: String,
     /// Its title; if its text was purged, its line in the digest.
@@ -106,20 +106,20 @@ pub struct Source {
 
 /// A digest with its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Folded {
+pub struct DigestDetails {
     /// When it was made.
     pub made_at: u64,
     /// When the texts of its sources were purged.
     pub purged_at: Option<u64>,
     /// Its sources, oldest first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<DigestSource>,
 }
 
 /// The outcome of restoring sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfolded {
+pub enum UnfoldOutcome {
     /// They are restored.
-    Back(Vec<Source>),
+    Back(Vec<DigestSource>),
     /// Their texts were purged.
     Purged,
     /// The memory does not exist, or is neither a digest nor a source.
@@ -127,7 +127,7 @@ pub enum Unfolded {
 }
 
 /// A memory that can be folded.
-struct Candidate {
+struct FoldCandidate {
     rowid: i64,
     project: String,
     kind: String,
@@ -153,20 +153,20 @@ const CANDIDATES: &str = "
       AND NOT EXISTS (SELECT 1 FROM sightings s WHERE s.session_id = '' AND s.key = 'shared:' || m.id)
       AND instr(m.metadata, '[\"source\",') = 0";
 
-fn candidates(conn: &Connection, folding: &Folding<'_>) -> rusqlite::Result<Vec<Candidate>> {
-    let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(Candidate, f64)> {
-        let candidate = Candidate {
+fn candidates(conn: &Connection, folding: &FoldOptions<'_>) -> rusqlite::Result<Vec<FoldCandidate>> {
+    let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(FoldCandidate, f64)> {
+        let candidate = FoldCandidate {
             rowid: row.get(0)?,
             project: row.get(1)?,
             kind: row.get(2)?,
             session: row.get(3)?,
-            created: untime(row.get(4)?),
+            created: time_from_sql(row.get(4)?),
         };
-        let worth = rank::worth(row.get(5)?, row.get(4)?, row.get(6)?, row.get(7)?, time(folding.now));
+        let worth = rank::prior_score(row.get(5)?, row.get(4)?, row.get(6)?, row.get(7)?, time(folding.now));
         Ok((candidate, worth))
     };
     let before = time(folding.before);
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<FoldCandidate> = Vec::new();
     let mut old = conn.prepare(&format!("{CANDIDATES} AND m.type NOT IN ({SUMMARIES}) AND (m.type <> 'turn' OR ?4)"))?;
     for of in old.query_map(params![folding.project, before, before, folding.turns], row)? {
         let (candidate, worth) = of?;
@@ -189,31 +189,31 @@ fn candidates(conn: &Connection, folding: &Folding<'_>) -> rusqlite::Result<Vec<
     Ok(found)
 }
 
-/// Splits candidates into parts of [`FEWEST`] to [`MOST`], as even as possible. Requires at least [`FEWEST`].
-fn parts(all: &[Candidate]) -> impl Iterator<Item = &[Candidate]> {
-    let size = all.len().div_ceil(all.len().div_ceil(MOST).max(1)).max(1);
-    all.chunks(size).filter(|part| part.len() >= FEWEST)
+/// Splits candidates into parts of [`MIN_SOURCES`] to [`MAX_SOURCES`], as even as possible. Requires at least [`MIN_SOURCES`].
+fn parts(all: &[FoldCandidate]) -> impl Iterator<Item = &[FoldCandidate]> {
+    let size = all.len().div_ceil(all.len().div_ceil(MAX_SOURCES).max(1)).max(1);
+    all.chunks(size).filter(|part| part.len() >= MIN_SOURCES)
 }
 
 /// Groups candidates of one project and kind: by session if a session has enough of them, and otherwise by closeness in
 /// time. Groups that are too small are dropped.
-fn grouped(all: Vec<Candidate>) -> Vec<Group> {
+fn grouped(all: Vec<FoldCandidate>) -> Vec<FoldGroup> {
     let mut sessions: HashMap<String, usize> = HashMap::new();
     for candidate in &all {
         *sessions.entry(candidate.session.clone()).or_default() += 1;
     }
-    let (mut own, mut rest): (Vec<Candidate>, Vec<Candidate>) =
-        all.into_iter().partition(|it| !it.session.is_empty() && sessions[&it.session] >= FEWEST);
+    let (mut own, mut rest): (Vec<FoldCandidate>, Vec<FoldCandidate>) =
+        all.into_iter().partition(|it| !it.session.is_empty() && sessions[&it.session] >= MIN_SOURCES);
     own.sort_by(|a, b| a.session.cmp(&b.session).then(a.created.cmp(&b.created)).then(a.rowid.cmp(&b.rowid)));
     rest.sort_by_key(|it| (it.created, it.rowid));
     let of_sessions = own.chunk_by(|a, b| a.session == b.session);
-    let of_times = rest.chunk_by(|a, b| b.created - a.created <= GAP);
-    let parts = of_sessions.chain(of_times).filter(|all| all.len() >= FEWEST).flat_map(parts);
-    let mut groups: Vec<(u64, Group)> = parts
+    let of_times = rest.chunk_by(|a, b| b.created - a.created <= MAX_GROUP_GAP_MS);
+    let parts = of_sessions.chain(of_times).filter(|all| all.len() >= MIN_SOURCES).flat_map(parts);
+    let mut groups: Vec<(u64, FoldGroup)> = parts
         .map(|part| {
             let first = &part[0];
             let rows = part.iter().map(|it| it.rowid).collect();
-            (first.created, Group { rows, project: first.project.clone(), kind: first.kind.clone() })
+            (first.created, FoldGroup { rows, project: first.project.clone(), kind: first.kind.clone() })
         })
         .collect();
     groups.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.rows.cmp(&b.1.rows)));
@@ -222,7 +222,7 @@ fn grouped(all: Vec<Candidate>) -> Vec<Group> {
 
 impl Store {
     /// Returns the groups that can be folded, oldest first within each project and kind.
-    pub fn foldable(&self, folding: &Folding<'_>) -> Result<Vec<Group>> {
+    pub fn foldable(&self, folding: &FoldOptions<'_>) -> Result<Vec<FoldGroup>> {
         let mut all = self.explain(candidates(&self.conn, folding))?;
         let mut groups = Vec::new();
         while let Some(last) = all.last() {
@@ -234,19 +234,19 @@ impl Store {
     }
 
     /// Returns the memories of a group, oldest first.
-    pub fn in_group(&self, group: &Group) -> Result<Vec<Source>> {
-        self.explain(memories(&self.conn, &group.rows)).map(|all| all.into_iter().map(Source::from).collect())
+    pub fn group_sources(&self, group: &FoldGroup) -> Result<Vec<DigestSource>> {
+        self.explain(memories(&self.conn, &group.rows)).map(|all| all.into_iter().map(DigestSource::from).collect())
     }
 
     /// Folds a group and returns the digest's identifier, or `None` if others changed so many of its memories that too
     /// few are left.
-    pub fn fold(&mut self, group: &Group, folding: &Folding<'_>) -> Result<Option<String>> {
+    pub fn fold(&mut self, group: &FoldGroup, folding: &FoldOptions<'_>) -> Result<Option<String>> {
         self.write(|tx| fold(tx, group, folding))
     }
 
     /// Restores the sources of a digest and removes it, or restores a single source. Restored memories count as
     /// accessed now; otherwise they would be folded again at once.
-    pub fn unfold(&mut self, id: &str, now: u64) -> Result<Unfolded> {
+    pub fn unfold(&mut self, id: &str, now: u64) -> Result<UnfoldOutcome> {
         self.write(|tx| unfold(tx, id, now))
     }
 
@@ -281,7 +281,7 @@ impl Store {
     }
 
     /// Returns a digest with its sources, or `None` if the memory is not a digest.
-    pub fn folded(&self, id: &str) -> Result<Option<Folded>> {
+    pub fn folded(&self, id: &str) -> Result<Option<DigestDetails>> {
         self.explain((|| {
             let digest = self
                 .conn
@@ -294,15 +294,15 @@ impl Store {
                 })
                 .optional()?;
             let Some((rowid, made_at, purged_at, content)) = digest else { return Ok(None) };
-            let mut sources: Vec<Source> =
-                memories(&self.conn, &sources(&self.conn, rowid)?)?.into_iter().map(Source::from).collect();
+            let mut sources: Vec<DigestSource> =
+                memories(&self.conn, &sources(&self.conn, rowid)?)?.into_iter().map(DigestSource::from).collect();
             if purged_at.is_some() {
                 for source in &mut sources {
                     let line = content.lines().filter_map(Line::parse).find(|line| line.id == source.id);
                     source.title = line.map(|line| line.text.to_owned()).unwrap_or_default();
                 }
             }
-            Ok(Some(Folded { made_at: untime(made_at), purged_at: purged_at.map(untime), sources }))
+            Ok(Some(DigestDetails { made_at: time_from_sql(made_at), purged_at: purged_at.map(time_from_sql), sources }))
         })())
     }
 
@@ -328,9 +328,9 @@ impl Store {
     }
 }
 
-impl From<Memory> for Source {
+impl From<Memory> for DigestSource {
     fn from(memory: Memory) -> Self {
-        let title = if memory.title.trim().is_empty() { one_line(&memory.content, MOST_LINE) } else { memory.title };
+        let title = if memory.title.trim().is_empty() { one_line(&memory.content, MAX_LINE_CHARS) } else { memory.title };
         Self { id: memory.id, title, created: memory.created }
     }
 }
@@ -380,22 +380,22 @@ pub(super) fn is_digest(conn: &Connection, rowid: i64) -> rusqlite::Result<bool>
     conn.prepare_cached("SELECT 1 FROM digests WHERE memory = ?1")?.exists([rowid])
 }
 
-fn fold(tx: &Connection, group: &Group, folding: &Folding<'_>) -> rusqlite::Result<Option<String>> {
+fn fold(tx: &Connection, group: &FoldGroup, folding: &FoldOptions<'_>) -> rusqlite::Result<Option<String>> {
     // Leave out memories that were seen, accessed, shared or folded since.
     let still: Vec<i64> = tx
         .prepare_cached(&format!("{CANDIDATES} AND m.rowid IN (SELECT value FROM json_each(?4))"))?
         .query_map(params![group.project, i64::MAX, time(folding.before), json(&group.rows)], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let all = memories(tx, &still)?;
-    if all.len() < FEWEST {
+    if all.len() < MIN_SOURCES {
         return Ok(None);
     }
-    let draft = of_sources(&group.kind, &all);
+    let draft = build_digest(&group.kind, &all);
     let hash = content_hash(&draft);
     let session = &all[0].session_id;
     let session = if all.iter().all(|it| it.session_id == *session) { session } else { "" };
     let created = draft.origin.at.unwrap_or(folding.now);
-    let (digest, id) = insert(tx, &group.project, session, &draft, hash, None, MAKER, created)?;
+    let (digest, id) = insert(tx, &group.project, session, &draft, hash, None, OWN_POLICY, created)?;
     tx.prepare_cached("INSERT INTO digests (memory, made_at) VALUES (?1, ?2)")?
         .execute(params![digest, time(folding.now)])?;
     for rowid in still {
@@ -406,26 +406,26 @@ fn fold(tx: &Connection, group: &Group, folding: &Folding<'_>) -> rusqlite::Resu
     Ok(Some(id))
 }
 
-fn unfold(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Unfolded> {
+fn unfold(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<UnfoldOutcome> {
     let Some(rowid) =
         tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get::<_, i64>(0)).optional()?
     else {
-        return Ok(Unfolded::NotFolded);
+        return Ok(UnfoldOutcome::NotFolded);
     };
     let purged: Option<bool> =
         tx.query_row("SELECT purged_at IS NOT NULL FROM digests WHERE memory = ?1", [rowid], |row| row.get(0)).optional()?;
     let rows = match (purged, digest_of(tx, rowid)?) {
-        (Some(true), _) | (_, Some((_, true))) => return Ok(Unfolded::Purged),
-        (None, None) => return Ok(Unfolded::NotFolded),
+        (Some(true), _) | (_, Some((_, true))) => return Ok(UnfoldOutcome::Purged),
+        (None, None) => return Ok(UnfoldOutcome::NotFolded),
         (Some(false), _) => sources(tx, rowid)?,
         (None, Some(_)) => vec![rowid],
     };
-    let back = memories(tx, &rows)?.into_iter().map(Source::from).collect();
+    let back = memories(tx, &rows)?.into_iter().map(DigestSource::from).collect();
     for row in rows {
         tx.prepare_cached("UPDATE memories SET accessed_at = ?2 WHERE rowid = ?1")?.execute(params![row, time(now)])?;
         revive(tx, row, None)?;
     }
-    Ok(Unfolded::Back(back))
+    Ok(UnfoldOutcome::Back(back))
 }
 
 /// Restores a source and removes it from its digest. A purged source gets its text from `said`, which has the same
@@ -446,13 +446,13 @@ pub(super) fn revive(tx: &Connection, rowid: i64, said: Option<&Draft>) -> rusql
             json(&said.attributes)
         ])?;
     }
-    leave(tx, rowid)?;
+    leave_digest(tx, rowid)?;
     index(tx, rowid, &draft(tx, rowid)?)?;
     Ok(true)
 }
 
 /// Removes a source from its digest. The source is not indexed yet.
-pub(super) fn leave(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+pub(super) fn leave_digest(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     let Some((digest, _)) = digest_of(tx, rowid)? else { return Ok(()) };
     let id: String = tx
         .prepare_cached("UPDATE memories SET digest = NULL WHERE rowid = ?1 RETURNING id")?
@@ -462,8 +462,8 @@ pub(super) fn leave(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
 
 /// Prepares for the deletion of a memory: a source leaves its digest; the sources of a digest are restored, or deleted
 /// if their texts are purged.
-pub(super) fn goes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    leave(tx, rowid)?;
+pub(super) fn prepare_deletion(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
+    leave_digest(tx, rowid)?;
     if is_digest(tx, rowid)? {
         for source in sources(tx, rowid)? {
             if !revive(tx, source, None)? {
@@ -480,7 +480,7 @@ pub(super) fn delete_sources(tx: &Connection, digest: i64, now: u64) -> rusqlite
         return Ok(());
     }
     for source in sources(tx, digest)? {
-        bury(tx, source, now)?;
+        add_tombstone(tx, source, now)?;
         forget_in_notes(tx, source)?;
         remove(tx, source)?;
     }
@@ -488,7 +488,7 @@ pub(super) fn delete_sources(tx: &Connection, digest: i64, now: u64) -> rusqlite
 }
 
 /// Adds a tombstone, so that a memory's content does not come back.
-pub(super) fn bury(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()> {
+pub(super) fn add_tombstone(tx: &Connection, rowid: i64, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO tombstones (project_id, content_hash, deleted_at)
          SELECT project_id, content_hash, ?2 FROM memories WHERE rowid = ?1 ON CONFLICT DO UPDATE SET by_file = 0",
@@ -522,7 +522,7 @@ pub(super) fn refresh(tx: &Connection, digest: i64, gone: &str) -> rusqlite::Res
         .optional()?;
     let Some((before, is_purged)) = found else { return Ok(()) };
     let draft =
-        if is_purged { without(&before, gone) } else { of_sources(&before.kind, &memories(tx, &sources(tx, digest)?)?) };
+        if is_purged { without(&before, gone) } else { build_digest(&before.kind, &memories(tx, &sources(tx, digest)?)?) };
     if draft.content.is_empty() {
         unindex(tx, digest)?;
         tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([digest])?;
@@ -582,7 +582,7 @@ fn line(memory: &Memory) -> String {
         // Do not join with a colon: the text around one looks like a name and its secret.
         format!("{title} — {content}")
     };
-    format!("- {} {} {}", memory.id, day(memory.created), one_line(&said, MOST_LINE))
+    format!("- {} {} {}", memory.id, day(memory.created), one_line(&said, MAX_LINE_CHARS))
 }
 
 /// Returns the UTC day of a time, which is the same on every machine.
@@ -603,12 +603,12 @@ fn most<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
         counts[place].1 += 1;
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts.into_iter().take(MOST_WORDS).map(|(word, _)| word.to_owned()).collect()
+    counts.into_iter().take(MAX_KEYWORDS).map(|(word, _)| word.to_owned()).collect()
 }
 
 /// Builds the digest of these memories, which must be sorted oldest first.
 #[expect(clippy::cast_precision_loss, reason = "some thirty")]
-fn of_sources(kind: &str, all: &[Memory]) -> Draft {
+fn build_digest(kind: &str, all: &[Memory]) -> Draft {
     let lines: Vec<String> = all.iter().map(line).collect();
     let sum: f32 = all.iter().map(|it| it.importance).sum();
     written(Draft {
@@ -657,16 +657,16 @@ fn written(draft: Draft) -> Draft {
     };
     let words = draft.keywords.iter().take(TITLE_WORDS).map(String::as_str).collect::<Vec<_>>().join(", ");
     let words = if words.is_empty() { words } else { format!(": {words}") };
-    let title = one_line(&format!("Digest of {} × {}{days}{words}", lines.len(), draft.kind), MOST_LINE);
+    let title = one_line(&format!("Digest of {} × {}{days}{words}", lines.len(), draft.kind), MAX_LINE_CHARS);
     Draft { title, ..draft }
 }
 
 /// Sources whose digest is missing, because of damage.
-pub(super) const LOST: &str = "SELECT rowid FROM memories m WHERE digest IS NOT NULL
+pub(super) const LOST_SOURCES_SQL: &str = "SELECT rowid FROM memories m WHERE digest IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM digests d JOIN memories o ON o.rowid = d.memory AND o.digest IS NULL WHERE d.memory = m.digest)";
 
 /// Returns the digests whose lines do not match their sources.
-pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
+pub(super) fn stale_digests(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut unfit = Vec::new();
     let mut select = conn.prepare(
         "SELECT m.rowid, m.content, (SELECT json_group_array(id) FROM memories s WHERE s.digest = m.rowid)
@@ -675,7 +675,7 @@ pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let content: String = row.get(1)?;
-        let mut ids: Vec<String> = unjson(&row.get::<_, String>(2)?);
+        let mut ids: Vec<String> = from_json_or_default(&row.get::<_, String>(2)?);
         let mut said = ids_in(&content);
         ids.sort_unstable();
         said.sort_unstable();
@@ -688,7 +688,7 @@ pub(super) fn unfit(conn: &Connection) -> rusqlite::Result<Vec<i64>> {
 
 /// Restores missing digests if their text still exists, or else their sources, and rewrites digests that do not match
 /// their sources.
-pub(super) fn mend(tx: &Connection, now: u64) -> rusqlite::Result<()> {
+pub(super) fn repair(tx: &Connection, now: u64) -> rusqlite::Result<()> {
     tx.execute(
         "INSERT INTO digests (memory, made_at, purged_at)
          SELECT o.rowid, ?1, CASE WHEN max(s.title <> '' OR s.content <> '') THEN NULL ELSE ?1 END
@@ -697,7 +697,7 @@ pub(super) fn mend(tx: &Connection, now: u64) -> rusqlite::Result<()> {
          GROUP BY o.rowid",
         params![time(now), json(&DIGEST)],
     )?;
-    let lost: Vec<i64> = tx.prepare(LOST)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let lost: Vec<i64> = tx.prepare(LOST_SOURCES_SQL)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for rowid in lost {
         let is_text: bool = tx.query_row(
             "UPDATE memories SET digest = NULL WHERE rowid = ?1 RETURNING title <> '' OR content <> ''",
@@ -711,5 +711,5 @@ pub(super) fn mend(tx: &Connection, now: u64) -> rusqlite::Result<()> {
             remove(tx, rowid)?;
         }
     }
-    unfit(tx)?.into_iter().try_for_each(|digest| refresh(tx, digest, ""))
+    stale_digests(tx)?.into_iter().try_for_each(|digest| refresh(tx, digest, ""))
 }

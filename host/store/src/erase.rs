@@ -12,10 +12,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
-use super::{Result, Store, classify, json, time, unjson};
-use super::{digests, embedded, events, reindex, sharing};
+use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
+use super::{digests, embedding_queue, events, reindex, sharing};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
+use throughline_model::redacted::TextRedactor;
 
 /// How many rows are redacted per transaction, which is what a kill can undo.
 const ROWS: u32 = 100;
@@ -36,7 +37,7 @@ pub struct Selection {
 /// How much was forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Forgotten {
+pub struct ForgetCounts {
     /// The number of memories.
     pub memories: u64,
     /// The number of sessions, with their notes and summaries.
@@ -64,12 +65,30 @@ fn note_hash(text: &str) -> ContentHash {
     ContentHash::of(&["note", text.trim()])
 }
 
-/// A function that redacts texts in place.
-pub type Redact<'a> = dyn FnMut(&mut [String]) -> anyhow::Result<()> + 'a;
+/// Why texts could not be redacted in the database.
+#[derive(Debug)]
+pub enum ScrubError<E> {
+    /// The store failed.
+    Store(StoreError),
+    /// The redactor failed.
+    Redactor(E),
+}
+
+impl<E> From<StoreError> for ScrubError<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl<E> From<rusqlite::Error> for ScrubError<E> {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
 
 impl Store {
     /// Forgets permanently; without `really`, only counts. [`Store::erase`] must follow.
-    pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<Forgotten> {
+    pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<ForgetCounts> {
         let path = self.path.clone();
         let outcome = (|| {
             self.conn.execute_batch("PRAGMA secure_delete = ON")?;
@@ -124,8 +143,8 @@ impl Store {
             )?;
             // Use one transaction, because another process may be swapping the tables.
             let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
-            embedded::forget_all(&tx)?;
-            reindex::take_all_away(&tx)?;
+            embedding_queue::clear_cache(&tx)?;
+            reindex::delete_former_index(&tx)?;
             if reindex::is_begun(&tx)? {
                 tx.execute_batch("INSERT INTO memories_fts_next (memories_fts_next) VALUES ('optimize')")?;
             }
@@ -148,13 +167,19 @@ impl Store {
     /// Redacts all texts of a project again, in transactions of a few rows; without `really`, writes nothing. If it is
     /// interrupted, finished rows stay redacted, and running it again changes nothing more. Returns how many rows
     /// changed.
-    pub fn scrub(&mut self, project: &str, redact: &mut Redact<'_>, now: u64, really: bool) -> anyhow::Result<u64> {
+    pub fn scrub<R: TextRedactor>(
+        &mut self,
+        project: &str,
+        redactor: &mut R,
+        now: u64,
+        really: bool,
+    ) -> std::result::Result<u64, ScrubError<R::Error>> {
         self.conn.execute_batch("PRAGMA secure_delete = ON")?;
         let mut changed = 0;
         let mut after = i64::MIN;
         loop {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let Some((last, rows)) = scrub_memories(&tx, project, after, redact, now)? else { break };
+            let Some((last, rows)) = scrub_memories(&tx, project, after, redactor, now)? else { break };
             if really {
                 tx.commit()?;
             }
@@ -165,7 +190,7 @@ impl Store {
             let mut after = String::new();
             loop {
                 let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let Some((last, rows)) = scrub_table(&tx, table, project, &after, redact)? else { break };
+                let Some((last, rows)) = scrub_table(&tx, table, project, &after, redactor)? else { break };
                 if really {
                     tx.commit()?;
                 }
@@ -181,8 +206,8 @@ fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlit
     tx.prepare(sql)?.query_map(params, |row| row.get(0))?.collect()
 }
 
-fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
-    let mut forgotten = Forgotten::default();
+fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<ForgetCounts> {
+    let mut forgotten = ForgetCounts::default();
     let Selection { project, session, before, words } = selection;
     let before = before.map(time);
     let rows: Vec<(i64, String, String)> = tx
@@ -217,7 +242,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             recount(tx, rowid)?;
             continue;
         }
-        digests::bury(tx, rowid, now)?;
+        digests::add_tombstone(tx, rowid, now)?;
         forget_in_notes(tx, rowid)?;
         remove(tx, rowid)?;
         forgotten.memories += 1;
@@ -230,7 +255,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
     Ok(forgotten)
 }
 
-fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut ForgetCounts) -> rusqlite::Result<()> {
     let Selection { project, session, before, .. } = selection;
     let before = before.map(time);
     let mut sessions = strings(
@@ -273,7 +298,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forgo
     Ok(())
 }
 
-fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mut ForgetCounts) -> rusqlite::Result<()> {
     let sessions: Vec<(String, String, String, String, String, Option<String>)> = tx
         .prepare(
             "SELECT h.session_id, h.project_id, h.summary, h.topics, h.files_modified, c.notes
@@ -295,11 +320,11 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
             holds
         };
         let summary = if holds(&summary) { String::new() } else { summary };
-        let mut lists = [unjson::<Vec<String>>(&topics), unjson::<Vec<String>>(&files)];
+        let mut lists = [from_json_or_default::<Vec<String>>(&topics), from_json_or_default::<Vec<String>>(&files)];
         for list in &mut lists {
             list.retain(|text| !holds(text));
         }
-        let mut kept: SessionNotes = notes.as_deref().map(unjson).unwrap_or_default();
+        let mut kept: SessionNotes = notes.as_deref().map(from_json_or_default).unwrap_or_default();
         retain(&mut kept, &mut |text| !holds(text));
         let states = strings(tx, "SELECT policy FROM extractor_states WHERE session_id = ?1", [&session])?;
         for policy in states {
@@ -425,13 +450,13 @@ pub(super) fn leave_out_forgotten(
 
 /// Redacts the next rows of `memories`, except digests that are rewritten when their sources change. Returns the last
 /// row and how many changed, or `None` if there are no more.
-fn scrub_memories(
+fn scrub_memories<R: TextRedactor>(
     tx: &Connection,
     project: &str,
     after: i64,
-    redact: &mut Redact<'_>,
+    redactor: &mut R,
     now: u64,
-) -> anyhow::Result<Option<(i64, u64)>> {
+) -> std::result::Result<Option<(i64, u64)>, ScrubError<R::Error>> {
     type Stored = (i64, String, String, String, String, String, String);
     let rows: Vec<Stored> = tx
         .prepare_cached(
@@ -449,8 +474,8 @@ fn scrub_memories(
     let mut drafts: Vec<(i64, Draft)> = rows
         .into_iter()
         .map(|(rowid, kind, title, content, keywords, files, attributes)| {
-            let attributes = unjson(&attributes);
-            let (keywords, files) = (unjson(&keywords), unjson(&files));
+            let attributes = from_json_or_default(&attributes);
+            let (keywords, files) = (from_json_or_default(&keywords), from_json_or_default(&files));
             (rowid, Draft { kind, title, content, keywords, files, attributes, ..Draft::default() })
         })
         .collect();
@@ -462,7 +487,7 @@ fn scrub_memories(
         slots.extend(&mut draft.files);
         slots.extend(draft.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
     }
-    in_place(slots, redact)?;
+    redactor.redact_texts(slots).map_err(ScrubError::Redactor)?;
     let mut changed = 0;
     for ((rowid, draft), _) in drafts.iter().zip(&before).filter(|(after, before)| after != before) {
         replace(tx, project, *rowid, draft, now)?;
@@ -475,7 +500,7 @@ fn scrub_memories(
 fn replace(tx: &Connection, project: &str, rowid: i64, draft: &Draft, now: u64) -> rusqlite::Result<()> {
     // The copy has the old texts and refers to the old identifier.
     let is_shared = sharing::is_shared(tx, rowid)?;
-    sharing::origin_goes(tx, rowid)?;
+    sharing::stop_sharing_deleted(tx, rowid)?;
     let rowid = replace_one(tx, project, rowid, draft)?;
     if is_shared {
         sharing::share(tx, rowid, now)?;
@@ -534,7 +559,7 @@ const TABLES: &[Table] = &[
     Table {
         name: "session_history",
         key: "session_id",
-        columns: &[("summary", false), ("topics", true), ("files_modified", true), ("end_reason", false)],
+        columns: &[("summary", false), ("topics", true), ("files_modified", true), ("end_reason", false), ("model", false)],
         of_project: "project_id = ?1",
     },
     Table {
@@ -560,7 +585,7 @@ const TABLES: &[Table] = &[
     Table {
         name: "events",
         key: "printf('%020d', event_id)",
-        columns: &[("payload_json", true)],
+        columns: &[("payload_json", true), ("tool", false)],
         of_project: "project_id = ?1",
     },
     Table {
@@ -577,14 +602,50 @@ const TABLES: &[Table] = &[
     },
 ];
 
+/// The columns of `memories` that [`scrub_memories`] redacts.
+#[cfg(test)]
+pub(crate) const MEMORY_COLUMNS: &[&str] = &["title", "content", "keywords", "files", "metadata"];
+
+/// The columns with text that a scrub leaves alone, each with the reason. A test compares all three lists with the
+/// schema, so that nobody adds a column without deciding.
+#[cfg(test)]
+pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
+    ("meta", &["key", "value"], "the host's own settings"),
+    ("projects", &["id", "identity", "root"], "identifies the project; a redacted path would name another"),
+    ("memories", &["id", "project_id", "session_id", "type"], "identifiers, and the type, which is one word"),
+    ("sightings", &["session_id", "line_uuid"], "identifies a line"),
+    ("session_history", &["session_id", "project_id", "cwd", "agent", "policy", "policy_digest"], "identifiers and a path"),
+    ("session_context", &["session_id", "moment"], "identifiers and a word of the host"),
+    ("extractor_states", &["session_id", "policy"], "identifiers"),
+    ("transcripts", &["path", "session_id", "last_uuid"], "identifies the file and a line"),
+    ("events", &["session_id", "project_id", "event_type"], "identifiers and a word of the host"),
+    ("event_keys", &["session_id", "key"], "the agent's own identifiers"),
+    ("event_files", &["path"], "an index of `events`, made anew when the event changes"),
+    ("failures", &["project_id"], "identifies the project"),
+    ("failure_sightings", &["session_id"], "identifies the session"),
+    ("notes", &["project_id", "uid", "type"], "identifiers, and the type, which is one word"),
+    ("note_files", &["folder", "path", "uid"], "identifies the file"),
+    ("makers", &["policy", "digest"], "names a policy"),
+    ("event_uses", &["session_id"], "identifies the session"),
+    ("shown", &["session_id", "source"], "identifiers and a word of the host"),
+    ("embedding_cache", &["model", "provider"], "names a model; the texts are hashed"),
+    ("tombstones", &["project_id"], "identifies the project"),
+];
+
+/// The scrubbed columns of all tables but `memories`.
+#[cfg(test)]
+pub(crate) fn scrubbed_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLES.iter().flat_map(|table| table.columns.iter().map(|(column, _)| (table.name, *column)))
+}
+
 /// Redacts the next rows of a table; see [`scrub_memories`].
-fn scrub_table(
+fn scrub_table<R: TextRedactor>(
     tx: &Connection,
     table: &Table,
     project: &str,
     after: &str,
-    redact: &mut Redact<'_>,
-) -> anyhow::Result<Option<(String, u64)>> {
+    redactor: &mut R,
+) -> std::result::Result<Option<(String, u64)>, ScrubError<R::Error>> {
     let Table { name, key, columns, of_project } = table;
     let selected = columns.iter().map(|(column, _)| format!("COALESCE({column}, '')")).collect::<Vec<_>>().join(", ");
     let mut rows: Vec<(String, Vec<Value>)> = tx
@@ -604,7 +665,7 @@ fn scrub_table(
     let before: Vec<Vec<Value>> = rows.iter().map(|(_, values)| values.clone()).collect();
     let mut slots = Vec::new();
     rows.iter_mut().flat_map(|(_, values)| values).for_each(|value| texts_of(value, &mut slots));
-    in_place(slots, redact)?;
+    redactor.redact_texts(slots).map_err(ScrubError::Redactor)?;
     let mut changed = 0;
     for ((row, after), before) in rows.iter().zip(&before).filter(|((_, after), before)| after != *before) {
         for (((column, is_json), after), before) in columns.iter().zip(after).zip(before) {
@@ -631,14 +692,4 @@ fn texts_of<'a>(value: &'a mut Value, into: &mut Vec<&'a mut String>) {
         Value::Object(fields) => fields.values_mut().for_each(|item| texts_of(item, into)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn in_place(slots: Vec<&mut String>, redact: &mut Redact<'_>) -> anyhow::Result<()> {
-    let mut slots = slots;
-    let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
-    redact(&mut texts)?;
-    for (slot, text) in slots.into_iter().zip(texts) {
-        *slot = text;
-    }
-    Ok(())
 }

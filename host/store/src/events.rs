@@ -3,7 +3,7 @@
 //! An observation has one line, at most 10 KiB and 100 lines of detail, and at most 64 files. The details of a session
 //! have 16 MiB; beyond that the oldest observations keep only their line. Repeated reads of a file are one event with a
 //! count, and of a listing a sample is kept. An event lives for 30 days unless it is used, by other sessions too: each
-//! use can promote it to a longer retention tier ([`Store::graduate`]; the tiers are configuration).
+//! use can promote it to a longer retention tier ([`Store::promote_events`]; the tiers are configuration).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,11 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 
-use super::{Result, Store, classify, failures, json, memories, projects, time, unjson, untime};
-use crate::journal::{self, Record, Seen};
+use super::{Result, Store, classify, failures, from_json_or_default, json, memories, projects, time, time_from_sql};
+use crate::journal::{self, EventPayload, JournalRecord};
 use throughline_model::project::Project;
-use throughline_search::query::{Facts, Query};
+use throughline_model::redacted::Redacted;
+use throughline_search::query::{FilterableFields, Query};
 use throughline_search::tokens;
 
 /// The event type of a tool use, as the design names it.
@@ -23,14 +24,14 @@ pub const OBSERVATION: &str = "tool_observation";
 pub const PROMPT: &str = "user_prompt";
 
 /// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
-const MOST_DETAIL: i64 = 16 << 20;
+const MAX_DETAIL_BYTES: i64 = 16 << 20;
 
 /// The maximum number of query words to search for.
-const MOST_TERMS: usize = 24;
+const MAX_QUERY_TERMS: usize = 24;
 
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Event {
+pub struct StoredEvent {
     /// Its number.
     pub id: i64,
     /// The type: `tool_observation`, `user_prompt`, `stop`, …
@@ -46,12 +47,12 @@ pub struct Event {
     pub level: u8,
     /// The event's payload.
     #[serde(flatten)]
-    pub seen: Seen,
+    pub seen: EventPayload,
 }
 
 /// Which events to return. Empty fields do not restrict.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct EventFilter {
     /// One project.
     pub project: Option<String>,
     /// Sessions whose identifier begins with this.
@@ -85,7 +86,7 @@ pub struct Turn {
 
 /// What became of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Noted {
+pub struct RecordCounts {
     /// New events.
     pub stored: u64,
     /// Records that only repeat the event before them.
@@ -98,10 +99,10 @@ pub struct Noted {
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct RetentionStep {
     /// How often the observation must have been accessed.
     pub access: u32,
-    /// The minimum confidence: 0.5, plus bonuses for signs that it matters. See [`Store::graduate`].
+    /// The minimum confidence: 0.5, plus bonuses for signs that it matters. See [`Store::promote_events`].
     pub confidence: f64,
     /// How many other sessions must have used it.
     pub sessions: u32,
@@ -112,7 +113,7 @@ pub struct Step {
 /// What promoting and expiring observations did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Aged {
+pub struct RetentionOutcome {
     /// The number of observations promoted.
     pub raised: u64,
     /// The number of observations deleted.
@@ -121,15 +122,15 @@ pub struct Aged {
 
 const COLUMNS: &str = "e.event_id, e.event_type, e.session_id, e.timestamp, e.times, e.level, e.payload_json";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Event> {
-    Ok(Event {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent {
         id: row.get(0)?,
         kind: row.get(1)?,
         session_id: row.get(2)?,
-        at: untime(row.get(3)?),
+        at: time_from_sql(row.get(3)?),
         times: row.get(4)?,
         level: row.get(5)?,
-        seen: unjson(&row.get::<_, String>(6)?),
+        seen: from_json_or_default(&row.get::<_, String>(6)?),
     })
 }
 
@@ -159,16 +160,16 @@ impl Store {
                 .prepare_cached("SELECT max(timestamp) FROM events WHERE session_id = ?1 AND event_type = 'post_compact'")
                 .and_then(|mut s| s.query_row([session], |row| row.get::<_, Option<i64>>(0))),
         )
-        .map(|at| at.map(untime))
+        .map(|at| at.map(time_from_sql))
     }
 
     /// Stores journal records, all or none.
-    pub fn put_records(&mut self, project: &Project, records: &[Record], now: u64) -> Result<Noted> {
+    pub fn put_records(&mut self, project: &Project, records: &[Redacted<JournalRecord>], now: u64) -> Result<RecordCounts> {
         let path = self.path.clone();
         let noted = (|| {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             projects::put(&tx, project, now)?;
-            let mut noted = Noted::default();
+            let mut noted = RecordCounts::default();
             let mut sessions = BTreeSet::new();
             for record in records {
                 put_record(&tx, project, record, now, &mut noted)?;
@@ -211,7 +212,7 @@ impl Store {
                 )?
                 .query_map(params![session, from], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
-            Ok(Turn { began: began.map(|(_, at)| untime(at)), tools, failed, files })
+            Ok(Turn { began: began.map(|(_, at)| time_from_sql(at)), tools, failed, files })
         })())
     }
 
@@ -224,11 +225,11 @@ impl Store {
                 )
                 .and_then(|mut s| s.query_row([session], |row| row.get(0)).optional()),
         )?;
-        Ok(payload.map(|payload| unjson::<Seen>(&payload).detail).filter(|text| !text.is_empty()))
+        Ok(payload.map(|payload| from_json_or_default::<EventPayload>(&payload).detail).filter(|text| !text.is_empty()))
     }
 
     /// Returns events, newest first; with words, best match first. Filters within the words apply too: see [`Query`].
-    pub fn events(&self, wanted: &Wanted, limit: u32) -> Result<Vec<Event>> {
+    pub fn events(&self, wanted: &EventFilter, limit: u32) -> Result<Vec<StoredEvent>> {
         let mut clauses = vec!["1".to_owned()];
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
         let mut and = |clause: &str, value: Box<dyn ToSql>| {
@@ -266,7 +267,7 @@ impl Store {
         }
         let mut from = "events e";
         let mut order = "e.timestamp DESC, e.event_id DESC";
-        if let Some(expression) = query.expression(MOST_TERMS) {
+        if let Some(expression) = query.fts5_expression(MAX_QUERY_TERMS) {
             and("events_fts MATCH ?", Box::new(expression));
             from = "events_fts JOIN events e ON e.event_id = events_fts.rowid";
             order = "bm25(events_fts, 2.0, 2.0, 1.0), e.event_id DESC";
@@ -275,7 +276,7 @@ impl Store {
             clauses.push("e.failed".into());
         }
         // Filters beyond words can only be checked once the event is loaded.
-        let bound = if query.restricts() { String::new() } else { format!("LIMIT {limit}") };
+        let bound = if query.has_filters() { String::new() } else { format!("LIMIT {limit}") };
         let sql = format!("SELECT {COLUMNS} FROM {from} WHERE {} ORDER BY {order} {bound}", clauses.join(" AND "));
         self.explain((|| {
             let mut statement = self.conn.prepare_cached(&sql)?;
@@ -294,7 +295,7 @@ impl Store {
     }
 
     /// Returns events by number, of one project or of all; missing ones are left out.
-    pub fn events_by_id(&self, ids: &[i64], project: Option<&str>) -> Result<Vec<Event>> {
+    pub fn events_by_id(&self, ids: &[i64], project: Option<&str>) -> Result<Vec<StoredEvent>> {
         self.explain((|| {
             let mut statement = self.conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM events e WHERE e.event_id = ?1 AND (?2 IS NULL OR e.project_id = ?2)"
@@ -309,9 +310,9 @@ impl Store {
 
     /// Returns the events of the same session around an event, in order: at most `reach` before it and `reach` after
     /// it.
-    pub fn around(&self, event: &Event, reach: u32) -> Result<Vec<Event>> {
+    pub fn around(&self, event: &StoredEvent, reach: u32) -> Result<Vec<StoredEvent>> {
         self.explain((|| {
-            let half = |condition: &str, order: &str| -> rusqlite::Result<Vec<Event>> {
+            let half = |condition: &str, order: &str| -> rusqlite::Result<Vec<StoredEvent>> {
                 self.conn
                     .prepare_cached(&format!(
                         "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 AND e.event_id {condition} ?2
@@ -329,9 +330,9 @@ impl Store {
     }
 
     /// Returns the last `limit` events of a session, in order.
-    pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<Event>> {
+    pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<StoredEvent>> {
         self.explain((|| {
-            let mut events: Vec<Event> = self
+            let mut events: Vec<StoredEvent> = self
                 .conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 ORDER BY e.event_id DESC LIMIT ?2"
@@ -363,7 +364,7 @@ impl Store {
                     s.query_map(params![project, session, limit], |row| {
                         Ok(FileUse {
                             path: row.get(0)?,
-                            last_at: untime(row.get(1)?),
+                            last_at: time_from_sql(row.get(1)?),
                             looked_at: row.get(2)?,
                             changed: row.get(3)?,
                             sessions: row.get(4)?,
@@ -377,7 +378,7 @@ impl Store {
     }
 
     /// Returns the root folder of each event's project, in the order of `events`; empty if it is unknown.
-    pub fn roots_of_events(&self, events: &[Event]) -> Result<Vec<String>> {
+    pub fn roots_of_events(&self, events: &[StoredEvent]) -> Result<Vec<String>> {
         self.explain(
             self.conn
                 .prepare_cached("SELECT p.root FROM events e JOIN projects p ON p.id = e.project_id WHERE e.event_id = ?1")
@@ -408,18 +409,24 @@ impl Store {
         })())
     }
 
-    /// Promotes used observations and deletes expired ones. `ladder` has one step from each tier to the next; the last
+    /// Promotes used observations and deletes expired ones. `tiers` has one step from each tier to the next; the last
     /// tier is permanent. `days` is how long observations in the first tier are kept. The confidence of an observation
     /// is 0.5, plus 0.1 for each access, 0.15 for each other session that accessed it, and 0.2 if it changed something
     /// or failed; at most 1.
-    pub fn graduate(&mut self, ladder: &[Step], days: u32, now: u64, really: bool) -> Result<Aged> {
+    pub fn promote_events(
+        &mut self,
+        tiers: &[RetentionStep],
+        days: u32,
+        now: u64,
+        really: bool,
+    ) -> Result<RetentionOutcome> {
         const DAY: u64 = 86_400_000;
         let path = self.path.clone();
         let aged = (|| {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut aged = Aged::default();
+            let mut aged = RetentionOutcome::default();
             let mut raised = BTreeSet::new();
-            for (level, step) in (0_u8..).zip(ladder) {
+            for (level, step) in (0_u8..).zip(tiers) {
                 let mut raise = tx.prepare_cached(
                     "UPDATE events SET level = ?1 + 1
                      WHERE event_type = 'tool_observation' AND level = ?1 AND access_count >= ?2
@@ -437,8 +444,8 @@ impl Store {
             }
             // One observation may be promoted several times at once.
             aged.raised = raised.len() as u64;
-            let kept = std::iter::once(days).chain(ladder.iter().map(|step| step.days));
-            for (level, days) in (0_u8..).zip(kept).take(ladder.len()) {
+            let kept = std::iter::once(days).chain(tiers.iter().map(|step| step.days));
+            for (level, days) in (0_u8..).zip(kept).take(tiers.len()) {
                 let before = now.saturating_sub(u64::from(days) * DAY);
                 aged.dropped += tx.execute(
                     "DELETE FROM events WHERE event_type = 'tool_observation' AND level = ?1
@@ -458,8 +465,8 @@ impl Store {
         aged.map_err(|error| classify(&path, error))
     }
 
-    /// Returns when [`Store::graduate`] last ran, or 0 if never.
-    pub fn graduated_at(&self) -> Result<u64> {
+    /// Returns when [`Store::promote_events`] last ran, or 0 if never.
+    pub fn promoted_at(&self) -> Result<u64> {
         let value: Option<String> = self.explain(
             self.conn.query_row("SELECT value FROM meta WHERE key = 'graduated_at'", [], |row| row.get(0)).optional(),
         )?;
@@ -487,9 +494,9 @@ pub struct FileUse {
 }
 
 /// Returns whether the event satisfies the query's filters; its words do not count.
-fn accepts(query: &Query, event: &Event) -> bool {
+fn accepts(query: &Query, event: &StoredEvent) -> bool {
     let seen = &event.seen;
-    query.accepts(&Facts {
+    query.accepts(&FilterableFields {
         kind: &event.kind,
         session: &event.session_id,
         created: time(event.at),
@@ -507,7 +514,7 @@ pub(super) fn put(
     session: &str,
     project: &str,
     at: u64,
-    seen: &Seen,
+    seen: &EventPayload,
 ) -> rusqlite::Result<i64> {
     conn.prepare_cached(
         "INSERT INTO events (event_type, session_id, project_id, timestamp, payload_json, tool, failed)
@@ -519,7 +526,13 @@ pub(super) fn put(
     Ok(id)
 }
 
-fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, noted: &mut Noted) -> rusqlite::Result<()> {
+fn put_record(
+    tx: &Connection,
+    project: &Project,
+    record: &JournalRecord,
+    now: u64,
+    noted: &mut RecordCounts,
+) -> rusqlite::Result<()> {
     match record.kind.as_str() {
         journal::SHOWN => {
             let ids = record.seen.detail.lines();
@@ -562,7 +575,7 @@ fn put_record(tx: &Connection, project: &Project, record: &Record, now: u64, not
 
 /// Returns the event that this one only repeats: a read of a file that this session has read before and not touched
 /// since.
-fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
+fn repeated(tx: &Connection, record: &JournalRecord) -> rusqlite::Result<Option<i64>> {
     let seen = &record.seen;
     let [file] = seen.files.as_slice() else { return Ok(None) };
     if seen.failed || seen.tool != "Read" {
@@ -576,17 +589,17 @@ fn repeated(tx: &Connection, record: &Record) -> rusqlite::Result<Option<i64>> {
         .query_row(params![file, record.session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     Ok(last
-        .filter(|(_, tool, payload)| tool == "Read" && unjson::<Seen>(payload).summary == seen.summary)
+        .filter(|(_, tool, payload)| tool == "Read" && from_json_or_default::<EventPayload>(payload).summary == seen.summary)
         .map(|(id, ..)| id))
 }
 
 /// Returns the attributes that are searchable.
-fn named(seen: &Seen) -> String {
+fn named(seen: &EventPayload) -> String {
     ["command", "url", "error"].iter().filter_map(|name| seen.attribute(name)).collect::<Vec<_>>().join("\n")
 }
 
 /// Adds an event to the search tables.
-fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
+fn index(tx: &Connection, id: i64, seen: &EventPayload) -> rusqlite::Result<()> {
     for file in &seen.files {
         tx.prepare_cached("INSERT OR IGNORE INTO event_files (path, event_id) VALUES (?1, ?2)")?
             .execute(params![file, id])?;
@@ -606,15 +619,15 @@ fn index(tx: &Connection, id: i64, seen: &Seen) -> rusqlite::Result<()> {
 pub(super) fn reindex(tx: &Connection, id: i64, payload: &str) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM events_fts WHERE rowid = ?1", [id])?;
     tx.execute("DELETE FROM event_files WHERE event_id = ?1", [id])?;
-    index(tx, id, &unjson(payload))
+    index(tx, id, &from_json_or_default(payload))
 }
 
-/// Keeps the details of a session within [`MOST_DETAIL`].
+/// Keeps the details of a session within [`MAX_DETAIL_BYTES`].
 fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
     let total: i64 = tx
         .prepare_cached("SELECT COALESCE(sum(length(payload_json)), 0) FROM events WHERE session_id = ?1")?
         .query_row([session], |row| row.get(0))?;
-    if total <= MOST_DETAIL {
+    if total <= MAX_DETAIL_BYTES {
         return Ok(());
     }
     tx.execute(
@@ -624,7 +637,7 @@ fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
                  SELECT event_id, sum(length(payload_json)) OVER (ORDER BY event_id DESC) AS newer
                  FROM events WHERE session_id = ?1)
              WHERE newer > ?2)",
-        params![session, MOST_DETAIL / 2],
+        params![session, MAX_DETAIL_BYTES / 2],
     )?;
     Ok(())
 }
@@ -641,7 +654,7 @@ impl Store {
                 )
                 .and_then(|mut s| {
                     s.query_map(params![project, session], |row| {
-                        Ok((row.get(0)?, (untime(row.get(1)?), untime(row.get(2)?))))
+                        Ok((row.get(0)?, (time_from_sql(row.get(1)?), time_from_sql(row.get(2)?))))
                     })?
                     .collect()
                 }),

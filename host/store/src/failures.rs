@@ -10,19 +10,19 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::memories::{put, remove};
-use super::{Result, Store, json, sharing, time, unjson, untime};
-use crate::journal::{Record, Seen};
+use super::{Result, Store, from_json_or_default, json, sharing, time, time_from_sql};
+use crate::journal::{EventPayload, JournalRecord};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::digest::sha256_hex;
 
 /// From this count on, a failure is a pattern and becomes a memory.
-const PATTERN: u32 = 2;
+const PATTERN_COUNT: u32 = 2;
 
 /// How many steps between a failure and the success that ended it are kept, the last ones.
-const STEPS: u32 = 3;
+const MAX_STEPS: u32 = 3;
 
 /// The policy name and digest of memories that this program made itself.
-pub(super) const MAKER: (&str, &str) = ("throughline", "");
+pub(super) const OWN_POLICY: (&str, &str) = ("throughline", "");
 
 /// Failures with the same signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -63,13 +63,13 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Failure> {
         subject: row.get(1)?,
         error: row.get(2)?,
         signature: row.get(3)?,
-        files: unjson(&row.get::<_, String>(4)?),
+        files: from_json_or_default(&row.get::<_, String>(4)?),
         count: row.get(5)?,
         sessions: row.get(6)?,
-        first_at: untime(row.get(7)?),
-        last_at: untime(row.get(8)?),
+        first_at: time_from_sql(row.get(7)?),
+        last_at: time_from_sql(row.get(8)?),
         fix: row.get(9)?,
-        fixed_at: row.get::<_, Option<i64>>(10)?.map(untime),
+        fixed_at: row.get::<_, Option<i64>>(10)?.map(time_from_sql),
         project: row.get(11)?,
     })
 }
@@ -115,7 +115,7 @@ impl Store {
 }
 
 /// Records what a tool use says about failures: that one occurred, or that one is over.
-pub(super) fn note(tx: &Connection, project: &str, event: i64, record: &Record, now: u64) -> rusqlite::Result<()> {
+pub(super) fn note(tx: &Connection, project: &str, event: i64, record: &JournalRecord, now: u64) -> rusqlite::Result<()> {
     let seen = &record.seen;
     let Some(subject) = seen.attribute("subject").filter(|subject| !subject.is_empty()) else { return Ok(()) };
     let touched = match seen.attribute("signature") {
@@ -133,7 +133,7 @@ fn count(
     tx: &Connection,
     project: &str,
     event: i64,
-    record: &Record,
+    record: &JournalRecord,
     subject: &str,
     signature: &str,
 ) -> rusqlite::Result<i64> {
@@ -161,7 +161,7 @@ fn count(
 }
 
 /// A success ends the session's open failures of the same subject; the steps in between are the fix.
-fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusqlite::Result<Vec<i64>> {
+fn resolve(tx: &Connection, event: i64, record: &JournalRecord, subject: &str) -> rusqlite::Result<Vec<i64>> {
     let open: Vec<(i64, i64)> = tx
         .prepare_cached(
             "SELECT failure, max(event_id) FROM failure_sightings WHERE session_id = ?1 AND subject = ?2 AND resolved = 0 GROUP BY failure",
@@ -177,10 +177,10 @@ fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusql
                  ORDER BY event_id DESC LIMIT 12",
             )?
             .query_map(params![record.session, failed, event], |row| row.get::<_, String>(0))?
-            .filter_map(|payload| step(&unjson(&payload.ok()?)))
+            .filter_map(|payload| step(&from_json_or_default(&payload.ok()?)))
             .collect();
         steps.dedup();
-        steps.truncate(STEPS as usize);
+        steps.truncate(MAX_STEPS as usize);
         steps.reverse();
         // No steps in between: the same thing was tried in another way.
         if steps.is_empty() {
@@ -199,7 +199,7 @@ fn resolve(tx: &Connection, event: i64, record: &Record, subject: &str) -> rusql
 }
 
 /// Describes a tool use that may have contributed to a success; commands that only look return `None`.
-fn step(seen: &Seen) -> Option<String> {
+fn step(seen: &EventPayload) -> Option<String> {
     const LOOKS: [&str; 14] = [
         "ls",
         "cat",
@@ -234,7 +234,7 @@ fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64
     let (failure, memory): (Failure, Option<i64>) = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, f.memory FROM failures f WHERE f.number = ?1"))?
         .query_row([number], |row| Ok((from_row(row)?, row.get(12)?)))?;
-    if failure.count < PATTERN {
+    if failure.count < PATTERN_COUNT {
         return Ok(());
     }
     let content = failure.line();
@@ -264,7 +264,7 @@ fn remember(tx: &Connection, project: &str, session: &str, number: i64, now: u64
         origin: Origin { line_uuid: None, at: Some(failure.last_at) },
         attributes: Vec::new(),
     };
-    put(tx, project, session, &draft, MAKER, now)?;
+    put(tx, project, session, &draft, OWN_POLICY, now)?;
     tx.prepare_cached(
         "UPDATE failures SET memory = (SELECT memory FROM sightings WHERE session_id = ?2 AND key = ?3) WHERE number = ?1",
     )?

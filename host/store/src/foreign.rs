@@ -5,34 +5,35 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::Result;
-use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::foreign_limits::{self, WorkCounter};
 use throughline_model::contract::Timestamp;
-use throughline_platform::files;
+use throughline_platform::metadata::{self, Modified as _};
+use throughline_platform::permissions;
 
 /// How often copying a file that keeps changing is tried.
-const TRIES: u32 = 5;
+const MAX_RETRIES: u32 = 5;
 
 /// The longest value that is read, bytes.
-const MOST_CELL: usize = 4 << 20;
+const MAX_CELL_BYTES: usize = 4 << 20;
 
 /// Suffixes of files beside a database that belong to it.
-const BESIDE: [&str; 2] = ["-wal", "-journal"];
+const SIDECAR_SUFFIXES: [&str; 2] = ["-wal", "-journal"];
 
 /// A copy of a database.
 pub struct Database {
     conn: Connection,
+    /// The work since the last row, which is limited.
+    work: WorkCounter,
     /// When the original was last modified.
     pub modified: Option<Timestamp>,
     /// A cache of the columns of tables.
@@ -43,26 +44,26 @@ pub struct Database {
 
 impl Database {
     /// Copies and opens the database. The error says why that failed.
-    pub fn open(path: &Path) -> std::result::Result<Self, String> {
+    pub fn open(path: &Path) -> Result<Self, String> {
         let copy = tempfile::Builder::new().prefix("throughline-import-").tempdir();
         let copy = copy.map_err(|error| format!("cannot create a temporary folder for a copy of it: {error}"))?;
         let file = copy.path().join("copy.db");
         duplicate(path, &file)?;
-        let open = || -> rusqlite::Result<(Connection, bool)> {
-            let conn = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        let open = || -> rusqlite::Result<(Connection, WorkCounter, bool)> {
+            let mut conn = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            let work = foreign_limits::limit(&mut conn)?;
             // This makes SQLite apply the write-ahead log, or roll back what a crash left half done.
             conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             let mode: rusqlite::Result<String> = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
             conn.pragma_update(None, "query_only", true)?;
-            Ok((conn, mode.is_ok_and(|mode| mode == "delete")))
+            Ok((conn, work, mode.is_ok_and(|mode| mode == "delete")))
         };
-        let (conn, is_one_file) = open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
-        let modified = fs::metadata(path).ok().and_then(|meta| files::modified(&meta));
+        let (conn, work, is_one_file) =
+            open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
+        let modified = fs::metadata(path).ok().and_then(|meta| metadata::modified_ms(&meta));
         // An open file can be read after it was unlinked, so nothing is left behind wherever the import is stopped.
         let copy = if is_one_file { None } else { Some(copy) };
-        Ok(Self { conn, modified, columns: RefCell::default(), _copy: copy })
+        Ok(Self { conn, work, modified, columns: RefCell::default(), _copy: copy })
     }
 
     /// Returns whether the table exists.
@@ -70,12 +71,18 @@ impl Database {
         !self.columns(table).is_empty()
     }
 
-    /// Returns the columns of a table; empty if the table does not exist.
+    /// Returns the columns of a table; empty if the table does not exist. A view or a virtual table is none: reading it
+    /// would run what the file says.
     fn columns(&self, table: &str) -> Rc<[String]> {
         if let Some(known) = self.columns.borrow().get(table) {
             return Rc::clone(known);
         }
         let read = || -> rusqlite::Result<Rc<[String]>> {
+            let is_table =
+                "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ?1 COLLATE NOCASE";
+            if !self.conn.prepare(is_table)?.exists([table])? {
+                return Ok(Rc::default());
+            }
             self.conn.prepare("SELECT name FROM pragma_table_info(?1)")?.query_map([table], |row| row.get(0))?.collect()
         };
         let columns = read().unwrap_or_default();
@@ -93,6 +100,10 @@ impl Database {
 
     /// Returns the number of rows of a table, or 0 if they cannot be counted.
     pub fn count(&self, table: &str) -> u64 {
+        if !self.has(table) {
+            return 0;
+        }
+        self.work.reset();
         let count = format!("SELECT count(*) FROM {}", quoted(table));
         self.conn
             .query_row(&count, [], |row| row.get::<_, i64>(0))
@@ -103,12 +114,12 @@ impl Database {
 
     /// Calls `visit` with each row of a table. A column that does not exist is empty. If a part of the table cannot be
     /// read, the rows before and after it are still read; the result describes each unreadable part in one line.
-    pub fn rows(
+    pub fn rows<E>(
         &self,
         table: &str,
         columns: &[&'static str],
-        mut visit: impl FnMut(Row) -> Result<()>,
-    ) -> Result<Vec<String>> {
+        mut visit: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<Vec<String>, E> {
         let (mut first, mut last) = (None, None);
         let Err(broken) = self.walk(table, columns, "ASC", &mut |row: Row| {
             first = Some(row.number);
@@ -138,13 +149,17 @@ impl Database {
     }
 
     /// Visits the rows in order. The inner error is the database's.
-    fn walk(
+    fn walk<E>(
         &self,
         table: &str,
         columns: &[&'static str],
         order: &str,
-        visit: &mut dyn FnMut(Row) -> Result<bool>,
-    ) -> Result<rusqlite::Result<()>> {
+        visit: &mut dyn FnMut(Row) -> Result<bool, E>,
+    ) -> Result<rusqlite::Result<()>, E> {
+        if !self.has(table) {
+            return Ok(Ok(()));
+        }
+        self.work.reset();
         let sql = format!("SELECT rowid, {} FROM {} ORDER BY rowid {order}", self.select(table, columns), quoted(table));
         let mut statement = match self.conn.prepare(&sql) {
             Ok(statement) => statement,
@@ -174,6 +189,7 @@ impl Database {
                         return Ok(Err(rusqlite::Error::IntegralValueOutOfRange(0, row.number)));
                     }
                     last = Some(row.number);
+                    self.work.reset();
                     if !visit(row)? {
                         return Ok(Ok(()));
                     }
@@ -184,7 +200,11 @@ impl Database {
     }
 
     /// Returns one row, or `None` if it does not exist (any more).
-    pub fn row(&self, table: &str, columns: &[&'static str], number: i64) -> std::result::Result<Option<Row>, String> {
+    pub fn row(&self, table: &str, columns: &[&'static str], number: i64) -> Result<Option<Row>, String> {
+        if !self.has(table) {
+            return Ok(None);
+        }
+        self.work.reset();
         let read = || {
             self.conn
                 .prepare_cached(&format!("SELECT {} FROM {} WHERE rowid = ?1", self.select(table, columns), quoted(table)))?
@@ -204,17 +224,17 @@ fn quoted(name: &str) -> String {
 }
 
 /// Copies a database and its log as of a single moment: if they change meanwhile, copies them again.
-fn duplicate(from: &Path, to: &Path) -> std::result::Result<(), String> {
+fn duplicate(from: &Path, to: &Path) -> Result<(), String> {
     let cannot = |error: io::Error| format!("it cannot be copied: {error}");
-    for _ in 0..TRIES {
+    for _ in 0..MAX_RETRIES {
         let before = stamps(from).map_err(cannot)?;
-        for (end, stamp) in [""].iter().chain(&BESIDE).zip(&before) {
+        for (end, stamp) in [""].iter().chain(&SIDECAR_SUFFIXES).zip(&before) {
             let (from, to) = (with_end(from, end), with_end(to, end));
             // Left by an earlier try.
             let _ = fs::remove_file(&to);
             if stamp.is_some() {
                 fs::copy(&from, &to).map_err(cannot)?;
-                fs::set_permissions(&to, Permissions::from_mode(0o600)).map_err(cannot)?;
+                permissions::set_mode(&to, 0o600).map_err(cannot)?;
             }
         }
         if stamps(from).map_err(cannot)? == before {
@@ -248,13 +268,13 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
 }
 
 /// What shows a change of a file: inode, size, and seconds and nanoseconds of the last modification.
-type Stamp = (u64, u64, i64, i64);
+type Stamp = (u64, u64, (i64, i64));
 
 fn stamps(path: &Path) -> io::Result<Vec<Option<Stamp>>> {
     [""].iter()
-        .chain(&BESIDE)
+        .chain(&SIDECAR_SUFFIXES)
         .map(|end| match fs::metadata(with_end(path, end)) {
-            Ok(meta) if meta.is_file() => Ok(Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))),
+            Ok(meta) if meta.is_file() => Ok(Some((metadata::file_id(&meta).1, meta.len(), meta.modified_parts()))),
             Ok(_) => Err(io::Error::other("it is not a file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !end.is_empty() => Ok(None),
             Err(error) => Err(error),
@@ -278,7 +298,9 @@ impl Cell {
             ValueRef::Null => Self::Nothing,
             ValueRef::Integer(number) => Self::Number(number.into()),
             ValueRef::Real(number) => serde_json::Number::from_f64(number).map_or(Self::Nothing, Self::Number),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() > MOST_CELL => Self::Other("has more than 4 MiB"),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() > MAX_CELL_BYTES => {
+                Self::Other("has more than 4 MiB")
+            }
             // Systems that count bytes may have cut a text in the middle of a character.
             ValueRef::Text(bytes) => {
                 Self::Text(String::from_utf8_lossy(bytes).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned())
@@ -314,7 +336,7 @@ impl Row {
     }
 
     /// Returns the column's text, or why it cannot be read.
-    pub fn content(&self, column: &str) -> std::result::Result<Option<String>, String> {
+    pub fn content(&self, column: &str) -> Result<Option<String>, String> {
         match self.cell(column) {
             Cell::Nothing => Ok(None),
             Cell::Number(number) => Ok(Some(number.to_string())),
@@ -391,7 +413,7 @@ mod tests {
             .unwrap()
             .rows("t", &COLUMNS, |row| {
                 read.push((row.id(), row.list("text"), row.value("at"), row.content("text").is_ok(), row.text("missing")));
-                Ok(())
+                Ok::<(), String>(())
             })
             .unwrap();
         let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -406,6 +428,37 @@ mod tests {
                 ("e".into(), list(&["한"]), json!(0), true, None),
             ]
         );
+    }
+
+    #[test]
+    fn a_view_that_never_ends_is_not_read() {
+        let (_dir, path) = sample(3);
+        let conn = Connection::open_with_flags(&path, OpenFlags::default()).unwrap();
+        conn.execute_batch(
+            "CREATE VIEW memories AS
+                 WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS rowid, '' AS text FROM n;
+             CREATE TABLE huge (id);
+             INSERT INTO huge (id) VALUES (1), (2);
+             ALTER TABLE huge ADD COLUMN text AS (hex(zeroblob(100000000)));",
+        )
+        .unwrap();
+        drop(conn);
+        let database = Database::open(&path).unwrap();
+        assert!(!database.has("memories") && database.has("T"));
+        assert_eq!((database.count("memories"), database.count("t")), (0, 3));
+        let broken = database.rows("memories", &COLUMNS, |_| -> Result<(), String> { panic!("it is a view") }).unwrap();
+        assert_eq!(broken, [] as [String; 0]);
+        assert!(database.row("memories", &COLUMNS, 1).unwrap().is_none());
+        let mut texts = Vec::new();
+        let broken = database.rows("huge", &COLUMNS, |row| {
+            texts.push(row.text("text"));
+            Ok::<(), String>(())
+        });
+        assert_eq!((broken.unwrap(), texts), (Vec::new(), vec![None, None]), "generated columns are not read");
+        // Whatever else runs without a row is interrupted.
+        let endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+        database.work.reset();
+        assert!(database.conn.query_row(endless, [], |_| Ok(())).is_err());
     }
 
     proptest! {
@@ -425,7 +478,7 @@ mod tests {
             if let Ok(database) = Database::open(&path) {
                 let broken = database.rows("t", &COLUMNS, |row| {
                     drop((row.id(), row.list("text"), row.value("at")));
-                    Ok(())
+                    Ok::<(), String>(())
                 });
                 prop_assert!(broken.is_ok());
                 drop(database.row("t", &COLUMNS, 7));

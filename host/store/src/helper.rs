@@ -12,14 +12,14 @@ use super::open_read_only;
 type Job<'e> = Box<dyn FnOnce(&Connection) + Send + 'e>;
 
 /// The helper thread. It runs jobs in order and exits when this is dropped.
-pub(super) struct Helper<'e> {
+pub(super) struct SearchHelper<'e> {
     jobs: Sender<Job<'e>>,
 }
 
 /// The pending result of a job.
-pub(super) struct Asked<T>(Receiver<T>);
+pub(super) struct PendingAnswer<T>(Receiver<T>);
 
-impl<'e> Helper<'e> {
+impl<'e> SearchHelper<'e> {
     /// Starts a helper; returns `None` if no thread can be created. The helper does nothing unless the vectors in
     /// `database` are those of `model`.
     pub(super) fn start<'s>(scope: &'s Scope<'s, 'e>, database: &'e Path, model: &'e str) -> Option<Self> {
@@ -33,7 +33,10 @@ impl<'e> Helper<'e> {
     }
 
     /// Submits a job.
-    pub(super) fn ask<T: Send + 'e>(&self, job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'e) -> Asked<T> {
+    pub(super) fn ask<T: Send + 'e>(
+        &self,
+        job: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'e,
+    ) -> PendingAnswer<T> {
         let (tell, told) = mpsc::channel();
         // A helper that has given up drops the job, and `tell` with it.
         let _ = self.jobs.send(Box::new(move |conn| {
@@ -41,11 +44,11 @@ impl<'e> Helper<'e> {
                 let _ = tell.send(done);
             }
         }));
-        Asked(told)
+        PendingAnswer(told)
     }
 }
 
-impl<T> Asked<T> {
+impl<T> PendingAnswer<T> {
     /// Waits for the result; returns `None` if the helper could not do the job.
     pub(super) fn answer(self) -> Option<T> {
         self.0.recv().ok()

@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failures::MAKER;
-use super::memories::{self, Put};
-use super::{Result, Store, json, projects, unjson};
+use super::failures::OWN_POLICY;
+use super::memories::{self, PutOutcome};
+use super::{Result, Store, from_json_or_default, json, projects};
 use throughline_model::contract::{Attribute, Draft};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
+use throughline_model::redacted::{Redacted, Texts};
 
 /// The attribute that holds an imported memory's original identifier.
 pub const EXTERNAL_ID: &str = "external-id";
@@ -31,6 +32,16 @@ pub struct Import {
     pub draft: Draft,
 }
 
+impl Texts for Import {
+    /// The key is not among them: only its hash is stored.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = self.draft.texts_mut();
+        texts.push(&mut self.session);
+        texts.extend(&mut self.id);
+        texts
+    }
+}
+
 impl Store {
     /// Prepares for importing many batches.
     pub fn prepare_import(&self) -> Result<()> {
@@ -50,14 +61,14 @@ impl Store {
                     "SELECT EXISTS (SELECT 1 FROM memories m JOIN makers a ON a.number = m.maker
                                     WHERE m.session_id = ?1 AND m.type = 'turn' AND a.policy <> ?2)",
                 )
-                .and_then(|mut s| s.query_row([session, MAKER.0], |row| row.get(0))),
+                .and_then(|mut s| s.query_row([session, OWN_POLICY.0], |row| row.get(0))),
         )
     }
 
     /// Stores a whole batch in one transaction and returns the outcome of each memory, in order. A memory imported
     /// earlier under the same key is replaced. The same content under another key becomes one memory with both
     /// identifiers.
-    pub fn import(&mut self, batch: &[Import], now: u64) -> Result<Vec<Put>> {
+    pub fn import(&mut self, batch: &[Redacted<Import>], now: u64) -> Result<Vec<PutOutcome>> {
         let puts = self.write(|tx| {
             let mut last: Option<&str> = None;
             let mut puts = Vec::with_capacity(batch.len());
@@ -77,7 +88,7 @@ impl Store {
     }
 }
 
-fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
+fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
     let hash = memories::content_hash(&it.draft);
     let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
     // Include the project, because sessions of two projects may have the same name, or none. Hash the key, because it
@@ -95,15 +106,15 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<Put> {
         attributes: it.id.iter().map(|id| (EXTERNAL_ID.to_owned(), id.clone())).collect(),
         ..it.draft.clone()
     };
-    let put = memories::put(tx, &it.project.id, &it.session, &draft, MAKER, now)?;
+    let put = memories::put(tx, &it.project.id, &it.session, &draft, OWN_POLICY, now)?;
     let Some(id) = &it.id else { return Ok(put) };
-    if let Some(before) = before.filter(|_| matches!(put, Put::Stored | Put::SeenAgain)) {
+    if let Some(before) = before.filter(|_| matches!(put, PutOutcome::Stored | PutOutcome::NewOccurrence)) {
         // Other sources still know the content that had this identifier.
         change_attributes(tx, before, |attributes| {
             attributes.retain(|(name, value)| name != EXTERNAL_ID || value != id);
         })?;
     }
-    if put == Put::SeenAgain {
+    if put == PutOutcome::NewOccurrence {
         let memory: Option<i64> = tx
             .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
             .query_row(params![it.project.id, hash], |row| row.get(0))
@@ -127,7 +138,7 @@ fn change_attributes(tx: &Connection, memory: i64, change: impl FnOnce(&mut Vec<
         .query_row([memory], |row| row.get(0))
         .optional()?;
     let Some(attributes) = attributes else { return Ok(()) };
-    let mut attributes = unjson(&attributes);
+    let mut attributes = from_json_or_default(&attributes);
     change(&mut attributes);
     tx.prepare_cached("UPDATE memories SET metadata = ?2 WHERE rowid = ?1")?.execute(params![memory, json(&attributes)])?;
     Ok(())

@@ -122,14 +122,14 @@ fn sets(tx: &Connection) -> rusqlite::Result<Vec<(&'static Tables, String)>> {
 
 /// The searchable texts of a memory.
 #[derive(Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct IndexedText<'a> {
     pub(super) title: &'a str,
     pub(super) content: &'a str,
     pub(super) keywords: &'a [String],
     pub(super) files: &'a [String],
 }
 
-impl<'a> From<&'a Draft> for Said<'a> {
+impl<'a> From<&'a Draft> for IndexedText<'a> {
     fn from(draft: &'a Draft) -> Self {
         Self { title: &draft.title, content: &draft.content, keywords: &draft.keywords, files: &draft.files }
     }
@@ -159,15 +159,15 @@ pub(super) fn unqueue(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
 }
 
 /// Adds a memory to one set of tables, including vectors if the model is the built-in one.
-pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, said: Said<'_>) -> rusqlite::Result<()> {
-    let pieces = pieces::cut(said.content);
+pub(super) fn add(tx: &Connection, tables: &Tables, model: &str, rowid: i64, said: IndexedText<'_>) -> rusqlite::Result<()> {
+    let pieces = pieces::split(said.content);
     let mut words = [said.title, &said.keywords.join(" "), &said.files.join(" ")].map(tokens::index_text).join(" ");
     let mut insert = tx.prepare_cached(&format!("INSERT INTO {} (rowid, words) VALUES (?1, ?2)", tables.words))?;
     for (number, piece) in pieces.iter().enumerate() {
         // Title, keywords and files are in the first row.
         words.push(' ');
         words.push_str(&tokens::index_text(piece));
-        insert.execute(params![pieces::row(rowid, number), words])?;
+        insert.execute(params![pieces::row_id(rowid, number), words])?;
         words.clear();
     }
     if model == local_model() {
@@ -189,14 +189,14 @@ pub(super) fn texts(title: &str, pieces: &[&str]) -> Vec<String> {
 /// Removes a memory from the index.
 pub(super) fn unindex(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     for (tables, model) in sets(tx)? {
-        take_out(tx, tables, &model, rowid)?;
+        remove_from(tx, tables, &model, rowid)?;
     }
     Ok(())
 }
 
 /// Removes a memory from one set of tables, however its content was split when it was added.
-pub(super) fn take_out(tx: &Connection, tables: &Tables, model: &str, rowid: i64) -> rusqlite::Result<()> {
-    let (first, last) = pieces::rows(rowid..=rowid);
+pub(super) fn remove_from(tx: &Connection, tables: &Tables, model: &str, rowid: i64) -> rusqlite::Result<()> {
+    let (first, last) = pieces::row_id_range(rowid..=rowid);
     let rows: Vec<i64> = tx
         .prepare_cached(&format!("SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2", tables.words))?
         .query_map([first, last], |row| row.get(0))?

@@ -8,32 +8,36 @@
 //! seconds, but the transcript still has them. A kill loses nothing that was written.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::{self, BufRead as _, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use throughline_model::digest::sha256_hex;
-use throughline_platform::paths;
+use throughline_model::redacted::{Redacted, Texts};
+use throughline_platform::open::FileOptions as _;
+use throughline_platform::{metadata, paths};
 
 /// The maximum size of a session's journal, in bytes. Once it is reached, appending fails until the journal has been
 /// taken.
-pub const MOST_BYTES: u64 = 32 << 20;
+pub const MAX_BYTES: u64 = 32 << 20;
 
-/// The size at which a journal should be taken in the background, in bytes. See [`Appended::wants_taking`].
+/// The size at which a journal should be taken in the background, in bytes. See [`AppendOutcome::should_take`].
 const TAKE_BYTES: u64 = 4 << 20;
 
 /// How often an appender reopens the file because another process took it.
-const MOST_TRIES: u32 = 16;
+const MAX_RETRIES: u32 = 16;
 
 /// File extensions: a session's journal, what was taken from it, its tool-use counter, and its mark.
 const NOTED: &str = "jsonl";
 const TAKEN: &str = "taken";
 const USES: &str = "uses";
 const MARK: &str = "mark";
+const REFUSED: &str = "refused";
+
+/// The content of a file that records [`Refusal::Excluded`].
+const EXCLUDED: &str = "excluded";
 
 /// A session's file.
 struct Entry {
@@ -47,10 +51,47 @@ pub const SHOWN: &str = "shown";
 /// The kind of record that resets what a session was shown, because its context is gone.
 pub const SHOWN_NOTHING: &str = "shown_nothing";
 
+/// Why nothing was remembered when a session began. It names no folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The folder was excluded.
+    Excluded,
+    /// The project or the session was paused.
+    Paused {
+        /// The project's identifier.
+        project: String,
+    },
+}
+
+/// What the host records by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostRecord<'a> {
+    /// Memories were shown to the session: where, and their identifiers.
+    Shown {
+        /// The occasion, one word.
+        source: &'a str,
+        /// The identifiers.
+        ids: &'a [String],
+    },
+    /// The session's context is gone, and with it what was shown.
+    ShownNothing,
+    /// The session started.
+    SessionStart {
+        /// How it started, one word.
+        source: &'a str,
+    },
+}
+
+/// Returns the text if it is one short word, such as `startup`, otherwise `other`: an agent can send anything.
+fn word(text: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !text.is_empty() && text.len() <= 20 && text.bytes().all(is_plain) { text } else { "other" }
+}
+
 /// The payload of an event, redacted: a tool use, a prompt, or the end of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
+pub struct EventPayload {
     /// The agent's name for the tool; empty if the event is not about a tool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tool: String,
@@ -79,14 +120,8 @@ pub struct Seen {
     pub agent: Option<String>,
 }
 
-impl Seen {
-    /// Returns the attribute of this name.
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns every text that comes from outside.
-    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+impl Texts for EventPayload {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.tool, &mut self.summary, &mut self.detail];
         texts.extend(&mut self.files);
         texts.extend(self.attributes.iter_mut().flat_map(|(name, value)| [name, value]));
@@ -94,9 +129,16 @@ impl Seen {
     }
 }
 
+impl EventPayload {
+    /// Returns the attribute of this name.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// A journal record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct JournalRecord {
     /// The kind: `tool_observation`, `user_prompt`, `subagent_stop`, …
     pub kind: String,
     /// A key that is unique within the session, so that a record that is read twice is stored once.
@@ -108,19 +150,26 @@ pub struct Record {
     /// The agent's working folder.
     pub cwd: PathBuf,
     /// The event's payload.
-    pub seen: Seen,
+    pub seen: EventPayload,
+}
+
+impl Texts for JournalRecord {
+    /// The texts of the payload. Session, folder and key identify the record; changed, they would name another.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        self.seen.texts_mut()
+    }
 }
 
 /// The journal's size before and after an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendOutcome {
     before: u64,
     after: u64,
 }
 
-impl Appended {
+impl AppendOutcome {
     /// Returns whether this record pushed the journal past a size at which it should be taken.
-    pub fn wants_taking(self) -> bool {
+    pub fn should_take(self) -> bool {
         self.after / TAKE_BYTES > self.before / TAKE_BYTES
     }
 }
@@ -131,17 +180,17 @@ pub struct Journal {
     folder: PathBuf,
 }
 
-/// Records taken from a journal, and the files that contain them until [`Taken::done`].
+/// Records taken from a journal, and the files that contain them until [`TakenRecords::done`].
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct TakenRecords {
     /// The records, in the order in which they were appended.
-    pub records: Vec<Record>,
+    pub records: Vec<Redacted<JournalRecord>>,
     /// The number of lines that could not be parsed.
     pub malformed: u64,
     files: Vec<PathBuf>,
 }
 
-impl Taken {
+impl TakenRecords {
     /// Deletes the files, once their records are stored.
     pub fn done(self) {
         for file in self.files {
@@ -172,33 +221,56 @@ impl Journal {
     }
 
     /// Appends a record.
-    pub fn append(&self, record: &Record) -> io::Result<Appended> {
+    pub fn append(&self, record: &Redacted<JournalRecord>) -> io::Result<AppendOutcome> {
+        self.append_record(record)
+    }
+
+    /// Appends what the host itself records. It holds no text from outside, so no redactor needs to run.
+    pub fn append_host(&self, session: &str, cwd: &Path, at: u64, record: HostRecord<'_>) -> io::Result<AppendOutcome> {
+        let (kind, summary, detail) = match record {
+            HostRecord::Shown { source, ids } => (SHOWN, word(source).to_owned(), ids.join("\n")),
+            HostRecord::ShownNothing => (SHOWN_NOTHING, String::new(), String::new()),
+            HostRecord::SessionStart { source } => {
+                ("session_start", format!("Session started ({})", word(source)), String::new())
+            }
+        };
+        self.append_record(&JournalRecord {
+            kind: kind.into(),
+            key: format!("{kind}:{at}:{}", std::process::id()),
+            at,
+            session: session.into(),
+            cwd: cwd.into(),
+            seen: EventPayload { summary, detail, ..EventPayload::default() },
+        })
+    }
+
+    fn append_record(&self, record: &JournalRecord) -> io::Result<AppendOutcome> {
         let mut line = String::from("\n");
         line.push_str(&serde_json::to_string(record)?);
         line.push('\n');
         let path = self.file(&record.session, NOTED);
-        self.append_to(&path, line.as_bytes(), MOST_BYTES)
+        self.append_to(&path, line.as_bytes(), MAX_BYTES)
     }
 
     /// Increments the session's tool-use counter and returns the new count. No two callers get the same number.
-    pub fn count(&self, session: &str) -> io::Result<u64> {
-        Ok(self.append_to(&self.file(session, USES), b".", MOST_BYTES)?.after)
+    pub fn increment_tool_count(&self, session: &str) -> io::Result<u64> {
+        Ok(self.append_to(&self.file(session, USES), b".", MAX_BYTES)?.after)
     }
 
     /// Returns how many tool uses were counted.
-    pub fn counted(&self, session: &str) -> u64 {
+    pub fn tool_count(&self, session: &str) -> u64 {
         fs::metadata(self.file(session, USES)).map_or(0, |meta| meta.len())
     }
 
     /// Resets the tool-use counter.
-    pub fn recount(&self, session: &str) {
+    pub fn reset_tool_count(&self, session: &str) {
         let _ = fs::remove_file(self.file(session, USES));
     }
 
     /// Marks the session; returns false if it is marked already.
     pub fn mark(&self, session: &str) -> io::Result<bool> {
         let path = self.file(session, MARK);
-        match File::options().write(true).create_new(true).mode(0o600).open(path) {
+        match File::options().write(true).create_new(true).private().open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             other => other.map(|_| true),
         }
@@ -209,9 +281,41 @@ impl Journal {
         let _ = fs::remove_file(self.file(session, MARK));
     }
 
-    fn append_to(&self, path: &Path, bytes: &[u8], most: u64) -> io::Result<Appended> {
-        for _ in 0..MOST_TRIES {
-            let open = || File::options().append(true).create(true).mode(0o600).open(path);
+    /// Records why nothing was remembered when the session began, if that is not recorded yet.
+    pub fn record_refusal(&self, session: &str, refusal: &Refusal) -> io::Result<()> {
+        let text = match refusal {
+            Refusal::Excluded => EXCLUDED,
+            Refusal::Paused { project } => project,
+        };
+        paths::create_private(&self.folder)?;
+        match File::options().write(true).create_new(true).private().open(self.file(session, REFUSED)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other?.write_all(text.as_bytes()),
+        }
+    }
+
+    /// Returns why nothing was remembered when the session began; `None` if that is not recorded.
+    pub fn refusal(&self, session: &str) -> Option<Refusal> {
+        match fs::read_to_string(self.file(session, REFUSED)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // If it is torn or cannot be read, the stricter reason holds.
+            Ok(project) if project != EXCLUDED && !project.is_empty() => Some(Refusal::Paused { project }),
+            _ => Some(Refusal::Excluded),
+        }
+    }
+
+    /// Returns the folder of the session's first record that is not stored yet.
+    pub fn first_folder(&self, session: &str) -> Option<PathBuf> {
+        let files = [self.taken(session).unwrap_or_default(), vec![self.file(session, NOTED)]].concat();
+        files.iter().find_map(|file| {
+            let lines = BufReader::new(File::open(file).ok()?).split(b'\n').map_while(Result::ok);
+            lines.filter_map(|line| serde_json::from_slice::<JournalRecord>(&line).ok()).map(|record| record.cwd).next()
+        })
+    }
+
+    fn append_to(&self, path: &Path, bytes: &[u8], most: u64) -> io::Result<AppendOutcome> {
+        for _ in 0..MAX_RETRIES {
+            let open = || File::options().append(true).create(true).private().open(path);
             let mut file = match open() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     paths::create_private(&self.folder)?;
@@ -219,9 +323,9 @@ impl Journal {
                 }
                 other => other?,
             };
-            flock(&file, FlockOperation::LockShared)?;
+            file.lock_shared()?;
             let meta = file.metadata()?;
-            let is_current = fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino()));
+            let is_current = fs::metadata(path).is_ok_and(|now| metadata::file_id(&now) == metadata::file_id(&meta));
             if !is_current {
                 continue;
             }
@@ -230,16 +334,16 @@ impl Journal {
             }
             file.write_all(bytes)?;
             // In append mode the file position is the end of this write, even if others have written since.
-            let after = rustix::fs::tell(&file)?;
-            return Ok(Appended { before: after.saturating_sub(bytes.len() as u64), after });
+            let after = file.stream_position()?;
+            return Ok(AppendOutcome { before: after.saturating_sub(bytes.len() as u64), after });
         }
         Err(io::Error::other(format!("{} was moved away repeatedly while appending", path.display())))
     }
 
     /// Takes the records of a session.
-    pub fn take(&self, session: &str) -> io::Result<Taken> {
+    pub fn take(&self, session: &str) -> io::Result<TakenRecords> {
         Self::set_aside(&self.file(session, NOTED))?;
-        let mut taken = Taken::default();
+        let mut taken = TakenRecords::default();
         for path in self.taken(session)? {
             let mut bytes = Vec::new();
             match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
@@ -248,8 +352,9 @@ impl Journal {
                 other => other?,
             };
             for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-                match serde_json::from_slice(line) {
-                    Ok(record) => taken.records.push(record),
+                match serde_json::from_slice::<JournalRecord>(line) {
+                    #[expect(clippy::disallowed_methods, reason = "`append` writes only redacted records")]
+                    Ok(record) => taken.records.push(Redacted::read_back(record)),
                     Err(_) => taken.malformed += 1,
                 }
             }
@@ -277,7 +382,7 @@ impl Journal {
             // The kind is the first member, so other records, which may be long, need not be parsed.
             let start = format!("{{\"kind\":\"{SHOWN}");
             for line in bytes.split(|&byte| byte == b'\n').filter(|line| line.starts_with(start.as_bytes())) {
-                match serde_json::from_slice::<Record>(line) {
+                match serde_json::from_slice::<JournalRecord>(line) {
                     Ok(record) if record.kind == SHOWN => shown.extend(record.seen.detail.lines().map(str::to_owned)),
                     Ok(record) if record.kind == SHOWN_NOTHING => {
                         shown.clear();
@@ -291,7 +396,7 @@ impl Journal {
     }
 
     /// Returns, for each key, whether the session's journal already contains it.
-    pub fn holds(&self, session: &str, keys: &[&str]) -> Vec<bool> {
+    pub fn contains_keys(&self, session: &str, keys: &[&str]) -> Vec<bool> {
         let bytes = fs::read(self.file(session, NOTED)).unwrap_or_default();
         let has = |key: &&str| {
             let quoted = serde_json::Value::from(*key).to_string();
@@ -310,11 +415,11 @@ impl Journal {
         Ok(sessions)
     }
 
-    /// Deletes counters and marks that have not been modified since `before`.
-    pub fn tidy(&self, before: SystemTime) -> io::Result<()> {
+    /// Deletes counters, marks and refusals that have not been modified since `before`.
+    pub fn delete_stale_markers(&self, before: SystemTime) -> io::Result<()> {
         for it in self.files()? {
             let is_old = || fs::metadata(&it.path).and_then(|meta| meta.modified()).is_ok_and(|at| at < before);
-            if (it.ending == USES || it.ending == MARK) && is_old() {
+            if [USES, MARK, REFUSED].contains(&it.ending.as_str()) && is_old() {
                 let _ = fs::remove_file(&it.path);
             }
         }
@@ -341,9 +446,9 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        flock(&file, FlockOperation::LockExclusive)?;
+        file.lock()?;
         let meta = file.metadata()?;
-        if !fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino())) {
+        if !fs::metadata(path).is_ok_and(|now| metadata::file_id(&now) == metadata::file_id(&meta)) {
             return Ok(());
         }
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
@@ -357,12 +462,18 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::tests::redacted;
 
-    fn record(key: usize) -> Record {
-        Record { kind: "tool_observation".into(), key: format!("k{key}"), session: "s".into(), ..Record::default() }
+    fn record(key: usize) -> JournalRecord {
+        JournalRecord {
+            kind: "tool_observation".into(),
+            key: format!("k{key}"),
+            session: "s".into(),
+            ..JournalRecord::default()
+        }
     }
 
-    fn keys(taken: &Taken) -> Vec<&str> {
+    fn keys(taken: &TakenRecords) -> Vec<&str> {
         taken.records.iter().map(|record| record.key.as_str()).collect()
     }
 
@@ -371,11 +482,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path().join("journal"));
         assert!(journal.take("s").unwrap().records.is_empty());
-        journal.append(&record(1)).unwrap();
-        journal.append(&record(2)).unwrap();
-        assert_eq!(journal.holds("s", &["k1", "k3"]), [true, false]);
+        journal.append(&redacted(record(1))).unwrap();
+        journal.append(&redacted(record(2))).unwrap();
+        assert_eq!(journal.contains_keys("s", &["k1", "k3"]), [true, false]);
         assert_eq!(keys(&journal.take("s").unwrap()), ["k1", "k2"]);
-        journal.append(&record(3)).unwrap();
+        journal.append(&redacted(record(3))).unwrap();
         assert_eq!(journal.sessions().unwrap(), ["s"]);
         let taken = journal.take("s").unwrap();
         assert_eq!(keys(&taken), ["k1", "k2", "k3"]);
@@ -387,10 +498,10 @@ mod tests {
     fn a_torn_record_spoils_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path().to_path_buf());
-        journal.append(&record(1)).unwrap();
+        journal.append(&redacted(record(1))).unwrap();
         let path = journal.file("s", NOTED);
         File::options().append(true).open(&path).unwrap().write_all(b"\n{\"kind\":\"tool_obs\xff").unwrap();
-        journal.append(&record(2)).unwrap();
+        journal.append(&redacted(record(2))).unwrap();
         let taken = journal.take("s").unwrap();
         assert_eq!((keys(&taken), taken.malformed), (vec!["k1", "k2"], 1));
     }
@@ -400,7 +511,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path().join("j"));
         for session in ["../../x", "a/b", "", ".", "한글", "a.b"] {
-            journal.append(&Record { session: session.into(), ..record(1) }).unwrap();
+            journal.append(&redacted(JournalRecord { session: session.into(), ..record(1) })).unwrap();
             assert_eq!(journal.take(session).unwrap().records.len(), 1);
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -422,8 +533,8 @@ mod tests {
                     scope.spawn(move || {
                         (0..EACH)
                             .map(|at| {
-                                journal.append(&record(writer * EACH + at)).unwrap();
-                                journal.count("s").unwrap()
+                                journal.append(&redacted(record(writer * EACH + at))).unwrap();
+                                journal.increment_tool_count("s").unwrap()
                             })
                             .collect::<Vec<u64>>()
                     })

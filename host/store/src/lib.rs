@@ -8,9 +8,9 @@
 //!
 //! - [`memories`], [`sessions`], [`transcripts`], [`events`], [`failures`], [`notes`], [`projects`]: what is
 //!   remembered.
-//! - [`index`], [`vectors`], [`embedded`], [`searching`], [`helper`], [`reindex`]: how it is found.
+//! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`]: how it is compressed, shared and forgotten.
-//! - [`copy`], [`export`], [`import`], [`verify`], [`mend`], [`migrations`]: the database as a whole.
+//! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`migrations`]: the database as a whole.
 //!
 //! # A process lives for milliseconds
 //!
@@ -38,22 +38,24 @@
 
 mod copy;
 mod digests;
-mod embedded;
+mod embedding_queue;
 mod erase;
 mod events;
 mod export;
 mod failures;
 pub mod foreign;
+mod foreign_limits;
 mod helper;
 mod import;
 mod index;
 pub mod journal;
 mod memories;
-mod mend;
 mod migrations;
 mod notes;
 mod projects;
 mod reindex;
+mod repair;
+mod schema;
 mod searching;
 mod sessions;
 mod sharing;
@@ -76,30 +78,33 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub use copy::{Content, converge, examine, files_of};
-pub use digests::{DIGEST, Folded, Folding, Group, Source, Unfolded};
-pub use embedded::Unembedded;
-pub use erase::{Forgotten, Redact, Selection, folded};
-pub use events::{Aged, Event, FileUse, Noted, OBSERVATION, PROMPT, Step, Turn, Wanted};
+pub use copy::{CopySummary, database_files, examine, match_page_size};
+pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
+pub use embedding_queue::Unembedded;
+pub use erase::{ForgetCounts, ScrubError, Selection, folded};
+pub use events::{
+    EventFilter, FileUse, OBSERVATION, PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent, Turn,
+};
 pub use failures::Failure;
 pub use import::{EXTERNAL_ID, Import};
-pub use memories::{Filter, Found, Knowledge, Put, SAVED, SAVED_BY_AGENT, Stats};
-pub use migrations::{SCHEMA_VERSION, is_long_behind};
-pub use notes::{NoteChange, NoteRow, PutNote, StoredNote, SyncedFile, Way, day};
+pub use memories::{Knowledge, MemoryFilter, MemoryRecord, PutOutcome, SAVED, SAVED_BY_AGENT, Stats};
+pub use migrations::{SCHEMA_VERSION, needs_long_migration};
+pub use notes::{NoteChange, NoteOrigin, NoteRow, PutNoteOutcome, StoredNote, SyncedFile, day};
 pub use projects::KnownProject;
-pub use reindex::{IndexState, Remade};
-pub use searching::{Answer, Hit, Search};
-pub use sessions::{Batch, Committed, KnownSession, SessionUpdate};
+pub use reindex::{IndexState, RebuildStep};
+pub use schema::find_difference as find_schema_difference;
+pub use searching::{Search, SearchHit, SearchResults};
+pub use sessions::{CommitBatch, CommitCounts, KnownSession, Learned, SessionUpdate};
 pub use sharing::{SHARED_FROM, Suggestion};
 pub use transcripts::ExtractorState;
-pub use verify::{Check, Fault};
+pub use verify::{StoreCheck, StoreFault};
 
 /// The WAL size, in bytes, at which a long-running operation should checkpoint. Hooks do not use it.
 const CHECKPOINT_BYTES: u64 = 8 << 20;
 
 /// The WAL size, in bytes, at which finished work should checkpoint. A hook that is the only open connection reads the
 /// whole WAL before it begins.
-const LEFT_BYTES: u64 = 512 << 10;
+const LARGE_WAL_BYTES: u64 = 512 << 10;
 
 /// An open store.
 #[derive(Debug)]
@@ -142,7 +147,17 @@ pub enum StoreError {
     /// Two hooks read the same lines at the same time, and the other one committed first. Read again.
     Conflict,
     /// Any other error.
-    Other(rusqlite::Error),
+    Other(DatabaseError),
+}
+
+/// An error of the database engine that callers can only report.
+#[derive(Debug)]
+pub struct DatabaseError(rusqlite::Error);
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// The result of a store operation.
@@ -192,7 +207,7 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Other(error)
+        Self::Other(DatabaseError(error))
     }
 }
 
@@ -207,7 +222,7 @@ impl Store {
         }
         let store = Connection::open_with_flags(path, flags)
             .and_then(|mut conn| {
-                PATIENCE.set((patience, None));
+                BUSY_TIMEOUT.set((patience, None));
                 conn.busy_handler(Some(wait))?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -221,7 +236,7 @@ impl Store {
             .map_err(|error| classify(path, error))?;
         migrations::migrate(&store.conn).map_err(|error| match error {
             StoreError::Newer { found, .. } => StoreError::Newer { path: path.into(), found },
-            StoreError::Other(error) => classify(path, error),
+            StoreError::Other(DatabaseError(error)) => classify(path, error),
             other => other,
         })?;
         Ok(store)
@@ -254,9 +269,9 @@ impl Store {
         wal_bytes(&self.path) > CHECKPOINT_BYTES
     }
 
-    /// See [`leaves_much`].
-    pub fn leaves_much(&self) -> bool {
-        leaves_much(&self.path)
+    /// See [`has_large_wal`].
+    pub fn has_large_wal(&self) -> bool {
+        has_large_wal(&self.path)
     }
 
     /// Moves the WAL into the database as far as readers allow, and updates the query planner's statistics.
@@ -279,17 +294,17 @@ impl Store {
     }
 
     /// Sets how long to wait for other writers.
-    pub fn patience(&self, patience: Duration) {
-        PATIENCE.set((patience, None));
+    pub fn set_busy_timeout(&self, patience: Duration) {
+        BUSY_TIMEOUT.set((patience, None));
     }
 
     /// Stops waiting for writes to reach the disk: for data that may be lost in a power cut, such as access counts.
-    pub fn relax(&self) -> Result<()> {
+    pub fn set_synchronous_normal(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = NORMAL"))
     }
 
     /// Waits for writes to reach the disk again. Also returns SQLite's cache memory, which a policy's runtime needs.
-    pub fn insist(&self) -> Result<()> {
+    pub fn set_synchronous_full(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
 }
@@ -300,8 +315,8 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Returns whether a database's WAL is too long to be left behind. The next process reads all of it before it begins.
-pub fn leaves_much(database: &Path) -> bool {
-    wal_bytes(database) > LEFT_BYTES
+pub fn has_large_wal(database: &Path) -> bool {
+    wal_bytes(database) > LARGE_WAL_BYTES
 }
 
 fn wal_bytes(database: &Path) -> u64 {
@@ -312,20 +327,20 @@ fn wal_bytes(database: &Path) -> u64 {
 
 thread_local! {
     /// How long this thread's connection waits for locks, and since when it has been waiting.
-    static PATIENCE: Cell<(Duration, Option<Instant>)> = const { Cell::new((Duration::ZERO, None)) };
+    static BUSY_TIMEOUT: Cell<(Duration, Option<Instant>)> = const { Cell::new((Duration::ZERO, None)) };
 }
 
 /// The busy handler: checks every millisecond whether the other writer is done. SQLite's own busy timeout sleeps for up
 /// to a tenth of a second at a time, and processes that arrive later overtake it.
 fn wait(times: i32) -> bool {
-    let (patience, since) = PATIENCE.get();
+    let (patience, since) = BUSY_TIMEOUT.get();
     let since = since.filter(|_| times > 0).unwrap_or_else(Instant::now);
-    PATIENCE.set((patience, Some(since)));
-    let is_patient = since.elapsed() < patience;
-    if is_patient {
+    BUSY_TIMEOUT.set((patience, Some(since)));
+    let may_wait = since.elapsed() < patience;
+    if may_wait {
         std::thread::sleep(Duration::from_millis(1));
     }
-    is_patient
+    may_wait
 }
 
 fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
@@ -337,7 +352,7 @@ fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::ReadOnly(path.into(), why)
         }
-        _ => StoreError::Other(error),
+        _ => StoreError::Other(DatabaseError(error)),
     }
 }
 
@@ -347,7 +362,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
 }
 
 /// Decodes a column's JSON; returns the default if it is invalid.
-fn unjson<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
+fn from_json_or_default<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
     serde_json::from_str(text).unwrap_or_default()
 }
 
@@ -357,6 +372,6 @@ fn time(at: u64) -> i64 {
 }
 
 /// Converts a time from SQLite's integer type.
-fn untime(at: i64) -> u64 {
+fn time_from_sql(at: i64) -> u64 {
     u64::try_from(at).unwrap_or(0)
 }

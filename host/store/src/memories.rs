@@ -15,20 +15,21 @@ use std::ops::RangeInclusive;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
-use super::failures::MAKER;
+use super::failures::OWN_POLICY;
 use super::index::{index, unindex};
-use super::{Result, Store, digests, json, projects, sharing, time, unjson, untime};
+use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
+use throughline_model::redacted::Redacted;
 use throughline_search::query::Query;
 
 /// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
 const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "preference"];
 
 /// What each further occurrence adds to a memory's weight, and how many occurrences count.
-pub(super) const SIGHTING_WEIGHT: f64 = 0.05;
-pub(super) const MOST_SIGHTINGS: u32 = 4;
+pub(super) const OCCURRENCE_WEIGHT: f64 = 0.05;
+pub(super) const MAX_OCCURRENCES: u32 = 4;
 
 /// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
 /// memories of a project, and their pieces in the full-text table, are one range of rows.
@@ -42,11 +43,11 @@ pub const SAVED_BY_AGENT: (&str, &str) = ("source", "agent");
 
 /// The outcome of storing a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// A new memory was stored.
     Stored,
     /// The same content was known from elsewhere.
-    SeenAgain,
+    NewOccurrence,
     /// This occurrence was known already.
     Known,
     /// The user deleted this content; it stays deleted.
@@ -55,7 +56,7 @@ pub enum Put {
 
 /// Which memories to list. Empty fields do not restrict.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct MemoryFilter {
     /// One project.
     pub project: Option<String>,
     /// One session.
@@ -68,7 +69,7 @@ pub struct Filter {
 
 /// A memory with its context.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct MemoryRecord {
     /// The memory.
     pub memory: Memory,
     /// The root folder of its project.
@@ -136,19 +137,19 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Memory> {
         kind: row.get(2)?,
         title: row.get(3)?,
         content: row.get(4)?,
-        keywords: unjson(&row.get::<_, String>(5)?),
-        files: unjson(&row.get::<_, String>(6)?),
+        keywords: from_json_or_default(&row.get::<_, String>(5)?),
+        files: from_json_or_default(&row.get::<_, String>(6)?),
         #[expect(clippy::cast_possible_truncation, reason = "it was an f32 before it was stored")]
         importance: row.get::<_, f64>(7)? as f32,
-        created: untime(row.get(8)?),
+        created: time_from_sql(row.get(8)?),
         seen: row.get(9)?,
         score: 0.0,
-        attributes: unjson(&row.get::<_, String>(10)?),
+        attributes: from_json_or_default(&row.get::<_, String>(10)?),
     })
 }
 
-fn found_from_row(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
+fn found_from_row(row: &Row<'_>) -> rusqlite::Result<MemoryRecord> {
+    Ok(MemoryRecord {
         memory: from_row(row)?,
         project: row.get(11)?,
         policy: row.get(12)?,
@@ -180,7 +181,7 @@ impl Where {
         Self { clauses: vec!["m.digest IS NULL".into()], params: Vec::new() }
     }
 
-    fn filter(filter: &Filter) -> Self {
+    fn filter(filter: &MemoryFilter) -> Self {
         let mut it = Self::listed();
         if let Some(project) = &filter.project {
             it.and(OF_PROJECT, project.clone());
@@ -235,25 +236,25 @@ impl Where {
 }
 
 impl Store {
-    fn list(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+    fn list(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list_own(filter, order, limit)?;
         if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
-            let shared = Filter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
             memories.extend(self.shared_of(self.list_own(&shared, order, limit)?, project)?);
         }
         Ok(memories)
     }
 
-    fn list_own(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+    fn list_own(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let kinds = match filter {
-            Filter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
-            Filter { project: Some(project), session: None, .. } => self.kinds(project)?,
+            MemoryFilter { kinds, .. } if !kinds.is_empty() => kinds.clone(),
+            MemoryFilter { project: Some(project), session: None, .. } => self.kinds(project)?,
             _ => return self.list_one(filter, order, limit),
         };
         // One index scan per kind. With all kinds at once, the database would have to sort every memory.
         let mut memories = Vec::new();
         for kind in kinds {
-            memories.extend(self.list_one(&Filter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
+            memories.extend(self.list_one(&MemoryFilter { kinds: vec![kind], ..filter.clone() }, order, limit)?);
         }
         Ok(memories)
     }
@@ -277,7 +278,7 @@ impl Store {
         })())
     }
 
-    fn list_one(&self, filter: &Filter, order: &str, limit: u32) -> Result<Vec<Memory>> {
+    fn list_one(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let condition = Where::filter(filter);
         let sql = format!("SELECT {COLUMNS} FROM memories m WHERE {} ORDER BY {order} LIMIT {limit}", condition.sql());
         self.explain(
@@ -288,7 +289,7 @@ impl Store {
     }
 
     /// Returns memories, newest first.
-    pub fn recent(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+    pub fn recent(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
         memories.truncate(limit as usize);
@@ -296,7 +297,7 @@ impl Store {
     }
 
     /// Returns memories, highest weight first.
-    pub fn important(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+    pub fn important(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.weight DESC, m.created_at DESC, m.rowid", limit)?;
         memories.sort_by(|a, b| {
             weight(b).total_cmp(&weight(a)).then_with(|| b.created.cmp(&a.created)).then_with(|| a.id.cmp(&b.id))
@@ -306,7 +307,7 @@ impl Store {
     }
 
     /// Returns memories in the order in which they were learned.
-    pub fn in_order(&self, filter: &Filter, limit: u32) -> Result<Vec<Memory>> {
+    pub fn in_learned_order(&self, filter: &MemoryFilter, limit: u32) -> Result<Vec<Memory>> {
         let mut memories = self.list(filter, "m.created_at, m.id", limit)?;
         memories.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
         memories.truncate(limit as usize);
@@ -329,7 +330,7 @@ impl Store {
 
     /// Returns the memory whose identifier is `id` or begins with it; at most two, so that the caller can tell when the
     /// prefix is ambiguous. A memory whose text was purged gets its line in the digest as its title.
-    pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+    pub fn memory(&self, id: &str, project: Option<&str>) -> Result<Vec<MemoryRecord>> {
         let mut all = self.memory_as_stored(id, project)?;
         for found in all.iter_mut().filter(|found| found.memory.title.is_empty() && found.digest.is_some()) {
             let line = self.explain(digests::line_of(&self.conn, &found.memory.id))?;
@@ -338,7 +339,7 @@ impl Store {
         Ok(all)
     }
 
-    fn memory_as_stored(&self, id: &str, project: Option<&str>) -> Result<Vec<Found>> {
+    fn memory_as_stored(&self, id: &str, project: Option<&str>) -> Result<Vec<MemoryRecord>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
@@ -358,15 +359,16 @@ impl Store {
         &mut self,
         project: &Project,
         session: &str,
-        draft: &Draft,
+        draft: &Redacted<Draft>,
         now: u64,
-    ) -> Result<(Put, Option<String>)> {
+    ) -> Result<(PutOutcome, Option<String>)> {
+        let draft: &Draft = draft;
         self.write(|tx| {
             projects::put(tx, project, now)?;
             // All memories without a session share one session name, in which a key names one memory, so include the
             // project.
             let key = draft.key.clone().unwrap_or_else(|| format!("saved:{}:{}", project.id, content_hash(draft).hex(16)));
-            let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, MAKER, now)?;
+            let put = put(tx, &project.id, session, &Draft { key: Some(key), ..draft.clone() }, OWN_POLICY, now)?;
             let id = tx
                 .query_row(
                     "SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
@@ -388,7 +390,7 @@ impl Store {
             digests::delete_sources(tx, rowid, now)?;
             // A digest is deleted with its last source.
             if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
-                digests::bury(tx, rowid, now)?;
+                digests::add_tombstone(tx, rowid, now)?;
                 forget_in_notes(tx, rowid)?;
                 remove(tx, rowid)?;
             }
@@ -429,7 +431,8 @@ impl Store {
     /// Returns what applies to a project as a whole, newest first.
     pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
         let kinds = KNOWLEDGE_KINDS.iter().map(|&kind| kind.to_owned()).collect();
-        let known = self.recent(&Filter { project: Some(project.to_owned()), kinds, ..Filter::default() }, limit)?;
+        let known =
+            self.recent(&MemoryFilter { project: Some(project.to_owned()), kinds, ..MemoryFilter::default() }, limit)?;
         Ok(known
             .into_iter()
             .map(|memory| Knowledge {
@@ -463,7 +466,7 @@ impl Store {
     pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
         self.explain((|| {
             let count = |sql: &str| -> rusqlite::Result<u64> {
-                self.conn.query_row(sql, params![project], |row| row.get::<_, i64>(0)).map(untime)
+                self.conn.query_row(sql, params![project], |row| row.get::<_, i64>(0)).map(time_from_sql)
             };
             let types = self
                 .conn
@@ -471,7 +474,7 @@ impl Store {
                     "SELECT type, count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)
                      GROUP BY type ORDER BY 2 DESC, 1",
                 )?
-                .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(untime)?)))?
+                .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(time_from_sql)?)))?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(Stats {
                 memories: count("SELECT count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)")?,
@@ -490,7 +493,7 @@ impl Store {
                     .query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
                         row.get::<_, i64>(0)
                     })
-                    .map(untime)?,
+                    .map(time_from_sql)?,
             })
         })())
     }
@@ -513,7 +516,7 @@ impl Store {
                 .prepare_cached("SELECT notes FROM session_context WHERE session_id = ?1")
                 .and_then(|mut s| s.query_row([session], |row| row.get::<_, String>(0)).optional()),
         )
-        .map(|notes| notes.map(|notes| unjson(&notes)))
+        .map(|notes| notes.map(|notes| from_json_or_default(&notes)))
     }
 }
 
@@ -541,7 +544,7 @@ pub(super) fn mark_shown<'a>(
 
 /// Returns the weight of a memory; the column `weight` contains the same value.
 fn weight(memory: &Memory) -> f64 {
-    f64::from(memory.importance) + SIGHTING_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MOST_SIGHTINGS))
+    f64::from(memory.importance) + OCCURRENCE_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MAX_OCCURRENCES))
 }
 
 /// Removes a memory from the notes of the sessions that learned it; otherwise the agent would still see it there.
@@ -557,7 +560,7 @@ pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<(
         .query_map([rowid], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (session, notes) in sessions {
-        let mut notes: SessionNotes = unjson(&notes);
+        let mut notes: SessionNotes = from_json_or_default(&notes);
         // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
         notes.decisions.retain(|decision| kept(&decision.what) && !begins(&content, &decision.what));
         notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(&content, &discovery.insight));
@@ -616,7 +619,7 @@ pub(super) fn put(
     draft: &Draft,
     policy: (&str, &str),
     now: u64,
-) -> rusqlite::Result<Put> {
+) -> rusqlite::Result<PutOutcome> {
     let hash = content_hash(draft);
     let key = draft.key.clone().unwrap_or_else(|| format!("content:{}", hash.hex(8)));
     let known: Option<i64> = tx
@@ -632,7 +635,7 @@ pub(super) fn put(
         tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
             .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
         recount(tx, memory)?;
-        return Ok(Put::Known);
+        return Ok(PutOutcome::Known);
     }
     // A memory that replaces a shared one is shared too.
     let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
@@ -641,23 +644,23 @@ pub(super) fn put(
     }
     let created = draft.origin.at.unwrap_or(now);
     let (memory, put) = if let Some(memory) = known {
-        (memory, Put::SeenAgain)
+        (memory, PutOutcome::NewOccurrence)
     } else {
         let deleted = tx
             .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
             .exists(params![project, hash])?;
         if deleted {
-            return Ok(Put::Forgotten);
+            return Ok(PutOutcome::Forgotten);
         }
-        (insert(tx, project, session, draft, hash, None, policy, created)?.0, Put::Stored)
+        (insert(tx, project, session, draft, hash, None, policy, created)?.0, PutOutcome::Stored)
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
-    let before = if put == Put::SeenAgain { seen(tx, memory)? } else { 0 };
+    let before = if put == PutOutcome::NewOccurrence { seen(tx, memory)? } else { 0 };
     recount(tx, memory)?;
     // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
     // nothing.
-    if put == Put::SeenAgain && seen(tx, memory)? > before {
+    if put == PutOutcome::NewOccurrence && seen(tx, memory)? > before {
         digests::revive(tx, memory, Some(draft))?;
     }
     if is_shared {
@@ -713,7 +716,7 @@ pub(super) fn insert(
         json(&draft.files),
         json(&draft.attributes),
         importance,
-        maker(tx, policy)?,
+        policy_number(tx, policy)?,
         time(created),
         rowid,
     ])?;
@@ -722,7 +725,7 @@ pub(super) fn insert(
 }
 
 /// Returns the number that stands for a policy and its digest, whose texts would be a twentieth of a memory.
-fn maker(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
+fn policy_number(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
     let known = tx
         .prepare_cached("SELECT number FROM makers WHERE policy = ?1 AND digest = ?2")?
         .query_row([policy, digest], |row| row.get(0))
@@ -785,7 +788,7 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
         json(&draft.attributes),
         f64::from(draft.importance),
         draft.origin.at.map(time),
-        maker(tx, MAKER)?,
+        policy_number(tx, OWN_POLICY)?,
     ])?;
     index(tx, rowid, draft)
 }
@@ -802,7 +805,7 @@ pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     )?
     .execute([memory])?;
     tx.prepare_cached("UPDATE memories SET weight = importance + ?2 * min(seen_count - 1, ?3) WHERE rowid = ?1")?
-        .execute(params![memory, SIGHTING_WEIGHT, MOST_SIGHTINGS])?;
+        .execute(params![memory, OCCURRENCE_WEIGHT, MAX_OCCURRENCES])?;
     Ok(())
 }
 
@@ -821,8 +824,8 @@ pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Re
 }
 
 pub(super) fn remove(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
-    digests::goes(tx, rowid)?;
-    sharing::origin_goes(tx, rowid)?;
+    digests::prepare_deletion(tx, rowid)?;
+    sharing::stop_sharing_deleted(tx, rowid)?;
     unindex(tx, rowid)?;
     tx.prepare_cached("DELETE FROM memories WHERE rowid = ?1")?.execute([rowid])?;
     Ok(())

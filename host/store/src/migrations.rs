@@ -27,15 +27,16 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// The database size, in bytes, from which on a hook does not run migrations. A migration that rebuilt the memories
 /// table took 18 ms per megabyte, and a hook inside the agent's loop has two seconds, on a disk that may be several
 /// times slower.
-const LONG_BYTES: u64 = 16 << 20;
+const LONG_MIGRATION_BYTES: u64 = 16 << 20;
 
 /// Returns whether a database has an older schema and is so large that migrating it takes long. Usually cheap, because
 /// the file header decides.
-pub fn is_long_behind(database: &Path) -> bool {
+pub fn needs_long_migration(database: &Path) -> bool {
     // https://sqlite.org/fileformat2.html#the_database_header
     const VERSION_AT: usize = 60;
     let header = || {
-        let mut file = File::open(database).ok().filter(|file| file.metadata().is_ok_and(|it| it.len() >= LONG_BYTES))?;
+        let mut file =
+            File::open(database).ok().filter(|file| file.metadata().is_ok_and(|it| it.len() >= LONG_MIGRATION_BYTES))?;
         let mut header = [0; VERSION_AT + 4];
         file.read_exact(&mut header).ok()?;
         header.last_chunk().map(|version| u32::from_be_bytes(*version))
@@ -75,6 +76,12 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
     tx.commit()?;
     conn.execute_batch("PRAGMA foreign_keys = ON")?;
     Ok(())
+}
+
+/// Makes the schema of a version in an empty database, for comparison.
+pub(super) fn apply_up_to(conn: &Connection, version: u32) -> rusqlite::Result<()> {
+    conn.execute_batch("PRAGMA foreign_keys = OFF")?;
+    MIGRATIONS.iter().take(version as usize).try_for_each(|sql| conn.execute_batch(sql))
 }
 
 fn version(conn: &Connection) -> Result<u32> {

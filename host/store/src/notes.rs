@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::failures::MAKER;
+use super::failures::OWN_POLICY;
 use super::memories::{self, COLUMNS, ContentHash, SAVED};
-use super::{Result, Store, StoreError, classify, digests, json, projects, sharing, time, unjson};
+use super::{Result, Store, StoreError, classify, digests, from_json_or_default, json, projects, sharing, time};
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_model::digest::sha256_parts;
 use throughline_model::project::Project;
+use throughline_model::redacted::Redacted;
 use throughline_notes::registry::Registry;
-use throughline_notes::{MOST_TITLE, Note, describe, links, one_line, slug};
+use throughline_notes::{MAX_TITLE_CHARS, Note, describe, links, one_line, slug};
 
 /// Identifies a stored note to the store. It holds only until the next write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +31,12 @@ pub struct StoredNote {
     /// Whether the name is stored.
     pub is_named: bool,
     /// The note.
-    pub note: Note,
+    pub note: Redacted<Note>,
 }
 
 /// The outcome of storing a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PutNote {
+pub enum PutNoteOutcome {
     /// It was stored under this name.
     Stored {
         /// Its identifier.
@@ -75,7 +76,7 @@ pub struct SyncedFile {
 
 /// Where a note comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum NoteOrigin {
     /// The user or an agent wrote it now; a duplicate is not stored again.
     Written,
     /// It was read from a file, under its own identifier.
@@ -160,7 +161,7 @@ impl Store {
                 );
                 notes = find(&sql)?;
             }
-            if notes.is_empty() && target.len() >= links::SHORTEST_PART {
+            if notes.is_empty() && target.len() >= links::MIN_PARTIAL_NAME_BYTES {
                 let sql = format!(
                     "SELECT {COLUMNS}, m.rowid, {NOTE_COLUMNS} FROM notes n JOIN memories m ON m.rowid = n.memory
                      WHERE n.project_id = ?1 AND instr(n.stem, ?2) > 0 LIMIT 2"
@@ -172,8 +173,15 @@ impl Store {
         })())
     }
 
-    /// Stores a note that has been redacted.
-    pub fn put_note(&mut self, project: &Project, note: &Note, way: Way, registry: &Registry, now: u64) -> Result<PutNote> {
+    /// Stores a note.
+    pub fn put_note(
+        &mut self,
+        project: &Project,
+        note: &Redacted<Note>,
+        way: NoteOrigin,
+        registry: &Registry,
+        now: u64,
+    ) -> Result<PutNoteOutcome> {
         self.write(|tx| {
             projects::put(tx, project, now)?;
             put(tx, project, note, "", way, registry)
@@ -189,7 +197,7 @@ impl Store {
         registry: &Registry,
         now: u64,
         folder: &str,
-        settle: impl FnOnce(Vec<PutNote>) -> std::result::Result<Vec<(String, Option<SyncedFile>)>, E>,
+        settle: impl FnOnce(Vec<PutNoteOutcome>) -> std::result::Result<Vec<(String, Option<SyncedFile>)>, E>,
     ) -> std::result::Result<(), E> {
         let path = self.path.clone();
         let explained = |error| E::from(classify(&path, error));
@@ -212,7 +220,7 @@ impl Store {
                             uid: row.get(1)?,
                             file_hash: row.get(2)?,
                             note_hash: row.get(3)?,
-                            size: super::untime(row.get(4)?),
+                            size: super::time_from_sql(row.get(4)?),
                             modified: row.get(5)?,
                             conflict: row.get(6)?,
                         };
@@ -235,22 +243,22 @@ fn run_changes(
     changes: &[NoteChange],
     registry: &Registry,
     now: u64,
-) -> rusqlite::Result<Vec<PutNote>> {
+) -> rusqlite::Result<Vec<PutNoteOutcome>> {
     projects::put(tx, project, now)?;
     let mut puts = Vec::with_capacity(changes.len());
     for change in changes {
         puts.push(match change {
-            NoteChange::Put { note, stem } => put(tx, project, note, stem, Way::FromFile, registry)?,
+            NoteChange::Put { note, stem } => put(tx, project, note, stem, NoteOrigin::FromFile, registry)?,
             NoteChange::Edit { row, note } => edit(tx, row.0, project, note, registry)?,
             NoteChange::Name { row, note, stem } => {
                 // A note with a file is not folded, but it may have been folded since the files were examined.
                 digests::revive(tx, row.0, None)?;
                 write_note(tx, row.0, project, note, stem)?;
-                PutNote::Stored { uid: note.uid.clone(), stem: stem.clone() }
+                PutNoteOutcome::Stored { uid: note.uid.clone(), stem: stem.clone() }
             }
             NoteChange::Delete { row } => {
                 delete(tx, row.0, now)?;
-                PutNote::Forgotten
+                PutNoteOutcome::Forgotten
             }
         });
     }
@@ -287,7 +295,7 @@ pub enum NoteChange {
     /// A new file: its note is stored under the file's name.
     Put {
         /// The note.
-        note: Note,
+        note: Redacted<Note>,
         /// The file's name without its extension.
         stem: String,
     },
@@ -296,14 +304,14 @@ pub enum NoteChange {
         /// The memory's row.
         row: NoteRow,
         /// The note as read from the file.
-        note: Note,
+        note: Redacted<Note>,
     },
     /// A memory becomes a note with a name.
     Name {
         /// The memory's row.
         row: NoteRow,
-        /// The note.
-        note: Note,
+        /// The note, which is stored already.
+        note: Redacted<Note>,
         /// Its name.
         stem: String,
     },
@@ -317,28 +325,34 @@ pub enum NoteChange {
 const NOTE_COLUMNS: &str = "n.uid, n.type, n.stem, n.tags, n.keywords, n.description, n.related, n.extra";
 
 /// The index of the first of [`NOTE_COLUMNS`] in a row that begins with [`COLUMNS`] and the row number.
-const AT: usize = 12;
+const NOTE_COLUMNS_START: usize = 12;
+
+/// Wraps a note that was read from the database.
+#[expect(clippy::disallowed_methods, reason = "the database holds only redacted notes")]
+fn stored(note: Note) -> Redacted<Note> {
+    Redacted::read_back(note)
+}
 
 fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> {
     let memory = memories::from_row(row)?;
-    let note_row = NoteRow(row.get(AT - 1)?);
-    let Some(uid) = row.get::<_, Option<String>>(AT)? else {
+    let note_row = NoteRow(row.get(NOTE_COLUMNS_START - 1)?);
+    let Some(uid) = row.get::<_, Option<String>>(NOTE_COLUMNS_START)? else {
         return Ok(StoredNote {
             row: note_row,
             memory: memory.id.clone(),
             stem: String::new(),
             is_named: false,
-            note: adopted(memory, registry),
+            note: stored(adopted(memory, registry)),
         });
     };
     let note = Note {
         uid,
-        note_type: row.get(AT + 1)?,
-        tags: unjson(&row.get::<_, String>(AT + 3)?),
-        keywords: unjson(&row.get::<_, String>(AT + 4)?),
-        description: row.get(AT + 5)?,
-        related: unjson(&row.get::<_, String>(AT + 6)?),
-        extra: row.get(AT + 7)?,
+        note_type: row.get(NOTE_COLUMNS_START + 1)?,
+        tags: from_json_or_default(&row.get::<_, String>(NOTE_COLUMNS_START + 3)?),
+        keywords: from_json_or_default(&row.get::<_, String>(NOTE_COLUMNS_START + 4)?),
+        description: row.get(NOTE_COLUMNS_START + 5)?,
+        related: from_json_or_default(&row.get::<_, String>(NOTE_COLUMNS_START + 6)?),
+        extra: row.get(NOTE_COLUMNS_START + 7)?,
         kind: memory.kind,
         title: memory.title,
         content: memory.content,
@@ -347,13 +361,19 @@ fn from_row(row: &Row<'_>, registry: &Registry) -> rusqlite::Result<StoredNote> 
         created: memory.created,
         session: memory.session_id,
     };
-    Ok(StoredNote { row: note_row, memory: memory.id, stem: row.get(AT + 2)?, is_named: true, note })
+    Ok(StoredNote {
+        row: note_row,
+        memory: memory.id,
+        stem: row.get(NOTE_COLUMNS_START + 2)?,
+        is_named: true,
+        note: stored(note),
+    })
 }
 
 /// Converts a memory that a policy made to a note.
 fn adopted(memory: Memory, registry: &Registry) -> Note {
-    let note_type = registry.type_of(&memory.kind).unwrap_or(throughline_notes::registry::GENERAL).to_owned();
-    let title = one_line(&memory.title, MOST_TITLE);
+    let note_type = registry.type_of(&memory.kind).unwrap_or(throughline_notes::registry::GENERAL_TYPE).to_owned();
+    let title = one_line(&memory.title, MAX_TITLE_CHARS);
     Note {
         tags: registry.get(&note_type).map(|it| it.tags.clone()).unwrap_or_default(),
         description: describe(&title, &memory.content),
@@ -377,8 +397,8 @@ fn name(notes: &mut [StoredNote]) {
     let mut taken: std::collections::HashSet<String> =
         notes.iter().filter(|it| it.is_named).map(|it| it.stem.clone()).collect();
     for it in notes.iter_mut().filter(|it| !it.is_named) {
-        let stem = slug::stem(&day(it.note.created), &it.note.title);
-        it.stem = slug::free(&stem, |stem| taken.contains(stem));
+        let stem = slug::file_stem(&day(it.note.created), &it.note.title);
+        it.stem = slug::unique_stem(&stem, |stem| taken.contains(stem));
         taken.insert(it.stem.clone());
     }
 }
@@ -423,12 +443,13 @@ fn put(
     project: &Project,
     note: &Note,
     stem: &str,
-    way: Way,
+    way: NoteOrigin,
     registry: &Registry,
-) -> rusqlite::Result<PutNote> {
+) -> rusqlite::Result<PutNoteOutcome> {
     let kind = kind_of(note, registry);
     let hash = note_hash(&kind, note);
-    let duplicate = |row: &Row<'_>| Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? });
+    let duplicate =
+        |row: &Row<'_>| Ok(PutNoteOutcome::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? });
     if let Some(same) = tx
         .prepare_cached(
             "SELECT n.uid, n.type, n.stem FROM memories m JOIN notes n ON n.memory = m.rowid
@@ -439,15 +460,15 @@ fn put(
     {
         return Ok(same);
     }
-    if way == Way::Written
+    if way == NoteOrigin::Written
         && let Some(same) = same_content(tx, project, note, &kind, registry)?.or(same_day(tx, project, note)?)
     {
         return Ok(same);
     }
     if is_forgotten(tx, &project.id, &kind, note)? {
-        return Ok(PutNote::Forgotten);
+        return Ok(PutNoteOutcome::Forgotten);
     }
-    if way == Way::FromFile
+    if way == NoteOrigin::FromFile
         && let Some(rowid) = digests::source_named(tx, &project.id, &note.uid)?
     {
         return unfold(tx, rowid, project, note, stem, registry);
@@ -455,12 +476,13 @@ fn put(
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project.id, hash])?;
     let draft = draft(&kind, note);
-    let (rowid, id) = memories::insert(tx, &project.id, &note.session, &draft, hash, Some(&note.uid), MAKER, note.created)?;
+    let (rowid, id) =
+        memories::insert(tx, &project.id, &note.session, &draft, hash, Some(&note.uid), OWN_POLICY, note.created)?;
     let uid = if note.uid.is_empty() { id } else { note.uid.clone() };
-    sight(tx, rowid, &note.session, &project.id, &uid, note.created)?;
+    record_occurrence(tx, rowid, &note.session, &project.id, &uid, note.created)?;
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem.to_owned() };
     write_note(tx, rowid, project, &Note { uid: uid.clone(), ..note.clone() }, &stem)?;
-    Ok(PutNote::Stored { uid, stem })
+    Ok(PutNoteOutcome::Stored { uid, stem })
 }
 
 /// Returns whether this content was permanently deleted, as a note or as any memory.
@@ -476,11 +498,11 @@ fn same_content(
     note: &Note,
     kind: &str,
     registry: &Registry,
-) -> rusqlite::Result<Option<PutNote>> {
+) -> rusqlite::Result<Option<PutNoteOutcome>> {
     let noted = tx
         .prepare_cached("SELECT uid, type, stem FROM notes WHERE project_id = ?1 AND body_hash = ?2 LIMIT 1")?
         .query_row(params![project.id, body_hash(note)], |row| {
-            Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
+            Ok(PutNoteOutcome::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
         })
         .optional()?;
     if noted.is_some() {
@@ -498,16 +520,16 @@ fn same_content(
         // The user wrote something that was folded into a digest, so restore it.
         digests::revive(tx, made.row.0, Some(&draft(kind, note)))?;
     }
-    Ok(made.map(|made| PutNote::Duplicate {
-        stem: slug::stem(&day(made.note.created), &made.note.title),
-        uid: made.note.uid,
-        note_type: made.note.note_type,
+    Ok(made.map(|made| PutNoteOutcome::Duplicate {
+        stem: slug::file_stem(&day(made.note.created), &made.note.title),
+        uid: made.note.uid.clone(),
+        note_type: made.note.note_type.clone(),
     }))
 }
 
 /// Returns a note of the same type, day and title.
-fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<Option<PutNote>> {
-    let stem = slug::stem(&day(note.created), &note.title);
+fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<Option<PutNoteOutcome>> {
+    let stem = slug::file_stem(&day(note.created), &note.title);
     let found: Vec<(String, String, String)> = tx
         .prepare_cached(
             "SELECT n.uid, n.stem, m.title FROM notes n JOIN memories m ON m.rowid = n.memory
@@ -516,15 +538,15 @@ fn same_day(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result
         .query_map(params![project.id, note.note_type, stem], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let same = found.into_iter().find(|(.., title)| title.trim() == note.title.trim());
-    Ok(same.map(|(uid, stem, _)| PutNote::Duplicate { uid, note_type: note.note_type.clone(), stem }))
+    Ok(same.map(|(uid, stem, _)| PutNoteOutcome::Duplicate { uid, note_type: note.note_type.clone(), stem }))
 }
 
 /// Returns a name for the note's file that no other note of the project has.
 fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Result<String> {
-    let stem = slug::stem(&day(note.created), &note.title);
+    let stem = slug::file_stem(&day(note.created), &note.title);
     let mut taken = tx.prepare_cached("SELECT 1 FROM notes WHERE project_id = ?1 AND stem = ?2")?;
     let mut failed = None;
-    let free = slug::free(&stem, |stem| {
+    let free = slug::unique_stem(&stem, |stem| {
         taken.exists(params![project.id, stem]).unwrap_or_else(|error| {
             failed = Some(error);
             false
@@ -534,7 +556,14 @@ fn free_stem(tx: &Connection, project: &Project, note: &Note) -> rusqlite::Resul
 }
 
 /// Records the note's own occurrence, which keeps its memory alive when a session's extraction changes.
-fn sight(tx: &Connection, rowid: i64, session: &str, project: &str, uid: &str, created: u64) -> rusqlite::Result<()> {
+fn record_occurrence(
+    tx: &Connection,
+    rowid: i64,
+    session: &str,
+    project: &str,
+    uid: &str,
+    created: u64,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT OR REPLACE INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, NULL, ?4)",
     )?
@@ -564,7 +593,13 @@ fn write_note(tx: &Connection, rowid: i64, project: &Project, note: &Note, stem:
 }
 
 /// Edits a note in place, keeping its identifiers.
-fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &Registry) -> rusqlite::Result<PutNote> {
+fn edit(
+    tx: &Connection,
+    rowid: i64,
+    project: &Project,
+    note: &Note,
+    registry: &Registry,
+) -> rusqlite::Result<PutNoteOutcome> {
     let kind = kind_of(note, registry);
     let hash = note_hash(&kind, note);
     let other = tx
@@ -573,7 +608,7 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
              WHERE m.project_id = ?1 AND m.content_hash = ?2 AND m.rowid <> ?3",
         )?
         .query_row(params![project.id, hash, rowid], |row| {
-            Ok(PutNote::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
+            Ok(PutNoteOutcome::Duplicate { uid: row.get(0)?, note_type: row.get(1)?, stem: row.get(2)? })
         })
         .optional()?;
     if let Some(other) = other {
@@ -586,18 +621,18 @@ fn edit(tx: &Connection, rowid: i64, project: &Project, note: &Note, registry: &
         .unwrap_or_default();
     let stem = if stem.is_empty() { free_stem(tx, project, note)? } else { stem };
     let is_shared = sharing::is_shared(tx, rowid)?;
-    digests::leave(tx, rowid)?;
-    sharing::origin_goes(tx, rowid)?;
+    digests::leave_digest(tx, rowid)?;
+    sharing::stop_sharing_deleted(tx, rowid)?;
     memories::rewrite(tx, rowid, &project.id, &draft(&kind, note), hash)?;
     // Drop the occurrences from sessions, so that reading a session again does not undo the user's edit.
     tx.prepare_cached("DELETE FROM sightings WHERE memory = ?1")?.execute([rowid])?;
-    sight(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;
+    record_occurrence(tx, rowid, &note.session, &project.id, &note.uid, note.created)?;
     write_note(tx, rowid, project, note, &stem)?;
     memories::recount(tx, rowid)?;
     if is_shared {
         sharing::share(tx, rowid, note.created)?;
     }
-    Ok(PutNote::Stored { uid: note.uid.clone(), stem })
+    Ok(PutNoteOutcome::Stored { uid: note.uid.clone(), stem })
 }
 
 /// Stores the file of a memory that is folded into a digest here, written by a machine that did not fold it: the memory
@@ -609,7 +644,7 @@ fn unfold(
     note: &Note,
     stem: &str,
     registry: &Registry,
-) -> rusqlite::Result<PutNote> {
+) -> rusqlite::Result<PutNoteOutcome> {
     let kind = kind_of(note, registry);
     let has_text = digests::revive(tx, rowid, None)?;
     if !has_text {
@@ -621,7 +656,7 @@ fn unfold(
         .prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1 AND type = ?2 AND title = ?3 AND trim(content) = ?4")?
         .exists(params![rowid, kind, note.title, note.content.trim()])?;
     if has_text && is_same {
-        return Ok(PutNote::Stored { uid: note.uid.clone(), stem });
+        return Ok(PutNoteOutcome::Stored { uid: note.uid.clone(), stem });
     }
     edit(tx, rowid, project, note, registry)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, Store, time, untime};
+use super::{Result, Store, time, time_from_sql};
 use throughline_model::project::Project;
 
 /// A project, and how much is stored of it.
@@ -39,9 +39,9 @@ impl Store {
         let known = |row: &Row<'_>| {
             Ok(KnownProject {
                 project: from_row(row)?,
-                sessions: untime(row.get(3)?),
-                memories: untime(row.get(4)?),
-                last_at: Some(untime(row.get(5)?)).filter(|at| *at > 0),
+                sessions: time_from_sql(row.get(3)?),
+                memories: time_from_sql(row.get(4)?),
+                last_at: Some(time_from_sql(row.get(5)?)).filter(|at| *at > 0),
             })
         };
         self.explain(

@@ -16,14 +16,16 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::index::{self, INDEX_VERSION, LIVE, MODEL, NEXT, NEXT_MODEL, NEXT_VERSION, OLD, Said, Tables, VERSION, Version};
-use super::{Result, Store, embedded, events, unjson, untime, vectors};
+use super::index::{
+    self, INDEX_VERSION, IndexedText, LIVE, MODEL, NEXT, NEXT_MODEL, NEXT_VERSION, OLD, Tables, VERSION, Version,
+};
+use super::{Result, Store, embedding_queue, events, from_json_or_default, time_from_sql, vectors};
 use throughline_search::tokens::FTS5_TOKENIZER;
 
 /// The key in `meta` of the last memory added to the next tables, and how many were added.
 const AT: &str = "reindex_at";
 /// The key whose presence says that the former tables still exist.
-const LEFT: &str = "reindex_left";
+const CLEANUP: &str = "reindex_left";
 /// The key of the last event whose words were rebuilt.
 const EVENTS_AT: &str = "reindex_events_at";
 /// The keys of the fingerprint of the providers that were asked for the model, for the live and the next tables.
@@ -32,7 +34,7 @@ const NEXT_ASKED: &str = "embedding_asked_next";
 
 /// The key of the time until which a failed provider is not asked, in milliseconds since the Unix epoch, with its
 /// fingerprint.
-const ALONE: &str = "embedding_again";
+const SUSPENDED_UNTIL: &str = "embedding_again";
 
 /// How many rows are read at once.
 const ROWS: u32 = 64;
@@ -52,14 +54,14 @@ pub struct IndexState {
     /// How many memories are in the index being built, or `None` if none is.
     pub made: Option<u64>,
     /// Whether cleanup after a swap is pending.
-    pub is_untidy: bool,
+    pub needs_cleanup: bool,
     /// Whether memories wait for their vectors.
     pub has_queue: bool,
 }
 
 /// What a rebuild step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remade {
+pub enum RebuildStep {
     /// The new index now contains this many memories.
     Memories(u64),
     /// The new index has become the live one.
@@ -78,18 +80,20 @@ impl Store {
 
     /// Returns how many memories wait for their vectors.
     pub fn unembedded(&self) -> Result<u64> {
-        self.explain(self.conn.query_row("SELECT count(*) FROM unembedded", [], |row| row.get(0)).map(untime))
+        self.explain(self.conn.query_row("SELECT count(*) FROM unembedded", [], |row| row.get(0)).map(time_from_sql))
     }
 
     /// Returns how many memories there are, without those folded into a digest.
     pub fn memory_count(&self) -> Result<u64> {
         self.explain(
-            self.conn.query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0)).map(untime),
+            self.conn
+                .query_row("SELECT count(*) FROM memories WHERE digest IS NULL", [], |row| row.get(0))
+                .map(time_from_sql),
         )
     }
 
     /// Begins to rebuild the index with the vectors of `model`, or resumes a rebuild that was begun before;
-    /// [`Store::remake`] does the work. `asked` is the fingerprint of the providers that were asked for the model.
+    /// [`Store::rebuild_step`] does the work. `asked` is the fingerprint of the providers that were asked for the model.
     pub fn begin_reindex(&mut self, model: &str, asked: Option<&str>) -> Result<()> {
         self.write(|tx| begin(tx, model, asked))
     }
@@ -101,43 +105,43 @@ impl Store {
 
     /// Records that the providers of fingerprint `asked` are not to be asked until this time, in milliseconds since the
     /// Unix epoch.
-    pub fn leave_alone(&mut self, asked: &str, until: u64) -> Result<()> {
-        self.write(|tx| index::set_meta(tx, ALONE, &format!("{until} {asked}")))
+    pub fn suspend_providers(&mut self, asked: &str, until: u64) -> Result<()> {
+        self.write(|tx| index::set_meta(tx, SUSPENDED_UNTIL, &format!("{until} {asked}")))
     }
 
     /// Returns whether the providers of fingerprint `asked` are not to be asked at this time.
-    pub fn is_left_alone(&self, asked: &str, now: u64) -> Result<bool> {
-        let noted = self.explain(index::meta(&self.conn, ALONE))?.unwrap_or_default();
+    pub fn is_suspended(&self, asked: &str, now: u64) -> Result<bool> {
+        let noted = self.explain(index::meta(&self.conn, SUSPENDED_UNTIL))?.unwrap_or_default();
         let (until, of) = noted.split_once(' ').unwrap_or_default();
         Ok(of == asked && until.parse::<u64>().is_ok_and(|until| now < until))
     }
 
     /// Records the fingerprint of the providers that were asked, if the model stays the same.
-    pub fn settle(&mut self, asked: Option<&str>) -> Result<()> {
+    pub fn set_asked_providers(&mut self, asked: Option<&str>) -> Result<()> {
         self.write(|tx| set_or_clear(tx, ASKED, asked))
     }
 
     /// Does one step of the rebuild in one transaction: indexes at most `most` more memories, for not much longer than
     /// `time`. The step after the last memory swaps the new index in; further steps clean up.
-    pub fn remake(&mut self, most: usize, time: Duration) -> Result<Remade> {
+    pub fn rebuild_step(&mut self, most: usize, time: Duration) -> Result<RebuildStep> {
         self.write(|tx| {
             let until = Instant::now() + time;
             if let Some(at) = index::meta(tx, AT)? {
                 return make(tx, &at, most, until);
             }
             if index::meta(tx, EVENTS_AT)?.is_some() {
-                return remake_events(tx, until).map(|()| Remade::Rest);
+                return remake_events(tx, until).map(|()| RebuildStep::Rest);
             }
-            if index::meta(tx, LEFT)?.is_some() {
-                return take_away(tx, until).map(|()| Remade::Rest);
+            if index::meta(tx, CLEANUP)?.is_some() {
+                return delete_former_rows(tx, until).map(|()| RebuildStep::Rest);
             }
-            Ok(Remade::Nothing)
+            Ok(RebuildStep::Nothing)
         })
     }
 
-    /// Returns the texts to embed for the next `most` memories that [`Store::remake`] will index, if their vectors must
+    /// Returns the texts to embed for the next `most` memories that [`Store::rebuild_step`] will index, if their vectors must
     /// come from outside this program.
-    pub fn texts_ahead(&self, most: usize) -> Result<Vec<String>> {
+    pub fn upcoming_texts(&self, most: usize) -> Result<Vec<String>> {
         self.explain((|| {
             let conn = &self.conn;
             let (Some(at), Some(model)) = (index::meta(conn, AT)?, index::meta(conn, NEXT_MODEL)?) else {
@@ -152,7 +156,7 @@ impl Store {
             let mut rows = select.query(params![position(&at).0, i64::try_from(most).unwrap_or(i64::MAX)])?;
             let mut texts = Vec::new();
             while let Some(row) = rows.next()? {
-                texts.extend(embedded::texts(&row.get::<_, String>(0)?, &row.get::<_, String>(1)?));
+                texts.extend(embedding_queue::texts(&row.get::<_, String>(0)?, &row.get::<_, String>(1)?));
             }
             Ok(texts)
         })())
@@ -165,7 +169,7 @@ fn state(conn: &Connection) -> rusqlite::Result<IndexState> {
         model: index::live_model(conn)?,
         asked: index::meta(conn, ASKED)?,
         made: index::meta(conn, AT)?.map(|at| position(&at).1),
-        is_untidy: index::meta(conn, EVENTS_AT)?.is_some() || index::meta(conn, LEFT)?.is_some(),
+        needs_cleanup: index::meta(conn, EVENTS_AT)?.is_some() || index::meta(conn, CLEANUP)?.is_some(),
         has_queue: conn.prepare_cached("SELECT 1 FROM unembedded LIMIT 1")?.exists([])?,
     })
 }
@@ -208,6 +212,12 @@ fn create_tables(tx: &Connection, tables: &Tables) -> rusqlite::Result<()> {
     ))
 }
 
+/// Creates the tables of an index being built and of a former one, for comparing schemas.
+pub(super) fn create_all_tables(conn: &Connection) -> rusqlite::Result<()> {
+    create_tables(conn, &NEXT)?;
+    create_tables(conn, &OLD)
+}
+
 fn drop_tables(tx: &Connection, tables: &Tables) -> rusqlite::Result<()> {
     let Tables { words, vectors, codes } = tables;
     tx.execute_batch(&format!("DROP TABLE IF EXISTS {words}; DROP TABLE IF EXISTS {vectors}; DROP TABLE IF EXISTS {codes};"))
@@ -221,7 +231,7 @@ fn is_copied(conn: &Connection, model: &str) -> rusqlite::Result<bool> {
         && Version::of(conn, INDEX_VERSION)?.pieces == VERSION.pieces)
 }
 
-fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Result<Remade> {
+fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Result<RebuildStep> {
     let model = index::meta(tx, NEXT_MODEL)?.unwrap_or_else(index::local_model);
     let is_copied = is_copied(tx, &model)?;
     let (mut last, mut made) = position(at);
@@ -241,18 +251,20 @@ fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Res
                 break;
             }
             swap(tx, &model)?;
-            return Ok(Remade::Swapped);
+            return Ok(RebuildStep::Swapped);
         }
         for (rowid, title, content, keywords, files) in rows {
-            let (keywords, files): (Vec<String>, Vec<String>) = (unjson(&keywords), unjson(&files));
-            let said = Said { title: &title, content: &content, keywords: &keywords, files: &files };
+            let (keywords, files): (Vec<String>, Vec<String>) =
+                (from_json_or_default(&keywords), from_json_or_default(&files));
+            let said = IndexedText { title: &title, content: &content, keywords: &keywords, files: &files };
             // The memory may have been added since the rebuild began.
-            index::take_out(tx, &NEXT, &model, rowid)?;
+            index::remove_from(tx, &NEXT, &model, rowid)?;
             index::add(tx, &NEXT, &model, rowid, said)?;
             let has_vectors = if is_copied {
-                vectors::copy(tx, &LIVE, &NEXT, rowid, index::dims(&model))? || embedded::texts(&title, &content).is_empty()
+                vectors::copy(tx, &LIVE, &NEXT, rowid, index::dims(&model))?
+                    || embedding_queue::texts(&title, &content).is_empty()
             } else {
-                !index::is_remote(&model) || embedded::put(tx, &NEXT, &model, rowid, &title, &content)?
+                !index::is_remote(&model) || embedding_queue::put(tx, &NEXT, &model, rowid, &title, &content)?
             };
             if has_vectors {
                 index::unqueue(tx, rowid)?;
@@ -267,7 +279,7 @@ fn make(tx: &Connection, at: &str, most: usize, until: Instant) -> rusqlite::Res
         }
     }
     index::set_meta(tx, AT, &format!("{last} {made}"))?;
-    Ok(Remade::Memories(made))
+    Ok(RebuildStep::Memories(made))
 }
 
 /// Renames the tables. From the next statement on, every process searches the new ones.
@@ -284,13 +296,13 @@ fn swap(tx: &Connection, model: &str) -> rusqlite::Result<()> {
     set_or_clear(tx, ASKED, asked.as_deref())?;
     index::set_meta(tx, MODEL, model)?;
     index::set_meta(tx, INDEX_VERSION, &VERSION.to_string())?;
-    index::set_meta(tx, LEFT, "1")?;
+    index::set_meta(tx, CLEANUP, "1")?;
     index::set_meta(tx, EVENTS_AT, "0")?;
     for key in [NEXT_MODEL, NEXT_VERSION, NEXT_ASKED, AT] {
         index::clear_meta(tx, key)?;
     }
     if index::is_remote(model) {
-        embedded::forget_others(tx, model)
+        embedding_queue::clear_other_models(tx, model)
     } else {
         // Every memory has its vectors now; the remaining queue is for another model.
         tx.execute_batch("DELETE FROM unembedded")
@@ -324,7 +336,7 @@ fn remake_events(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
 }
 
 /// Deletes part of the former index.
-fn take_away(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
+fn delete_former_rows(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
     let has = |table: &str| -> rusqlite::Result<bool> {
         tx.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
     };
@@ -343,13 +355,13 @@ fn take_away(tx: &Connection, until: Instant) -> rusqlite::Result<()> {
             return tx.execute_batch(&format!("DROP TABLE {table}"));
         }
     }
-    index::clear_meta(tx, LEFT)
+    index::clear_meta(tx, CLEANUP)
 }
 
 /// Deletes all of the former index; for [`Store::erase`], which must leave nothing behind.
-pub(super) fn take_all_away(conn: &Connection) -> rusqlite::Result<()> {
+pub(super) fn delete_former_index(conn: &Connection) -> rusqlite::Result<()> {
     drop_tables(conn, &OLD)?;
-    index::clear_meta(conn, LEFT)
+    index::clear_meta(conn, CLEANUP)
 }
 
 /// Returns whether an index is being built beside the live one.

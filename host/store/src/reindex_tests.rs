@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::index::{self, LIVE, NEXT, OLD, VERSION};
-use super::tests::{Fixture, draft, edit, fixture, project, used};
+use super::tests::{Fixture, all_redacted, draft, edit, fixture, project, used};
 use super::*;
 use throughline_embedding::{Embedding, Model};
-use throughline_search::vector::Probe;
+use throughline_search::vector::QueryVector;
 
 /// More time than a step needs.
 const LONG: Duration = Duration::from_mins(1);
 
 fn remade(store: &mut Store) {
-    while store.remake(usize::MAX, LONG).unwrap() != Remade::Nothing {}
+    while store.rebuild_step(usize::MAX, LONG).unwrap() != RebuildStep::Nothing {}
 }
 
 fn has(store: &Store, table: &str) -> bool {
@@ -76,7 +76,7 @@ fn contents(store: &Store, dims: usize) -> Contents {
 fn a_fresh_database_is_current() {
     let it = fixture();
     let state = it.store.index_state().unwrap();
-    assert!(state.is_current && state.made.is_none() && !state.is_untidy && !state.has_queue, "{state:?}");
+    assert!(state.is_current && state.made.is_none() && !state.needs_cleanup && !state.has_queue, "{state:?}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_index_of_another_version_is_made_anew() {
     assert_eq!(it.store.index_state().unwrap().made, Some(0));
     remade(&mut it.store);
     let state = it.store.index_state().unwrap();
-    assert!(state.is_current && state.made.is_none() && !state.is_untidy && !state.has_queue, "{state:?}");
+    assert!(state.is_current && state.made.is_none() && !state.needs_cleanup && !state.has_queue, "{state:?}");
     assert_eq!(it.found("otter", &project).len(), 1);
     assert_eq!(contents(&it.store, index::dims(&model)), before);
     for table in [OLD.words, OLD.vectors, OLD.codes, NEXT.words, NEXT.vectors, NEXT.codes] {
@@ -119,7 +119,7 @@ fn other_connections_read_and_write_on_through_a_swap() {
         // Its statements are prepared and name tables that have since been swapped.
         assert_eq!(found(&other, "otter"), 1 + round);
         it.store.begin_reindex(&index::local_model(), None).unwrap();
-        it.store.remake(1, LONG).unwrap();
+        it.store.rebuild_step(1, LONG).unwrap();
         assert_eq!(found(&other, "otter"), 1 + round);
         std::mem::swap(&mut it.store, &mut other);
         it.commit(&project, "s", &[draft(None, &format!("The otter swims, {round}"), &format!("v{round}"))], &[]);
@@ -129,7 +129,7 @@ fn other_connections_read_and_write_on_through_a_swap() {
         assert_eq!(found(&it.store, "otter"), 2 + round);
         assert_eq!(other.integrity().unwrap(), "ok");
     }
-    let id = it.store.recent(&Filter::default(), 1).unwrap()[0].id.clone();
+    let id = it.store.recent(&MemoryFilter::default(), 1).unwrap()[0].id.clone();
     assert!(other.delete_memory(&id, 1).unwrap());
     assert_eq!(found(&it.store, "otter"), 3);
 }
@@ -156,11 +156,11 @@ fn another_wish_starts_over_and_the_same_goes_on() {
     let drafts: Vec<_> = (0..5).map(|n| draft(None, &format!("Otter {n}"), &format!("u{n}"))).collect();
     it.commit(&project, "s", &drafts, &[]);
     it.store.begin_reindex("none", None).unwrap();
-    assert_eq!(it.store.remake(2, LONG).unwrap(), Remade::Memories(2));
+    assert_eq!(it.store.rebuild_step(2, LONG).unwrap(), RebuildStep::Memories(2));
     it.store.begin_reindex("none", None).unwrap();
-    assert_eq!(it.store.remake(2, LONG).unwrap(), Remade::Memories(4));
+    assert_eq!(it.store.rebuild_step(2, LONG).unwrap(), RebuildStep::Memories(4));
     it.store.begin_reindex(&index::local_model(), None).unwrap();
-    assert_eq!(it.store.remake(2, LONG).unwrap(), Remade::Memories(2));
+    assert_eq!(it.store.rebuild_step(2, LONG).unwrap(), RebuildStep::Memories(2));
     remade(&mut it.store);
     assert_eq!(it.store.index_state().unwrap().model, index::local_model());
     assert_eq!(it.found("otter", &project).len(), 5);
@@ -172,14 +172,16 @@ fn a_step_stops_when_its_time_is_up() {
     let drafts: Vec<_> = (0..3).map(|n| draft(None, &format!("Otter {n}"), &format!("u{n}"))).collect();
     it.commit(&project, "s", &drafts, &[]);
     it.store.begin_reindex("none", None).unwrap();
-    assert_eq!(it.store.remake(usize::MAX, Duration::ZERO).unwrap(), Remade::Memories(1));
+    assert_eq!(it.store.rebuild_step(usize::MAX, Duration::ZERO).unwrap(), RebuildStep::Memories(1));
 }
 
 #[test]
 fn words_of_events_are_made_anew_too() {
     let (mut it, project) = (fixture(), project("a"));
     for n in 0..3 {
-        it.store.put_records(&project, &[used("s", &format!("k{n}"), n, edit(&format!("src/otter{n}.rs")))], 1).unwrap();
+        it.store
+            .put_records(&project, &all_redacted(&[used("s", &format!("k{n}"), n, edit(&format!("src/otter{n}.rs")))]), 1)
+            .unwrap();
     }
     let rows = |it: &Fixture| -> i64 {
         let sql = "SELECT count(*) FROM events_fts WHERE events_fts MATCH 'src'";
@@ -192,9 +194,9 @@ fn words_of_events_are_made_anew_too() {
         .execute_batch("DELETE FROM events_fts; INSERT INTO events_fts (rowid, summary) SELECT event_id, 'old' FROM events")
         .unwrap();
     it.store.begin_reindex("none", None).unwrap();
-    assert_eq!(it.store.remake(9, Duration::ZERO).unwrap(), Remade::Swapped);
+    assert_eq!(it.store.rebuild_step(9, Duration::ZERO).unwrap(), RebuildStep::Swapped);
     for done in 1..=3 {
-        assert_eq!(it.store.remake(9, Duration::ZERO).unwrap(), Remade::Rest);
+        assert_eq!(it.store.rebuild_step(9, Duration::ZERO).unwrap(), RebuildStep::Rest);
         assert_eq!(rows(&it), done);
     }
     remade(&mut it.store);
@@ -215,18 +217,18 @@ fn answer(text: &str, dims: usize) -> Embedding {
 
 /// Asks the model for unknown texts, as the program does.
 fn ask(store: &mut Store, model: &Model, texts: &[String]) -> usize {
-    let texts = store.unknown_texts(&model.to_string(), texts).unwrap();
+    let texts = store.uncached_texts(&model.to_string(), texts).unwrap();
     let found: Vec<Embedding> = texts.iter().map(|text| answer(text, model.dims)).collect();
     let erasures = store.erasures().unwrap();
-    store.keep_vectors(model, &texts, &found, erasures, 1).unwrap();
+    store.cache_vectors(model, &texts, &found, erasures, 1).unwrap();
     texts.len()
 }
 
 fn backfill(store: &mut Store, model: &Model) -> usize {
-    let queued = store.queued(None, 1_000).unwrap();
+    let queued = store.next_unembedded(None, 1_000).unwrap();
     let texts: Vec<String> = queued.iter().flat_map(|memory| memory.texts.clone()).collect();
     let asked = ask(store, model, &texts);
-    assert_eq!(store.fill(&queued).unwrap(), queued.len() as u64);
+    assert_eq!(store.store_cached_vectors(&queued).unwrap(), queued.len() as u64);
     asked
 }
 
@@ -238,7 +240,7 @@ fn vectors_of_another_model_are_asked_for_once() {
     it.commit(&project, "s", &drafts, &[]);
     let model = remote(12);
     it.store.begin_reindex(&model.to_string(), Some("who")).unwrap();
-    let ahead = it.store.texts_ahead(2).unwrap();
+    let ahead = it.store.upcoming_texts(2).unwrap();
     assert_eq!(ask(&mut it.store, &model, &ahead), ahead.len());
     assert!(ahead.len() > 2);
     remade(&mut it.store);
@@ -254,12 +256,12 @@ fn vectors_of_another_model_are_asked_for_once() {
     let before = contents(&it.store, 12);
     it.store.conn.execute_batch("DELETE FROM embedding_cache").unwrap();
     it.store.begin_reindex(&model.to_string(), Some("who")).unwrap();
-    assert!(it.store.texts_ahead(9).unwrap().is_empty());
+    assert!(it.store.upcoming_texts(9).unwrap().is_empty());
     remade(&mut it.store);
     assert_eq!(contents(&it.store, 12), before);
     assert!(!it.store.index_state().unwrap().has_queue);
     let query = throughline_search::query::Query::parse("zebra", &jiff::Zoned::now());
-    let probe = Probe::new(answer("The heron waits", 12).vector, 1.0);
+    let probe = QueryVector::new(answer("The heron waits", 12).vector, 1.0);
     let search = Search { probe: Some(probe), ..Search::new(&query, Some(&project.id), 1, 1) };
     let found = it.store.search(&search).unwrap();
     assert_eq!((found.hits[0].memory.content.as_str(), found.degraded), ("The heron waits", None));
@@ -271,16 +273,16 @@ fn what_was_taken_out_leaves_no_vector_behind() {
     it.commit(&project, "s", &[draft(None, "The otter bites", "u"), draft(None, "The heron waits", "v")], &[]);
     let model = remote(12);
     it.store.begin_reindex(&model.to_string(), None).unwrap();
-    let texts = it.store.texts_ahead(9).unwrap();
+    let texts = it.store.upcoming_texts(9).unwrap();
     ask(&mut it.store, &model, &texts);
-    it.store.remake(1, LONG).unwrap();
+    it.store.rebuild_step(1, LONG).unwrap();
     let erasures = it.store.erasures().unwrap();
     let selection = Selection { words: vec!["otter".into()], ..Selection::default() };
     assert_eq!(it.store.forget(&selection, 2, true).unwrap().memories, 1);
     assert!(it.store.erase().unwrap());
     // An answer that arrives after that, for texts read before it.
     let found: Vec<Embedding> = texts.iter().map(|text| answer(text, 12)).collect();
-    it.store.keep_vectors(&model, &texts, &found, erasures, 3).unwrap();
+    it.store.cache_vectors(&model, &texts, &found, erasures, 3).unwrap();
     let count = |it: &Fixture, table: &str| -> i64 {
         it.store.conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
     };
@@ -334,7 +336,7 @@ proptest! {
                     it.commit(&project(name), name, &[draft(None, &said(n), &format!("u{n}"))], &[]);
                 }
                 Act::Delete(n) => {
-                    let all = it.store.recent(&Filter::default(), 100).unwrap();
+                    let all = it.store.recent(&MemoryFilter::default(), 100).unwrap();
                     if let Some(memory) = all.get(n % all.len().max(1)) {
                         prop_assert!(it.store.delete_memory(&memory.id, 1).unwrap());
                     }
@@ -344,7 +346,7 @@ proptest! {
                     it.store.begin_reindex(&model, None).unwrap();
                 }
                 Act::Step(n) => {
-                    it.store.remake(n, LONG).unwrap();
+                    it.store.rebuild_step(n, LONG).unwrap();
                 }
                 Act::Killed(n) => {
                     // Killed in the middle of a transaction: none of it is stored.
@@ -356,7 +358,7 @@ proptest! {
                     });
                     prop_assert!(killed.is_err());
                     it.store = Store::open(&it.path, Access::Existing, Duration::from_secs(1)).unwrap();
-                    it.store.relax().unwrap();
+                    it.store.set_synchronous_normal().unwrap();
                 }
                 Act::Erase => {
                     prop_assert!(it.store.erase().unwrap());
@@ -368,7 +370,7 @@ proptest! {
         remade(&mut it.store);
         let mut fresh = fixture();
         for name in ["a", "b", "c"] {
-            let filter = Filter { project: Some(project(name).id), ..Filter::default() };
+            let filter = MemoryFilter { project: Some(project(name).id), ..MemoryFilter::default() };
             for memory in it.store.recent(&filter, 100).unwrap().into_iter().rev() {
                 fresh.commit(&project(name), name, &[draft(None, &memory.content, "u")], &[]);
             }
@@ -376,7 +378,7 @@ proptest! {
         // Two projects may have the same content; both then appear under one key.
         prop_assert_eq!(contents(&it.store, index::dims(&model)), contents(&fresh.store, index::dims(&model)));
         let state = it.store.index_state().unwrap();
-        prop_assert!(state.is_current && !state.has_queue && !state.is_untidy && state.made.is_none());
+        prop_assert!(state.is_current && !state.has_queue && !state.needs_cleanup && state.made.is_none());
         prop_assert_eq!(Version::of_live(&it.store), VERSION.to_string());
         prop_assert_eq!(it.store.integrity().unwrap(), "ok");
     }

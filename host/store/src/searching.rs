@@ -41,7 +41,7 @@ use std::thread;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::helper::{Asked, Helper};
+use super::helper::{PendingAnswer, SearchHelper};
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
@@ -51,26 +51,26 @@ use throughline_embedding::local;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
-use throughline_search::query::{Facts, Query};
-use throughline_search::rank::{self, CANDIDATES, Candidate, Profile, Why};
-use throughline_search::score::{Piece, Score, Words, idf};
-use throughline_search::vector::Probe;
+use throughline_search::query::{FilterableFields, Query};
+use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::score::{PieceText, Score, WeightedWords, idf};
+use throughline_search::vector::QueryVector;
 
 /// How many memories a query without words examines.
 const FILTERED: u32 = 2_000;
 
 /// How many of the newest pieces that contain a word are fetched.
-const NEWEST: usize = 4_000;
+const MAX_NEWEST: usize = 4_000;
 
 /// How many of the common words, the rarest ones, are combined to fetch pieces that contain several of them.
-const MOST_COMMON: usize = 6;
+const MAX_COMMON_WORDS: usize = 6;
 
 /// About how many of the newest rows are scanned for each combination of common words. A row takes about a tenth of a
 /// microsecond per word.
-const WALKED: usize = 40_000;
+const MAX_SCANNED_ROWS: usize = 40_000;
 
 /// From this number of memories on, half of the work is given to a helper.
-const MUCH: i64 = 2_000;
+const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
 /// A search request.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ pub struct Search<'a> {
     /// The ranking parameters.
     pub profile: &'a Profile,
     /// The query's vector, if the database's vectors come from a model other than the built-in one.
-    pub probe: Option<Probe>,
+    pub probe: Option<QueryVector>,
     /// Whether to halve the candidates of each method, because a hook has less time than a person.
     pub is_quick: bool,
 }
@@ -96,44 +96,44 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// Creates a search with default settings.
     pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
-        Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT, probe: None, is_quick: false }
+        Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT_PROFILE, probe: None, is_quick: false }
     }
 }
 
 impl Search<'_> {
     /// Returns how many pieces each search method returns.
     fn candidates(&self) -> usize {
-        if self.is_quick { CANDIDATES / 2 } else { CANDIDATES }
+        if self.is_quick { MAX_CANDIDATES / 2 } else { MAX_CANDIDATES }
     }
 
     /// Returns how many of the newest pieces that contain a word are fetched.
     fn newest(&self) -> usize {
-        if self.is_quick { NEWEST / 2 } else { NEWEST }
+        if self.is_quick { MAX_NEWEST / 2 } else { MAX_NEWEST }
     }
 }
 
 /// The results of a search.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct SearchResults {
     /// The results, best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// Why the search was limited, or `None` if it was not.
     pub degraded: Option<String>,
 }
 
 /// A memory that was found.
 #[derive(Clone, Debug)]
-pub struct Hit {
+pub struct SearchHit {
     /// The memory, with its score.
     pub memory: Memory,
     /// How the score was computed.
-    pub why: Why,
+    pub why: ScoreExplanation,
     /// The words of the query that it contains.
     pub words: Vec<String>,
 }
 
 /// Which pieces contain words of a query.
-struct ByWords {
+struct WordMatches {
     /// By the piece's row, the total weight of the words that it is known to contain.
     scores: HashMap<i64, f64, foldhash::fast::RandomState>,
     /// In about how many pieces each word occurs.
@@ -144,7 +144,7 @@ struct ByWords {
 
 impl Store {
     /// Returns the matching memories, best first. A query without words lists what its filters accept, newest first.
-    pub fn search(&self, search: &Search<'_>) -> Result<Answer> {
+    pub fn search(&self, search: &Search<'_>) -> Result<SearchResults> {
         // Most pages are read once; allocating memory to cache them all takes longer than reading a few of them again.
         self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
         // Use one transaction for everything, because another index may be swapped in meanwhile.
@@ -157,44 +157,44 @@ impl Store {
         Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
     }
 
-    fn find(&self, search: &Search<'_>) -> rusqlite::Result<Answer> {
+    fn find(&self, search: &Search<'_>) -> rusqlite::Result<SearchResults> {
         let conn = &self.conn;
         let query = search.query;
         if query.is_empty() {
-            return Ok(Answer::default());
+            return Ok(SearchResults::default());
         }
         let ranges = ranges(conn, search)?;
         if ranges.is_empty() {
-            return Ok(Answer::default());
+            return Ok(SearchResults::default());
         }
         if query.term_count() == 0 {
-            return Ok(Answer { hits: filtered(conn, search)?, degraded: None });
+            return Ok(SearchResults { hits: filtered(conn, search)?, degraded: None });
         }
         let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
         let model = index::meta(conn, MODEL)?.unwrap_or_else(|| NO_MODEL.into());
         let (probe, degraded) = probe(search, &model);
-        let scans: Vec<Scan<'_>> = match probe.as_ref().filter(|_| query.required().is_none()) {
+        let scans: Vec<Scan<'_>> = match probe.as_ref().filter(|_| query.required_expression().is_none()) {
             Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
             None => Vec::new(),
         };
-        let is_much = extents.iter().map(|extent| extent.memories).sum::<i64>() >= MUCH;
+        let is_much = extents.iter().map(|extent| extent.memories).sum::<i64>() >= MIN_MEMORIES_FOR_HELPER;
         let (found, candidates) = thread::scope(|scope| {
-            let helper = is_much.then(|| Helper::start(scope, &self.path, &model)).flatten();
+            let helper = is_much.then(|| SearchHelper::start(scope, &self.path, &model)).flatten();
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
             let candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
-        let Found { by_words, words, .. } = &*found;
+        let MatchedPieces { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
             ranked.push(candidate);
         }
-        let setting = rank::Setting {
+        let setting = rank::RankingContext {
             now: time(search.now),
             ideal: words.ideal(&by_words.counts),
-            words: words.concepts(),
+            words: words.count_concepts(),
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
         };
@@ -204,13 +204,13 @@ impl Store {
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
             #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
-            hits.push(Hit {
+            hits.push(SearchHit {
                 memory: Memory { score: ranked.score as f32, ..memory },
                 why: ranked.why,
                 words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
             });
         }
-        Ok(Answer { hits, degraded })
+        Ok(SearchResults { hits, degraded })
     }
 
     /// Runs both search methods. A helper begins with the vectors while this thread looks up the words.
@@ -220,14 +220,14 @@ impl Store {
         ranges: &[RangeInclusive<i64>],
         extents: &[Extent],
         scans: &'e [Scan<'e>],
-        helper: Option<&Helper<'e>>,
-    ) -> rusqlite::Result<Found<'q>> {
+        helper: Option<&SearchHelper<'e>>,
+    ) -> rusqlite::Result<MatchedPieces<'q>> {
         let conn = &self.conn;
         let begun: Vec<_> =
-            scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.look(conn))))).collect();
+            scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.run(conn))))).collect();
         let extents = extents.iter().map(|extent| counted(conn, *extent)).collect::<rusqlite::Result<Vec<Extent>>>()?;
         // Shared memories are ranked together with the project's own, so a word has its weight in both combined.
-        let mut by_words = ByWords::new();
+        let mut by_words = WordMatches::new();
         for (memories, extent) in ranges.iter().zip(&extents) {
             by_words.add(self::by_words(conn, search, memories, *extent)?);
         }
@@ -235,12 +235,12 @@ impl Store {
         for (scan, begun) in scans.iter().zip(begun) {
             cosines.extend(accepted(conn, search, scan.nearest(conn, begun)?)?);
         }
-        let words = Words::new(search.query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
+        let words = WeightedWords::new(search.query, &by_words.counts, extents.iter().map(|extent| extent.pieces).sum());
         let mut pieces: Vec<i64> = if search.profile.text > 0.0 { best(conn, search, &by_words)? } else { Vec::new() };
         pieces.extend(cosines.keys());
         pieces.sort_unstable();
         pieces.dedup();
-        Ok(Found { by_words, words, cosines, pieces })
+        Ok(MatchedPieces { by_words, words, cosines, pieces })
     }
 
     /// Returns the candidates for the ranking, each with the words of the query that it contains. A helper does half of
@@ -248,15 +248,15 @@ impl Store {
     fn candidates<'q: 'e, 'e>(
         &self,
         search: &'e Search<'q>,
-        probe: Option<&'e Probe>,
-        found: &Arc<Found<'q>>,
-        helper: Option<&Helper<'e>>,
+        probe: Option<&'e QueryVector>,
+        found: &Arc<MatchedPieces<'q>>,
+        helper: Option<&SearchHelper<'e>>,
     ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
         let all = found.pieces.len();
         let mut middle = if helper.is_some() { all / 2 } else { all };
         // Keep the pieces of a memory together.
         while (1..all).contains(&middle)
-            && pieces::memory_of(found.pieces[middle - 1]) == pieces::memory_of(found.pieces[middle])
+            && pieces::memory_row(found.pieces[middle - 1]) == pieces::memory_row(found.pieces[middle])
         {
             middle += 1;
         }
@@ -265,7 +265,7 @@ impl Store {
             helper.ask(move |conn| candidates(conn, search, probe, &found, middle..all))
         });
         let mut candidates = candidates(&self.conn, search, probe, found, 0..middle)?;
-        candidates.extend(match asked.and_then(Asked::answer) {
+        candidates.extend(match asked.and_then(PendingAnswer::answer) {
             Some(others) => others,
             None => self::candidates(&self.conn, search, probe, found, middle..all)?,
         });
@@ -274,16 +274,16 @@ impl Store {
 }
 
 /// The combined results of both search methods.
-struct Found<'q> {
-    by_words: ByWords,
-    words: Words<'q>,
+struct MatchedPieces<'q> {
+    by_words: WordMatches,
+    words: WeightedWords<'q>,
     /// The cosines of the pieces found by meaning.
     cosines: Cosines,
     /// The rows of all pieces, sorted and without duplicates.
     pieces: Vec<i64>,
 }
 
-impl ByWords {
+impl WordMatches {
     fn new() -> Self {
         Self { scores: HashMap::default(), counts: Vec::new(), is_whole: true }
     }
@@ -302,26 +302,26 @@ impl ByWords {
 fn candidates(
     conn: &Connection,
     search: &Search<'_>,
-    probe: Option<&Probe>,
-    found: &Found<'_>,
+    probe: Option<&QueryVector>,
+    found: &MatchedPieces<'_>,
     pieces: Range<usize>,
 ) -> rusqlite::Result<Vec<(Candidate<i64>, Vec<usize>)>> {
-    let Found { by_words, words, cosines, pieces: all } = found;
+    let MatchedPieces { by_words, words, cosines, pieces: all } = found;
     let found = &all[pieces];
     let missing = || found.iter().copied().filter(|piece| !cosines.contains_key(piece));
     let more = probe.map(|probe| vectors::cosines_of(conn, probe, missing())).transpose()?.unwrap_or_default();
     let cosine = |piece: &i64| cosines.get(piece).or_else(|| more.get(piece)).copied().map(f64::from);
     let mut candidates = Vec::with_capacity(found.len());
     let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
-    for of_one in found.chunk_by(|a, b| pieces::memory_of(*a) == pieces::memory_of(*b)) {
+    for of_one in found.chunk_by(|a, b| pieces::memory_row(*a) == pieces::memory_row(*b)) {
         let nearest = of_one.iter().filter_map(cosine).reduce(f64::max);
-        let is_near = nearest.is_some_and(|cosine| cosine >= rank::NEAR_ENOUGH);
+        let is_near = nearest.is_some_and(|cosine| cosine >= rank::MIN_COSINE);
         let may_have_words = !by_words.is_whole || of_one.iter().any(|piece| by_words.scores.contains_key(piece));
         if search.profile.text > 0.0 && !may_have_words && !is_near {
             // The ranking would drop it.
             continue;
         }
-        let rowid = pieces::memory_of(of_one[0]);
+        let rowid = pieces::memory_row(of_one[0]);
         let mut rows = select.query([rowid])?;
         let Some(row) = rows.next()? else { continue };
         let stored = Stored::of(row)?;
@@ -350,11 +350,11 @@ fn is_double(conn: &Connection, search: &Search<'_>, memory: &Memory) -> rusqlit
 }
 
 /// Returns the best pieces by their words; of equal scores, the newest.
-fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Result<Vec<i64>> {
+fn best(conn: &Connection, search: &Search<'_>, found: &WordMatches) -> rusqlite::Result<Vec<i64>> {
     let most = search.candidates();
     let mut best: Vec<(i64, f64)> = found.scores.iter().map(|(&piece, &score)| (piece, score)).collect();
     let order = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
-    if best.len() > most && !search.query.restricts() {
+    if best.len() > most && !search.query.has_filters() {
         best.select_nth_unstable_by(most, order);
         best.truncate(most);
     }
@@ -364,7 +364,7 @@ fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Re
         if kept.len() >= most {
             break;
         }
-        if !search.query.restricts() || is_of_kind(conn, search.query, pieces::memory_of(piece))? {
+        if !search.query.has_filters() || is_of_kind(conn, search.query, pieces::memory_row(piece))? {
             kept.push(piece);
         }
     }
@@ -373,14 +373,14 @@ fn best(conn: &Connection, search: &Search<'_>, found: &ByWords) -> rusqlite::Re
 
 /// Returns the query's vector for comparing with those of the database's `model`, and the reason if there should be one
 /// but is none.
-fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
+fn probe(search: &Search<'_>, model: &str) -> (Option<QueryVector>, Option<String>) {
     if search.profile.vector <= 0.0 || model == NO_MODEL {
         return (None, None);
     }
     // Check this first: the index of another model, for which a probe was made, may have been replaced by this one
     // meanwhile.
     if model == index::local_model() {
-        return (local::embed(&search.query.text).map(|found| Probe::new(found.vector, found.known)), None);
+        return (local::embed(&search.query.text).map(|found| QueryVector::new(found.vector, found.known)), None);
     }
     if let Some(probe) = search.probe.clone().filter(|probe| probe.dims() == index::dims(model)) {
         return (Some(probe), None);
@@ -392,12 +392,12 @@ fn probe(search: &Search<'_>, model: &str) -> (Option<Probe>, Option<String>) {
 /// Returns how many of the nearest pieces to fetch. A query with filters fetches more, so that pieces it rejects do not
 /// displace others.
 fn most_near(search: &Search<'_>) -> usize {
-    if search.query.restricts() { search.candidates() * 10 } else { search.candidates() }
+    if search.query.has_filters() { search.candidates() * 10 } else { search.candidates() }
 }
 
 /// Filters the nearest pieces by the query's kinds and times.
 fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> rusqlite::Result<Vec<(i64, f32)>> {
-    if !search.query.restricts() {
+    if !search.query.has_filters() {
         return Ok(near);
     }
     let mut kept = Vec::new();
@@ -405,7 +405,7 @@ fn accepted(conn: &Connection, search: &Search<'_>, near: Vec<(i64, f32)>) -> ru
         if kept.len() >= search.candidates() {
             break;
         }
-        if is_of_kind(conn, search.query, pieces::memory_of(piece))? {
+        if is_of_kind(conn, search.query, pieces::memory_row(piece))? {
             kept.push((piece, cosine));
         }
     }
@@ -465,7 +465,7 @@ impl<'r> Stored<'r> {
 
     /// Returns whether the memory passes the query's filters and is not a copy of one that is searched as well.
     fn is_wanted(&self, conn: &Connection, search: &Search<'_>, row: &Row<'_>) -> rusqlite::Result<bool> {
-        if !search.query.restricts() && !self.attributes.contains(SHARED_FROM) {
+        if !search.query.has_filters() && !self.attributes.contains(SHARED_FROM) {
             return Ok(true);
         }
         let memory = from_row(row)?;
@@ -496,15 +496,15 @@ fn scored(
     rowid: i64,
     stored: &Stored<'_>,
     found: &[i64],
-    words: &Words<'_>,
+    words: &WeightedWords<'_>,
     nearest: Option<f64>,
 ) -> (Candidate<i64>, Vec<usize>) {
-    let cut = pieces::cut(stored.content);
+    let cut = pieces::split(stored.content);
     let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
     let mut best = Score::default();
     for piece in found {
-        let content = cut.get(pieces::number_of(*piece)).copied().unwrap_or_default();
-        let score = words.score(&Piece { title: stored.title, content, keywords: &keywords, files: &files });
+        let content = cut.get(pieces::piece_number(*piece)).copied().unwrap_or_default();
+        let score = words.score(&PieceText { title: stored.title, content, keywords: &keywords, files: &files });
         if score.bm25 >= best.bm25 {
             best = score;
         }
@@ -519,7 +519,7 @@ fn scored(
         created: stored.created,
         seen: stored.seen,
         accessed: stored.accessed,
-        said: stored.said(),
+        content_hash: stored.said(),
     };
     (candidate, best.words().collect())
 }
@@ -527,17 +527,17 @@ fn scored(
 /// Returns a stored list of words as one text. JSON punctuation separates words as spaces do, so the list must be
 /// decoded only if it contains escapes.
 fn words_of(list: &str) -> Cow<'_, str> {
-    if list.contains('\\') { super::unjson::<Vec<String>>(list).join(" ").into() } else { list.into() }
+    if list.contains('\\') { super::from_json_or_default::<Vec<String>>(list).join(" ").into() } else { list.into() }
 }
 
 /// Returns whether a memory satisfies the query's filters; its words do not count.
 fn accepts(query: &Query, memory: &Memory) -> bool {
-    if !query.restricts() {
+    if !query.has_filters() {
         return true;
     }
     let tools: Vec<&str> =
         memory.attributes.iter().filter(|(name, _)| name == "tool").map(|(_, tool)| tool.as_str()).collect();
-    query.accepts(&Facts {
+    query.accepts(&FilterableFields {
         kind: &memory.kind,
         session: &memory.session_id,
         created: time(memory.created),
@@ -570,7 +570,7 @@ impl Extent {
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
     fn newest(self, count: usize, most: usize) -> i64 {
         let share = (most as f64 / count.max(1) as f64).min(1.0);
-        pieces::row(self.last - (self.memories as f64 * share) as i64, 0)
+        pieces::row_id(self.last - (self.memories as f64 * share) as i64, 0)
     }
 }
 
@@ -588,10 +588,10 @@ fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result
 /// Adds the approximate number of pieces.
 fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
     /// The maximum number of memories for extrapolation over all projects, since their ranges lie far apart.
-    const MOST: i64 = 1_000_000;
+    const MAX_ROWS: i64 = 1_000_000;
     /// How many pieces are counted exactly; that sample gives the number of pieces per memory.
     const COUNTED: i64 = 4_000;
-    let (first, last) = pieces::rows(extent.rows());
+    let (first, last) = pieces::row_id_range(extent.rows());
     let (counted, down_to): (i64, Option<i64>) = conn
         .prepare_cached(&format!(
             "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
@@ -600,8 +600,8 @@ fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
         .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let pieces = match down_to {
         Some(down_to) if counted == COUNTED => {
-            let memories = (extent.last - pieces::memory_of(down_to) + 1).max(1);
-            (extent.memories.min(MOST) * counted / memories).max(counted)
+            let memories = (extent.last - pieces::memory_row(down_to) + 1).max(1);
+            (extent.memories.min(MAX_ROWS) * counted / memories).max(counted)
         }
         _ => counted,
     };
@@ -614,9 +614,9 @@ fn by_words(
     search: &Search<'_>,
     memories: &RangeInclusive<i64>,
     extent: Extent,
-) -> rusqlite::Result<ByWords> {
+) -> rusqlite::Result<WordMatches> {
     let query = search.query;
-    let (first, last) = pieces::rows(memories.clone());
+    let (first, last) = pieces::row_id_range(memories.clone());
     // A hook filters the results afterwards instead, because looking up each row would cost more.
     let condition = if search.is_quick { String::new() } else { condition(query) };
     let newest_pieces = search.newest();
@@ -629,7 +629,7 @@ fn by_words(
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         newest.query_map(params![expression, first, last, most], |row| row.get(0))?.collect()
     };
-    let mut found = ByWords::new();
+    let mut found = WordMatches::new();
     let mut common: Vec<(usize, String)> = Vec::new();
     for word in query.words() {
         let pieces = matching(&word.quoted(), first, newest_pieces)?;
@@ -647,7 +647,7 @@ fn by_words(
     common.sort();
     common.dedup_by(|a, b| a.1 == b.1);
     combine(&mut found, &common, extent, search.candidates(), &mut matching)?;
-    if let Some(required) = query.required() {
+    if let Some(required) = query.required_expression() {
         let pieces: HashSet<i64> = matching(&required, first, newest_pieces)?.into_iter().collect();
         found.scores.retain(|piece, _| pieces.contains(piece));
         for piece in pieces {
@@ -660,13 +660,13 @@ fn by_words(
 /// Fetches pieces that contain several of the common words, newest first: those with all of them, then those with all
 /// but the most common one, and so on, until there are enough.
 fn combine(
-    found: &mut ByWords,
+    found: &mut WordMatches,
     common: &[(usize, String)],
     extent: Extent,
     enough: usize,
     matching: &mut impl FnMut(&str, i64, usize) -> rusqlite::Result<Vec<i64>>,
 ) -> rusqlite::Result<()> {
-    let common = &common[..common.len().min(MOST_COMMON)];
+    let common = &common[..common.len().min(MAX_COMMON_WORDS)];
     let mut new = 0;
     for words in (2..=common.len()).rev().map(|rarest| &common[..rarest]) {
         if new >= enough {
@@ -674,7 +674,7 @@ fn combine(
         }
         let weight: f64 = words.iter().map(|(count, _)| idf(*count, extent.pieces)).sum();
         let expression = words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" AND ");
-        for piece in matching(&expression, extent.newest(words[0].0, 2 * WALKED / words.len()), enough)? {
+        for piece in matching(&expression, extent.newest(words[0].0, 2 * MAX_SCANNED_ROWS / words.len()), enough)? {
             let score = found.scores.entry(piece).or_insert_with(|| {
                 new += 1;
                 0.0
@@ -689,7 +689,7 @@ fn combine(
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
 fn estimate(newest: &[i64], extent: Extent) -> usize {
     let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
-    let spanned = (pieces::memory_of(last) - pieces::memory_of(first)).max(1) as f64;
+    let spanned = (pieces::memory_row(last) - pieces::memory_row(first)).max(1) as f64;
     ((newest.len() as f64 * extent.memories as f64 / spanned) as usize).clamp(newest.len(), extent.pieces.max(newest.len()))
 }
 
@@ -713,7 +713,7 @@ fn condition(query: &Query) -> String {
 }
 
 /// Returns the results of a query without words, newest first.
-fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>> {
+fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<SearchHit>> {
     let query = search.query;
     let shared = Project::shared().id;
     let mut projects = vec![search.project];
@@ -737,7 +737,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Hit>
             if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
                 && !is_double(conn, search, &memory)?
             {
-                hits.push(Hit { memory, why: Why::default(), words: Vec::new() });
+                hits.push(SearchHit { memory, why: ScoreExplanation::default(), words: Vec::new() });
                 left -= 1;
             }
         }

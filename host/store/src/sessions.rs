@@ -3,13 +3,17 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::memories::{Put, put, retract};
+use super::memories::{PutOutcome, put, retract};
 use throughline_model::cursor::Cursor;
 
-use super::{ExtractorState, Result, Store, StoreError, erase, events, json, projects, time, transcripts, unjson, untime};
-use crate::journal::Seen;
+use super::{
+    ExtractorState, Result, Store, StoreError, erase, events, from_json_or_default, json, projects, time, time_from_sql,
+    transcripts,
+};
+use crate::journal::EventPayload;
 use throughline_model::contract::{Draft, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
+use throughline_model::redacted::{Redacted, Texts};
 
 /// What is known of a session besides its memories.
 #[derive(Debug, Clone, Default)]
@@ -33,34 +37,65 @@ pub struct SessionUpdate {
 }
 
 /// Everything that one extraction changes.
-pub struct Batch<'a> {
+pub struct CommitBatch<'a> {
     /// The project.
     pub project: &'a Project,
-    /// The session, or `None` if the transcript contains nothing of a main conversation.
-    pub session: Option<&'a SessionUpdate>,
     /// The session in which the memories were learned.
     pub session_id: &'a str,
-    /// New or changed memories, each with the index of its policy in `policies`.
-    pub drafts: &'a [(usize, Draft)],
-    /// Keys of memories of the session that are no longer valid.
-    pub retracted: &'a [String],
+    /// What was learned.
+    pub learned: &'a Redacted<Learned>,
     /// Names and digests of the policies. The first one is recorded with the session.
     pub policies: &'a [(String, String)],
-    /// The states that extractors save, and the session that they belong to.
-    pub states: (&'a str, &'a [ExtractorState]),
+    /// The key under which extractors keep their states: the session, or one of its sub-agents.
+    pub reader: &'a str,
     /// Where the next reading starts, or `None` if no transcript was read.
     pub cursor: Option<&'a Cursor>,
     /// Why the host read the transcript: `stop`, `compact`, …
     pub moment: &'a str,
-    /// An event to store in the same transaction.
-    pub event: Option<(&'a str, &'a Seen)>,
     /// The current time.
     pub now: u64,
 }
 
+/// Everything in a [`CommitBatch`] that comes from a transcript or a policy.
+#[derive(Debug, Clone, Default)]
+pub struct Learned {
+    /// The session, or `None` if the transcript contains nothing of a main conversation.
+    pub session: Option<SessionUpdate>,
+    /// New or changed memories, each with the index of its policy in [`CommitBatch::policies`].
+    pub drafts: Vec<(usize, Draft)>,
+    /// Keys of memories of the session that are no longer valid.
+    pub retracted: Vec<String>,
+    /// The states that extractors save.
+    pub states: Vec<ExtractorState>,
+    /// An event to store in the same transaction, with its kind.
+    pub event: Option<(&'static str, EventPayload)>,
+}
+
+impl Texts for SessionUpdate {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.summary];
+        texts.extend(&mut self.model);
+        texts.extend(&mut self.end_reason);
+        texts.extend(&mut self.topics);
+        texts.extend(self.notes.texts_mut());
+        texts
+    }
+}
+
+impl Texts for Learned {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts: Vec<&mut String> = self.session.iter_mut().flat_map(SessionUpdate::texts_mut).collect();
+        texts.extend(self.drafts.iter_mut().flat_map(|(_, draft)| draft.texts_mut()));
+        texts.extend(&mut self.retracted);
+        texts.extend(self.states.iter_mut().map(|state| &mut state.state));
+        texts.extend(self.event.iter_mut().flat_map(|(_, seen)| seen.texts_mut()));
+        texts
+    }
+}
+
 /// What a batch did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitCounts {
     /// The number of new memories.
     pub stored: u32,
     /// The number of known memories that were learned once more.
@@ -72,11 +107,11 @@ const COLUMNS: &str = "h.session_id, h.started_at, h.ended_at, h.summary, h.topi
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
         id: row.get(0)?,
-        started: row.get::<_, Option<i64>>(1)?.map(untime),
-        ended: row.get::<_, Option<i64>>(2)?.map(untime),
+        started: row.get::<_, Option<i64>>(1)?.map(time_from_sql),
+        ended: row.get::<_, Option<i64>>(2)?.map(time_from_sql),
         summary: row.get(3)?,
-        topics: unjson(&row.get::<_, String>(4)?),
-        files: unjson(&row.get::<_, String>(5)?),
+        topics: from_json_or_default(&row.get::<_, String>(4)?),
+        files: from_json_or_default(&row.get::<_, String>(5)?),
         notes: row.get::<_, Option<String>>(6)?.and_then(|notes| serde_json::from_str(&notes).ok()),
     })
 }
@@ -132,14 +167,14 @@ fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownSession> {
         model: row.get(11)?,
         end_reason: row.get(12)?,
         turns: row.get(13)?,
-        last_at: untime(row.get(14)?),
+        last_at: time_from_sql(row.get(14)?),
         first_prompt: row.get(15)?,
     })
 }
 
 impl Store {
     /// Stores the results of one extraction together with the cursor, or nothing at all.
-    pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed> {
+    pub fn commit(&mut self, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
         let path = self.path.clone();
         let tx = self
             .conn
@@ -215,7 +250,7 @@ impl Store {
                      FROM session_history h LEFT JOIN session_context c USING (session_id)
                      WHERE h.project_id = ?1 ORDER BY began, h.session_id",
                 )
-                .and_then(|mut s| s.query_map([project], |row| Ok((row.get(0)?, untime(row.get(1)?))))?.collect()),
+                .and_then(|mut s| s.query_map([project], |row| Ok((row.get(0)?, time_from_sql(row.get(1)?))))?.collect()),
         )
     }
 
@@ -224,7 +259,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached("SELECT saved_at FROM session_context WHERE session_id = ?1")
-                .and_then(|mut s| s.query_row([session], |row| row.get(0).map(untime)).optional()),
+                .and_then(|mut s| s.query_row([session], |row| row.get(0).map(time_from_sql)).optional()),
         )
     }
 
@@ -241,31 +276,31 @@ impl Store {
     }
 }
 
-fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
-    let mut committed = Committed::default();
+fn write(tx: &Connection, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
+    let mut committed = CommitCounts::default();
     projects::put(tx, batch.project, batch.now)?;
     if let Some(cursor) = batch.cursor {
         transcripts::put_cursor(tx, cursor, batch.now)?;
     }
-    let (session, states) = batch.states;
-    for state in states {
-        transcripts::put_state(tx, session, state)?;
+    let learned = batch.learned;
+    for state in &learned.states {
+        transcripts::put_state(tx, batch.reader, state)?;
     }
-    if let Some((kind, seen)) = batch.event {
+    if let Some((kind, seen)) = &learned.event {
         events::put(tx, kind, batch.session_id, &batch.project.id, batch.now, seen)?;
     }
-    if let Some(session) = batch.session {
+    if let Some(session) = &learned.session {
         put_session(tx, batch, session)?;
     }
-    for key in batch.retracted {
+    for key in &learned.retracted {
         retract(tx, batch.session_id, key)?;
     }
-    for (maker, draft) in batch.drafts {
+    for (maker, draft) in &learned.drafts {
         let (policy, digest) = batch.policies.get(*maker).map_or(("", ""), |(name, digest)| (name, digest));
         match put(tx, &batch.project.id, batch.session_id, draft, (policy, digest), batch.now)? {
-            Put::Stored => committed.stored += 1,
-            Put::SeenAgain => committed.seen_again += 1,
-            Put::Known | Put::Forgotten => {}
+            PutOutcome::Stored => committed.stored += 1,
+            PutOutcome::NewOccurrence => committed.seen_again += 1,
+            PutOutcome::Known | PutOutcome::Forgotten => {}
         }
     }
     Ok(committed)
@@ -273,7 +308,7 @@ fn write(tx: &Connection, batch: &Batch<'_>) -> Result<Committed> {
 
 /// Stores a session. A session stays in the project in which it began, because nothing said in one project may be shown
 /// in another.
-fn put_session(tx: &Connection, batch: &Batch<'_>, session: &SessionUpdate) -> Result<()> {
+fn put_session(tx: &Connection, batch: &CommitBatch<'_>, session: &SessionUpdate) -> Result<()> {
     let (mut notes, mut summary) = (session.notes.clone(), session.summary.clone());
     erase::leave_out_forgotten(tx, &batch.project.id, &mut notes, &mut summary)?;
     let notes = &notes;

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use super::memories::{self, COLUMNS, Knowledge, Put, from_row, retract};
-use super::{Result, Store, digests, json, projects, unjson};
-use crate::failures::MAKER;
+use super::memories::{self, COLUMNS, Knowledge, PutOutcome, from_row, retract};
+use super::{Result, Store, digests, from_json_or_default, json, projects};
+use crate::failures::OWN_POLICY;
 use throughline_model::contract::{Attribute, Draft, Memory, Origin};
 use throughline_model::project::Project;
 
@@ -23,7 +23,7 @@ pub const SHARED_FROM: &str = "shared-from";
 const KEY: &str = "shared:";
 
 /// How many projects must have learned something before sharing it is suggested.
-pub const SUGGESTED_FROM: usize = 3;
+pub(crate) const MIN_PROJECTS_TO_SUGGEST: usize = 3;
 
 /// Something that several projects learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,7 +66,7 @@ impl Store {
                 )?
                 .query_map([id, &Project::shared().id, KEY], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
-            keys.iter().try_for_each(|key| take_back(tx, key))?;
+            keys.iter().try_for_each(|key| remove_copy(tx, key))?;
             Ok(!keys.is_empty())
         })
     }
@@ -139,8 +139,8 @@ pub(super) fn share(tx: &Connection, origin: i64, now: u64) -> rusqlite::Result<
     let hash = memories::content_hash(&draft);
     // Sharing overrides an earlier deletion of the copy.
     tx.execute("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2", params![project.id, hash])?;
-    let put = memories::put(tx, &project.id, "", &draft, MAKER, now)?;
-    debug_assert_ne!(put, Put::Forgotten);
+    let put = memories::put(tx, &project.id, "", &draft, OWN_POLICY, now)?;
+    debug_assert_ne!(put, PutOutcome::Forgotten);
     let (copy, id): (i64, String) = tx.query_row(
         "SELECT rowid, id FROM memories WHERE project_id = ?1 AND content_hash = ?2",
         params![project.id, hash],
@@ -159,17 +159,17 @@ pub(super) fn is_shared(tx: &Connection, origin: i64) -> rusqlite::Result<bool> 
 }
 
 /// Stops sharing a memory that is about to be deleted.
-pub(super) fn origin_goes(tx: &Connection, origin: i64) -> rusqlite::Result<()> {
+pub(super) fn stop_sharing_deleted(tx: &Connection, origin: i64) -> rusqlite::Result<()> {
     let key: Option<String> = tx
         .prepare_cached(
             "SELECT s.key FROM memories m JOIN sightings s ON s.session_id = '' AND s.key = ?2 || m.id WHERE m.rowid = ?1",
         )?
         .query_row(params![origin, KEY], |row| row.get(0))
         .optional()?;
-    key.map_or(Ok(()), |key| take_back(tx, &key))
+    key.map_or(Ok(()), |key| remove_copy(tx, &key))
 }
 
-fn take_back(tx: &Connection, key: &str) -> rusqlite::Result<()> {
+fn remove_copy(tx: &Connection, key: &str) -> rusqlite::Result<()> {
     let copy: Option<i64> = tx
         .prepare_cached("SELECT memory FROM sightings WHERE session_id = '' AND key = ?1")?
         .query_row([key], |row| row.get(0))
@@ -186,7 +186,7 @@ fn name_origins(tx: &Connection, copy: i64) -> rusqlite::Result<()> {
         .optional()?;
     // The copy may have been removed with its last origin.
     let Some(attributes) = attributes else { return Ok(()) };
-    let mut attributes: Vec<Attribute> = unjson(&attributes);
+    let mut attributes: Vec<Attribute> = from_json_or_default(&attributes);
     attributes.retain(|(name, _)| name != SHARED_FROM);
     let origins: Vec<String> = tx
         .prepare_cached(
@@ -200,15 +200,16 @@ fn name_origins(tx: &Connection, copy: i64) -> rusqlite::Result<()> {
 }
 
 /// The keys of copies whose origins are gone, which only damage can cause.
-pub(super) const ORPHANS: &str = "SELECT s.key FROM sightings s JOIN memories c ON c.rowid = s.memory
+pub(super) const ORPHANED_COPIES_SQL: &str = "SELECT s.key FROM sightings s JOIN memories c ON c.rowid = s.memory
      JOIN projects p ON p.id = c.project_id AND p.identity = 'shared:'
      WHERE s.session_id = '' AND s.key LIKE 'shared:%'
        AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.id = substr(s.key, 8))";
 
 /// Removes such copies.
 pub(super) fn remove_orphans(tx: &Connection) -> rusqlite::Result<()> {
-    let keys: Vec<String> = tx.prepare(ORPHANS)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    keys.iter().try_for_each(|key| take_back(tx, key))
+    let keys: Vec<String> =
+        tx.prepare(ORPHANED_COPIES_SQL)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    keys.iter().try_for_each(|key| remove_copy(tx, key))
 }
 
 fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
@@ -235,7 +236,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
         groups.entry(key).or_default().entry(row.get(4)?).or_insert((row.get(5)?, suggestion));
     }
     let mut found = Vec::new();
-    for (_, group) in groups.into_iter().filter(|(_, group)| group.len() >= SUGGESTED_FROM) {
+    for (_, group) in groups.into_iter().filter(|(_, group)| group.len() >= MIN_PROJECTS_TO_SUGGEST) {
         let mut is_new = true;
         for (_, of) in group.values() {
             is_new &= !conn

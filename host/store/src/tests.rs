@@ -1,15 +1,17 @@
 //! Tests of the store against real databases.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::journal::{Record, Seen};
+use crate::journal::{EventPayload, JournalRecord};
 use throughline_model::contract::{Decision, Draft, Origin, SessionNotes};
 use throughline_model::cursor::Cursor;
 use throughline_model::project::Project;
+use throughline_model::redacted::{Redacted, TextRedactor, Texts};
 use throughline_search::query::Query;
 
 pub(super) struct Fixture {
@@ -22,7 +24,7 @@ pub(super) fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
     let store = Store::open(&path, Access::Write, Duration::from_millis(50)).unwrap();
-    store.relax().unwrap();
+    store.set_synchronous_normal().unwrap();
     Fixture { _dir: dir, store, path }
 }
 
@@ -75,7 +77,7 @@ fn a_search_of_two_threads_finds_what_one_finds() {
             Import { project: project.clone(), session: format!("s{}", n % 40), key: None, id: None, draft }
         })
         .collect();
-    it.store.import(&batch, 3_000).unwrap();
+    it.store.import(&all_redacted(&batch), 3_000).unwrap();
     let query = Query::parse("flushed caches of part 50, authentication of a table", &jiff::Zoned::now());
     let found = |store: &Store| -> Vec<(String, f32, Vec<String>)> {
         let hits = store.search(&Search::new(&query, Some(&project.id), 40, 3_000)).unwrap().hits;
@@ -88,25 +90,54 @@ fn a_search_of_two_threads_finds_what_one_finds() {
     assert_eq!(found(&it.store), by_two);
 }
 
+/// Redacts nothing: no text of these tests is secret.
+struct NoSecrets;
+
+impl TextRedactor for NoSecrets {
+    type Error = std::convert::Infallible;
+
+    fn redact_texts(&mut self, _texts: Vec<&mut String>) -> std::result::Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+pub(super) fn redacted<T: Texts>(value: T) -> Redacted<T> {
+    let Ok(value) = Redacted::new(value, &mut NoSecrets);
+    value
+}
+
+pub(super) fn all_redacted<T: Texts + Clone>(values: &[T]) -> Vec<Redacted<T>> {
+    values.iter().cloned().map(redacted).collect()
+}
+
 impl Fixture {
-    pub(super) fn commit(&mut self, project: &Project, session: &str, drafts: &[Draft], retracted: &[String]) -> Committed {
+    pub(super) fn commit(
+        &mut self,
+        project: &Project,
+        session: &str,
+        drafts: &[Draft],
+        retracted: &[String],
+    ) -> CommitCounts {
         let update = SessionUpdate {
             id: session.into(),
             notes: SessionNotes { turns: 1, ended: Some(2_000), ..SessionNotes::default() },
             ..SessionUpdate::default()
         };
+        let learned = Learned {
+            session: Some(update),
+            drafts: drafts.iter().map(|draft| (0, draft.clone())).collect(),
+            retracted: retracted.to_vec(),
+            ..Learned::default()
+        };
         self.store
-            .commit(&Batch {
+            .commit(&CommitBatch {
                 project,
-                session: Some(&update),
                 session_id: session,
-                drafts: &drafts.iter().map(|draft| (0, draft.clone())).collect::<Vec<_>>(),
-                retracted,
+                learned: &redacted(learned),
                 policies: &[("p".into(), "d".into())],
-                states: ("s", &[]),
+                reader: "s",
                 cursor: None,
                 moment: "stop",
-                event: None,
                 now: 3_000,
             })
             .unwrap()
@@ -116,7 +147,7 @@ impl Fixture {
     fn memories(&self) -> Vec<(String, String, u32)> {
         let mut all: Vec<_> = self
             .store
-            .recent(&Filter::default(), 1_000)
+            .recent(&MemoryFilter::default(), 1_000)
             .unwrap()
             .into_iter()
             .map(|memory| (memory.content, memory.session_id, memory.seen))
@@ -127,7 +158,7 @@ impl Fixture {
 
     pub(super) fn found(&self, words: &str, project: &Project) -> Vec<String> {
         let query = Query::parse(words, &jiff::Zoned::now());
-        let profile = throughline_search::rank::profile("text").unwrap();
+        let profile = throughline_search::rank::find_profile("text").unwrap();
         let found = self.store.search(&Search { profile, ..Search::new(&query, Some(&project.id), 10, 3_000) }).unwrap();
         found.hits.into_iter().map(|hit| hit.memory.content).collect()
     }
@@ -138,7 +169,7 @@ fn what_is_saved_by_hand_in_two_projects_stays_in_both() {
     let mut it = fixture();
     let (a, b) = (project("a"), project("b"));
     for project in [&a, &b, &a] {
-        it.store.save_memory(project, "", &Draft { key: None, ..draft(None, "use tabs", "u") }, 1_000).unwrap();
+        it.store.save_memory(project, "", &redacted(Draft { key: None, ..draft(None, "use tabs", "u") }), 1_000).unwrap();
     }
     assert_eq!((it.found("tabs", &a).len(), it.found("tabs", &b).len()), (1, 1));
 }
@@ -147,9 +178,9 @@ fn what_is_saved_by_hand_in_two_projects_stays_in_both() {
 fn the_same_content_is_stored_once_and_counts_as_seen_again() {
     let mut it = fixture();
     let project = project("a");
-    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed { stored: 1, seen_again: 0 });
-    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), Committed::default());
-    assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), Committed { stored: 0, seen_again: 1 });
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), CommitCounts { stored: 1, seen_again: 0 });
+    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), CommitCounts::default());
+    assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), CommitCounts { stored: 0, seen_again: 1 });
     assert_eq!(it.memories(), [("x".into(), "s1".into(), 2)]);
 }
 
@@ -190,7 +221,7 @@ fn what_was_deleted_does_not_come_back() {
     let mut it = fixture();
     let project = project("a");
     it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]);
-    let id = it.store.recent(&Filter::default(), 1).unwrap().remove(0).id;
+    let id = it.store.recent(&MemoryFilter::default(), 1).unwrap().remove(0).id;
     assert!(it.store.delete_memory(&id, 4_000).unwrap());
     it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]);
     assert!(it.memories().is_empty());
@@ -207,23 +238,20 @@ fn what_was_deleted_leaves_the_notes_too() {
         ..SessionNotes::default()
     };
     let update = SessionUpdate { id: "s".into(), notes, ..SessionUpdate::default() };
-    let drafts = [(0, draft(None, "the otter bites", "u1")), (0, draft(None, "Feed it fish. Why: it bites", "u2"))];
+    let drafts = vec![(0, draft(None, "the otter bites", "u1")), (0, draft(None, "Feed it fish. Why: it bites", "u2"))];
     it.store
-        .commit(&Batch {
+        .commit(&CommitBatch {
             project: &project,
-            session: Some(&update),
             session_id: "s",
-            drafts: &drafts,
-            retracted: &[],
+            learned: &redacted(Learned { session: Some(update), drafts, ..Learned::default() }),
             policies: &[("p".into(), "d".into())],
-            states: ("s", &[]),
+            reader: "s",
             cursor: None,
             moment: "stop",
-            event: None,
             now: 1,
         })
         .unwrap();
-    for memory in it.store.recent(&Filter::default(), 10).unwrap() {
+    for memory in it.store.recent(&MemoryFilter::default(), 10).unwrap() {
         assert!(it.store.delete_memory(&memory.id, 2).unwrap());
     }
     let notes = it.store.notes("s").unwrap().unwrap();
@@ -283,18 +311,16 @@ fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
     let project = project("a");
     let cursor = Cursor { path: "/t".into(), session_id: "s".into(), ..Cursor::default() };
     it.store.put_cursor(&cursor, 1).unwrap();
-    let drafts = [(0, draft(None, "x", "u1"))];
-    let outcome = it.store.commit(&Batch {
+    let drafts = vec![(0, draft(None, "x", "u1"))];
+    let session = Some(SessionUpdate { id: "s".into(), ..SessionUpdate::default() });
+    let outcome = it.store.commit(&CommitBatch {
         project: &project,
-        session: Some(&SessionUpdate { id: "s".into(), ..SessionUpdate::default() }),
         session_id: "s",
-        drafts: &drafts,
-        retracted: &[],
+        learned: &redacted(Learned { session, drafts, ..Learned::default() }),
         policies: &[("p".into(), "d".into())],
-        states: ("s", &[]),
+        reader: "s",
         cursor: Some(&cursor),
         moment: "stop",
-        event: None,
         now: 1,
     });
     assert!(matches!(outcome, Err(StoreError::Conflict)));
@@ -314,13 +340,13 @@ fn cursors_of_a_folder_are_those_below_it() {
 /// What an extraction may do to a session's memories.
 #[derive(Debug, Clone)]
 enum Change {
-    Put(u8, u8),
+    PutOutcome(u8, u8),
     Retract(u8),
 }
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
-        4 => (0_u8..4, 0_u8..6).prop_map(|(key, content)| Change::Put(key, content)),
+        4 => (0_u8..4, 0_u8..6).prop_map(|(key, content)| Change::PutOutcome(key, content)),
         1 => (0_u8..4).prop_map(Change::Retract),
     ]
 }
@@ -352,7 +378,7 @@ proptest! {
 
 fn last_words(changes: &[Change]) -> Vec<Change> {
     let key = |change: &Change| match change {
-        Change::Put(key, _) | Change::Retract(key) => *key,
+        Change::PutOutcome(key, _) | Change::Retract(key) => *key,
     };
     (0..changes.len())
         .filter(|&n| changes[n + 1..].iter().all(|later| key(later) != key(&changes[n])))
@@ -365,7 +391,7 @@ fn apply(it: &mut Fixture, project: &Project, changes: &[Change]) {
     let mut retracted = Vec::new();
     for change in changes {
         match change {
-            Change::Put(key, content) => {
+            Change::PutOutcome(key, content) => {
                 drafts.push(draft(Some(&format!("k{key}")), &format!("content{content}"), &format!("u{key}")));
             }
             Change::Retract(key) => retracted.push(format!("k{key}")),
@@ -388,26 +414,31 @@ fn the_words_of_what_was_deleted_leave_the_index() {
             .unwrap()
     };
     assert!(rows(&it) > 1);
-    let id = it.store.recent(&Filter::default(), 1).unwrap()[0].id.clone();
+    let id = it.store.recent(&MemoryFilter::default(), 1).unwrap()[0].id.clone();
     assert!(it.store.delete_memory(&id, 2).unwrap());
     assert_eq!(rows(&it), 0);
 }
 
 /// A tool use, as a hook records it.
-pub(super) fn used(session: &str, key: &str, at: u64, seen: Seen) -> Record {
-    Record { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
+pub(super) fn used(session: &str, key: &str, at: u64, seen: EventPayload) -> JournalRecord {
+    JournalRecord { kind: OBSERVATION.into(), key: key.into(), at, session: session.into(), cwd: "/p".into(), seen }
 }
 
-pub(super) fn edit(file: &str) -> Seen {
-    Seen { tool: "Edit".into(), summary: format!("Edited {file}"), files: vec![file.into()], ..Seen::default() }
+pub(super) fn edit(file: &str) -> EventPayload {
+    EventPayload {
+        tool: "Edit".into(),
+        summary: format!("Edited {file}"),
+        files: vec![file.into()],
+        ..EventPayload::default()
+    }
 }
 
-fn tested(failed: bool) -> Seen {
+fn tested(failed: bool) -> EventPayload {
     let mut attributes = vec![("subject".into(), "cargo test".into())];
     if failed {
         attributes.extend([("signature".into(), "cargo test: E1".into()), ("error".into(), "E1".into())]);
     }
-    Seen { tool: "Bash".into(), summary: "Ran `cargo test`".into(), attributes, failed, ..Seen::default() }
+    EventPayload { tool: "Bash".into(), summary: "Ran `cargo test`".into(), attributes, failed, ..EventPayload::default() }
 }
 
 #[test]
@@ -415,12 +446,20 @@ fn the_newest_events_come_first_whichever_journal_was_taken_first() {
     let mut it = fixture();
     let project = project("a");
     it.store
-        .put_records(&project, &[used("late", "k1", 30, edit("c.rs")), used("late", "k2", 50, edit("e.rs"))], 60)
+        .put_records(
+            &project,
+            &all_redacted(&[used("late", "k1", 30, edit("c.rs")), used("late", "k2", 50, edit("e.rs"))]),
+            60,
+        )
         .unwrap();
     it.store
-        .put_records(&project, &[used("early", "k1", 20, edit("b.rs")), used("early", "k2", 40, edit("d.rs"))], 60)
+        .put_records(
+            &project,
+            &all_redacted(&[used("early", "k1", 20, edit("b.rs")), used("early", "k2", 40, edit("d.rs"))]),
+            60,
+        )
         .unwrap();
-    let newest: Vec<u64> = it.store.events(&Wanted::default(), 3).unwrap().iter().map(|event| event.at).collect();
+    let newest: Vec<u64> = it.store.events(&EventFilter::default(), 3).unwrap().iter().map(|event| event.at).collect();
     assert_eq!(newest, [50, 40, 30]);
     let sessions = it.store.known_sessions(Some(&project.id), 10).unwrap();
     let ids: Vec<&str> = sessions.iter().map(|session| session.record.id.as_str()).collect();
@@ -433,9 +472,9 @@ fn the_newest_events_come_first_whichever_journal_was_taken_first() {
 fn what_a_query_says_beside_words_holds_of_events_too() {
     let mut it = fixture();
     let records = [used("one", "k1", 1_000, edit("src/otter.rs")), used("two", "k1", 2_000, edit("docs/otter.md"))];
-    it.store.put_records(&project("a"), &records, 3_000).unwrap();
+    it.store.put_records(&project("a"), &all_redacted(&records), 3_000).unwrap();
     let found = |words: &str| -> Vec<String> {
-        let wanted = Wanted { words: words.into(), ..Wanted::default() };
+        let wanted = EventFilter { words: words.into(), ..EventFilter::default() };
         it.store.events(&wanted, 10).unwrap().into_iter().map(|event| event.session_id).collect()
     };
     assert_eq!(found("otter").len(), 2);
@@ -450,7 +489,7 @@ fn what_a_query_says_beside_words_holds_of_events_too() {
 fn files_of_the_same_name_in_two_projects_are_two() {
     let mut it = fixture();
     for name in ["a", "b"] {
-        it.store.put_records(&project(name), &[used(name, "k", 10, edit("src/main.rs"))], 10).unwrap();
+        it.store.put_records(&project(name), &all_redacted(&[used(name, "k", 10, edit("src/main.rs"))]), 10).unwrap();
     }
     let files = it.store.files(None, None, 10).unwrap();
     let of: Vec<&str> = files.iter().map(|file| file.project.as_str()).collect();
@@ -462,9 +501,9 @@ fn a_failure_that_came_back_after_its_fix_is_open_again() {
     let mut it = fixture();
     let project = project("a");
     let records = [used("s", "k1", 10, tested(true)), used("s", "k2", 20, edit("a.rs")), used("s", "k3", 30, tested(false))];
-    it.store.put_records(&project, &records, 30).unwrap();
+    it.store.put_records(&project, &all_redacted(&records), 30).unwrap();
     assert!(it.store.failures(None, None, true, 10).unwrap().is_empty());
-    it.store.put_records(&project, &[used("t", "k1", 40, tested(true))], 40).unwrap();
+    it.store.put_records(&project, &all_redacted(&[used("t", "k1", 40, tested(true))]), 40).unwrap();
     let open = it.store.failures(None, None, true, 10).unwrap();
     assert_eq!(open.len(), 1);
     assert!(open[0].is_open() && open[0].fix.as_deref() == Some("Edited a.rs"), "{open:?}");
@@ -473,15 +512,37 @@ fn a_failure_that_came_back_after_its_fix_is_open_again() {
 #[test]
 fn an_observation_that_climbs_several_steps_has_risen_once() {
     let mut it = fixture();
-    it.store.put_records(&project("a"), &[used("s", "k", 10, edit("a.rs")), used("s", "l", 10, edit("b.rs"))], 10).unwrap();
-    let id = it.store.events(&Wanted { words: "a.rs".into(), ..Wanted::default() }, 1).unwrap()[0].id;
+    it.store
+        .put_records(&project("a"), &all_redacted(&[used("s", "k", 10, edit("a.rs")), used("s", "l", 10, edit("b.rs"))]), 10)
+        .unwrap();
+    let id = it.store.events(&EventFilter { words: "a.rs".into(), ..EventFilter::default() }, 1).unwrap()[0].id;
     for session in ["t", "u", "v"] {
         it.store.mark_used(&[id], Some(session), 20).unwrap();
     }
-    let step = |access, confidence, sessions, days| Step { access, confidence, sessions, days };
+    let step = |access, confidence, sessions, days| RetentionStep { access, confidence, sessions, days };
     let ladder = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
     let day = 86_400_000;
-    let aged = it.store.graduate(ladder, 30, 40 * day, true).unwrap();
-    assert_eq!(aged, Aged { raised: 1, dropped: 1 });
+    let aged = it.store.promote_events(ladder, 30, 40 * day, true).unwrap();
+    assert_eq!(aged, RetentionOutcome { raised: 1, dropped: 1 });
     assert_eq!(it.store.events_by_id(&[id], None).unwrap()[0].level, 2);
+}
+
+#[test]
+fn every_column_with_text_is_scrubbed_or_has_a_reason_not_to_be() {
+    let it = fixture();
+    let columns = "SELECT s.name, c.name FROM sqlite_schema s, pragma_table_xinfo(s.name) c
+                   WHERE s.type = 'table' AND s.sql NOT LIKE 'CREATE VIRTUAL%' AND s.name NOT LIKE 'sqlite_%'
+                     AND s.name NOT GLOB '*_fts*' AND c.type NOT IN ('INTEGER', 'REAL', 'BLOB')";
+    let mut statement = it.store.conn.prepare(columns).unwrap();
+    let found: BTreeSet<(String, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(std::result::Result::unwrap).collect();
+    let mut decided = BTreeSet::new();
+    let memories = erase::MEMORY_COLUMNS.iter().map(|column| ("memories", *column));
+    let left = erase::NOT_SCRUBBED.iter().flat_map(|(table, columns, _)| columns.iter().map(|column| (*table, *column)));
+    for (table, column) in memories.chain(erase::scrubbed_columns()).chain(left) {
+        assert!(decided.insert((table.to_owned(), column.to_owned())), "{table}.{column} is listed twice");
+    }
+    let undecided: Vec<_> = found.difference(&decided).collect();
+    let gone: Vec<_> = decided.difference(&found).collect();
+    assert!(undecided.is_empty() && gone.is_empty(), "not listed in erase.rs: {undecided:?}; not in the schema: {gone:?}");
 }

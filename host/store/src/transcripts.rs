@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use throughline_model::cursor::Cursor;
 
-use super::{Result, Store, StoreError, time, untime};
+use super::{Result, Store, StoreError, time, time_from_sql};
 
 /// The state that an extractor saved for itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct ExtractorState {
 const COLUMNS: &str = "path, session_id, device, inode, size, modified, byte_offset, last_uuid, lines, malformed, oversized, failures, version";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Cursor> {
-    let number = |index: usize| row.get::<_, i64>(index).map(untime);
+    let number = |index: usize| row.get::<_, i64>(index).map(time_from_sql);
     Ok(Cursor {
         path: row.get(0)?,
         session_id: row.get(1)?,
@@ -85,8 +85,8 @@ impl Store {
                         Ok(ExtractorState {
                             policy: row.get(0)?,
                             state: row.get(1)?,
-                            read_to: row.get::<_, Option<i64>>(2)?.map(untime),
-                            version: row.get::<_, i64>(3).map(untime)?,
+                            read_to: row.get::<_, Option<i64>>(2)?.map(time_from_sql),
+                            version: row.get::<_, i64>(3).map(time_from_sql)?,
                         })
                     })
                     .optional()
@@ -146,7 +146,7 @@ pub(super) fn put_state(conn: &Connection, session: &str, state: &ExtractorState
 
 /// Resets the transcript so that every extractor reads it from its beginning. The new version makes a read in progress
 /// fail.
-pub(super) fn forget_place(tx: &Connection, path: &str, now: u64) -> rusqlite::Result<()> {
+pub(super) fn reset_cursor(tx: &Connection, path: &str, now: u64) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE extractor_states SET read_to = NULL, version = version + 1
          WHERE session_id = (SELECT session_id FROM transcripts WHERE path = ?1) AND read_to IS NOT NULL",

@@ -1,7 +1,7 @@
 //! Tables `vectors` and `vector_codes`: nearest-neighbour search.
 //!
 //! In a small project the query is compared with every vector. In a large one, codes of two bits per number select
-//! between a few hundred and [`MOST_COMPARED`] pieces, whose cosines are then computed. Half a million codes take 34
+//! between a few hundred and [`MAX_COMPARED`] pieces, whose cosines are then computed. Half a million codes take 34
 //! MB; their vectors would take 130 MB.
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,26 +10,28 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::helper::{Asked, Helper};
+use super::helper::{PendingAnswer, SearchHelper};
 use super::index::Tables;
 use throughline_search::pieces;
-use throughline_search::vector::{Nearest, Probe, code_bytes, entry, pack, places, unpack, without};
+use throughline_search::vector::{
+    NearestCodes, QueryVector, code_bytes, encode_entry, pack, read_slots, remove_entries, unpack,
+};
 
 /// How many memories share one block of codes. With the built-in model and one piece per memory, two blocks fill a
 /// database page, and the place of a piece in its block fits 16 bits.
 const BLOCK: i64 = 28;
 
 /// In a project with fewer memories than this, every vector is compared.
-const SMALL: i64 = 16_000;
+const MAX_EXHAUSTIVE_SCAN: i64 = 16_000;
 
 /// How many blocks of codes, and of vectors, a thread takes at a time. Reading them takes about a quarter of a
 /// millisecond.
-const CODES_TAKEN: i64 = 256;
-const VECTORS_TAKEN: i64 = 32;
+const CODE_BLOCKS_PER_TAKE: i64 = 256;
+const VECTOR_BLOCKS_PER_TAKE: i64 = 32;
 
 /// The maximum number of pieces selected by their codes. In a test with half a million very similar texts, these
 /// included 99 % of the nearest 200.
-const MOST_COMPARED: usize = 4_000;
+const MAX_COMPARED: usize = 4_000;
 
 /// Cosines with the query's vector, by the piece's row.
 pub(super) type Cosines = HashMap<i64, f32, foldhash::fast::RandomState>;
@@ -60,8 +62,8 @@ pub(super) fn add<'v>(
     let mut entries = Vec::new();
     for (piece, vector) in vectors.enumerate() {
         let Some(vector) = vector else { continue };
-        insert.execute(params![pieces::row(memory, piece), pack(vector)])?;
-        entries.extend(entry(place(memory, piece), vector));
+        insert.execute(params![pieces::row_id(memory, piece), pack(vector)])?;
+        entries.extend(encode_entry(place(memory, piece), vector));
     }
     put_codes(tx, tables, memory, &entries)
 }
@@ -82,7 +84,7 @@ fn put_codes(tx: &Connection, tables: &Tables, memory: i64, entries: &[u8]) -> r
 
 /// Removes all vectors of a memory.
 pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize) -> rusqlite::Result<()> {
-    let (first, last) = pieces::rows(memory..=memory);
+    let (first, last) = pieces::row_id_range(memory..=memory);
     let gone = tx
         .prepare_cached(&format!("DELETE FROM {} WHERE piece BETWEEN ?1 AND ?2", tables.vectors))?
         .execute([first, last])?;
@@ -95,7 +97,7 @@ pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize)
         .query_row([block], |row| row.get(0))
         .optional()?;
     let Some(mut codes) = codes else { return Ok(()) };
-    without(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) == memory % BLOCK);
+    remove_entries(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) == memory % BLOCK);
     if codes.is_empty() {
         tx.prepare_cached(&format!("DELETE FROM {} WHERE block = ?1", tables.codes))?.execute([block])?;
     } else {
@@ -108,7 +110,7 @@ pub(super) fn remove(tx: &Connection, tables: &Tables, memory: i64, dims: usize)
 /// Copies the vectors of a memory from one set of tables to another, where it must have none yet. Returns false if
 /// there are none to copy.
 pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dims: usize) -> rusqlite::Result<bool> {
-    let (first, last) = pieces::rows(memory..=memory);
+    let (first, last) = pieces::row_id_range(memory..=memory);
     let copied = tx
         .prepare_cached(&format!(
             "INSERT OR REPLACE INTO {} (piece, vector) SELECT piece, vector FROM {} WHERE piece BETWEEN ?1 AND ?2",
@@ -120,20 +122,20 @@ pub(super) fn copy(tx: &Connection, from: &Tables, to: &Tables, memory: i64, dim
         .query_row([block_of(memory)], |row| row.get(0))
         .optional()?;
     let mut codes = codes.unwrap_or_default();
-    without(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) != memory % BLOCK);
+    remove_entries(&mut codes, code_bytes(dims), |place| i64::from(place >> 8) != memory % BLOCK);
     put_codes(tx, to, memory, &codes)?;
     Ok(copied > 0)
 }
 
 /// Returns the blocks whose codes do not match their vectors.
-pub(super) fn unfit_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<BTreeSet<i64>> {
+pub(super) fn invalid_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<BTreeSet<i64>> {
     let mut unfit = BTreeSet::new();
     let mut blocks = conn.prepare("SELECT block, codes FROM vector_codes")?;
     let mut rows = blocks.query([])?;
     while let Some(row) = rows.next()? {
         let block: i64 = row.get(0)?;
         let codes = row.get_ref(1)?;
-        let found = codes.as_blob().ok().and_then(|codes| places(codes, code_bytes(dims))).map(|places| {
+        let found = codes.as_blob().ok().and_then(|codes| read_slots(codes, code_bytes(dims))).map(|places| {
             let mut found: Vec<i64> = places.into_iter().map(|place| row_of(block, place)).collect();
             found.sort_unstable();
             found
@@ -152,7 +154,7 @@ pub(super) fn unfit_blocks(conn: &Connection, dims: usize) -> rusqlite::Result<B
 }
 
 fn pieces_of_block(conn: &Connection, block: i64) -> rusqlite::Result<Vec<i64>> {
-    let (first, last) = pieces::rows(block * BLOCK..=block * BLOCK + BLOCK - 1);
+    let (first, last) = pieces::row_id_range(block * BLOCK..=block * BLOCK + BLOCK - 1);
     conn.prepare_cached("SELECT piece FROM vectors WHERE piece BETWEEN ?1 AND ?2 ORDER BY piece")?
         .query_map([first, last], |row| row.get(0))?
         .collect()
@@ -160,14 +162,14 @@ fn pieces_of_block(conn: &Connection, block: i64) -> rusqlite::Result<Vec<i64>> 
 
 /// Rebuilds the codes of a block from its vectors. Those are rounded, but they differ from the model's by less than a
 /// code can distinguish.
-pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims: usize) -> rusqlite::Result<()> {
+pub(super) fn rebuild_block(tx: &Connection, tables: &Tables, block: i64, dims: usize) -> rusqlite::Result<()> {
     tx.prepare_cached(&format!("DELETE FROM {} WHERE block = ?1", tables.codes))?.execute([block])?;
     let mut select = tx.prepare_cached(&format!("SELECT vector FROM {} WHERE piece = ?1", tables.vectors))?;
     for row in pieces_of_block(tx, block)? {
         let packed: Vec<u8> = select.query_row([row], |row| row.get(0))?;
-        let memory = pieces::memory_of(row);
+        let memory = pieces::memory_row(row);
         if let Some(vector) = unpack(&packed).filter(|vector| vector.len() == dims) {
-            put_codes(tx, tables, memory, &entry(place(memory, pieces::number_of(row)), &vector))?;
+            put_codes(tx, tables, memory, &encode_entry(place(memory, pieces::piece_number(row)), &vector))?;
         }
     }
     Ok(())
@@ -176,7 +178,7 @@ pub(super) fn make_block_anew(tx: &Connection, tables: &Tables, block: i64, dims
 /// A search for the pieces nearest to a probe, among the memories of a range. Several connections can take part: each
 /// takes the next blocks until none are left.
 pub(super) struct Scan<'p> {
-    probe: &'p Probe,
+    probe: &'p QueryVector,
     memories: RangeInclusive<i64>,
     most: usize,
     /// The next block that nobody has taken.
@@ -184,14 +186,14 @@ pub(super) struct Scan<'p> {
 }
 
 /// The results of a scan, from one or all of its participants.
-pub(super) enum Seen {
+pub(super) enum ScanResult {
     /// All pieces of a small project, with their cosines.
     All(Vec<(i64, f32)>),
     /// The nearest pieces of a large project, by their codes.
-    Codes(Nearest),
+    Codes(NearestCodes),
 }
 
-impl Seen {
+impl ScanResult {
     fn add(&mut self, other: Self) {
         match (self, other) {
             (Self::All(all), Self::All(others)) => all.extend(others),
@@ -204,29 +206,29 @@ impl Seen {
 
 impl<'p> Scan<'p> {
     /// Creates a scan for the nearest `most`.
-    pub(super) fn new(probe: &'p Probe, memories: RangeInclusive<i64>, most: usize) -> Self {
+    pub(super) fn new(probe: &'p QueryVector, memories: RangeInclusive<i64>, most: usize) -> Self {
         let next = AtomicI64::new(block_of(*memories.start()));
         Self { probe, memories, most, next }
     }
 
     /// Returns whether codes select what is compared.
     fn is_large(&self) -> bool {
-        self.memories.end() - self.memories.start() >= SMALL
+        self.memories.end() - self.memories.start() >= MAX_EXHAUSTIVE_SCAN
     }
 
     /// Scans the blocks that nobody else has taken.
-    pub(super) fn look(&self, conn: &Connection) -> rusqlite::Result<Seen> {
-        Ok(if self.is_large() { Seen::Codes(self.by_codes(conn)?) } else { Seen::All(self.every(conn)?) })
+    pub(super) fn run(&self, conn: &Connection) -> rusqlite::Result<ScanResult> {
+        Ok(if self.is_large() { ScanResult::Codes(self.by_codes(conn)?) } else { ScanResult::All(self.every(conn)?) })
     }
 
     /// Returns at most `most` nearest pieces with their cosines, nearest first. `begun` is a helper that was asked for
-    /// its own [`Scan::look`].
+    /// its own [`Scan::run`].
     pub(super) fn nearest<'e>(
         &'e self,
         conn: &Connection,
-        begun: Option<(&Helper<'e>, Asked<Seen>)>,
+        begun: Option<(&SearchHelper<'e>, PendingAnswer<ScanResult>)>,
     ) -> rusqlite::Result<Vec<(i64, f32)>> {
-        let mut seen = self.look(conn)?;
+        let mut seen = self.run(conn)?;
         let mut helper = None;
         if let Some((willing, asked)) = begun {
             if let Some(others) = asked.answer() {
@@ -235,12 +237,12 @@ impl<'p> Scan<'p> {
             } else {
                 // It is unknown which blocks the helper had taken, so start over.
                 self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
-                seen = self.look(conn)?;
+                seen = self.run(conn)?;
             }
         }
         let mut found = match seen {
-            Seen::All(all) => all,
-            Seen::Codes(nearest) => self.chosen(conn, nearest, helper)?,
+            ScanResult::All(all) => all,
+            ScanResult::Codes(nearest) => self.chosen(conn, nearest, helper)?,
         };
         let order = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0));
         if found.len() > self.most {
@@ -256,12 +258,12 @@ impl<'p> Scan<'p> {
     fn chosen<'e>(
         &'e self,
         conn: &Connection,
-        nearest: Nearest,
-        helper: Option<&Helper<'e>>,
+        nearest: NearestCodes,
+        helper: Option<&SearchHelper<'e>>,
     ) -> rusqlite::Result<Vec<(i64, f32)>> {
         // A block may extend beyond the range.
-        let (first, last) = pieces::rows(self.memories.clone());
-        let mut chosen = nearest.best(self.most, self.probe.dims());
+        let (first, last) = pieces::row_id_range(self.memories.clone());
+        let mut chosen = nearest.likely_nearest(self.most, self.probe.dims());
         chosen.retain(|piece| (first..=last).contains(piece));
         let theirs = chosen.split_off(if helper.is_some() { chosen.len() / 2 } else { chosen.len() });
         let asked = helper.map(|helper| {
@@ -269,7 +271,7 @@ impl<'p> Scan<'p> {
             helper.ask(move |conn| cosines_of(conn, self.probe, theirs))
         });
         let mut cosines = cosines_of(conn, self.probe, chosen)?;
-        match asked.and_then(Asked::answer) {
+        match asked.and_then(PendingAnswer::answer) {
             Some(others) => cosines.extend(others),
             None => cosines.extend(cosines_of(conn, self.probe, theirs)?),
         }
@@ -284,15 +286,15 @@ impl<'p> Scan<'p> {
     }
 
     /// Returns the pieces that are nearest by their codes.
-    fn by_codes(&self, conn: &Connection) -> rusqlite::Result<Nearest> {
+    fn by_codes(&self, conn: &Connection) -> rusqlite::Result<NearestCodes> {
         let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
-        let mut nearest = Nearest::new(MOST_COMPARED.max(self.most));
-        while let Some(blocks) = self.take(CODES_TAKEN) {
+        let mut nearest = NearestCodes::new(MAX_COMPARED.max(self.most));
+        while let Some(blocks) = self.take(CODE_BLOCKS_PER_TAKE) {
             let mut rows = select.query([blocks.start(), blocks.end()])?;
             while let Some(row) = rows.next()? {
                 let block: i64 = row.get(0)?;
                 let codes = row.get_ref(1)?.as_blob().unwrap_or_default();
-                self.probe.look_through(codes, &mut nearest, |place| row_of(block, place));
+                self.probe.scan_block(codes, &mut nearest, |place| row_of(block, place));
             }
         }
         Ok(nearest)
@@ -302,9 +304,9 @@ impl<'p> Scan<'p> {
     fn every(&self, conn: &Connection) -> rusqlite::Result<Vec<(i64, f32)>> {
         let mut select = conn.prepare_cached("SELECT piece, vector FROM vectors WHERE piece BETWEEN ?1 AND ?2")?;
         let mut found = Vec::new();
-        while let Some(blocks) = self.take(VECTORS_TAKEN) {
+        while let Some(blocks) = self.take(VECTOR_BLOCKS_PER_TAKE) {
             let (oldest, newest) = (blocks.start() * BLOCK, (blocks.end() + 1) * BLOCK - 1);
-            let (first, last) = pieces::rows(oldest.max(*self.memories.start())..=newest.min(*self.memories.end()));
+            let (first, last) = pieces::row_id_range(oldest.max(*self.memories.start())..=newest.min(*self.memories.end()));
             let mut rows = select.query([first, last])?;
             while let Some(row) = rows.next()? {
                 if let Some(cosine) = self.probe.cosine(row.get_ref(1)?.as_blob().unwrap_or_default()) {
@@ -319,7 +321,7 @@ impl<'p> Scan<'p> {
 /// Returns the cosines of those pieces that have a vector.
 pub(super) fn cosines_of(
     conn: &Connection,
-    probe: &Probe,
+    probe: &QueryVector,
     pieces: impl IntoIterator<Item = i64>,
 ) -> rusqlite::Result<Cosines> {
     let mut select = conn.prepare_cached("SELECT vector FROM vectors WHERE piece = ?1")?;
@@ -347,7 +349,7 @@ mod tests {
         const DIMS: u16 = 8;
         let it = fixture();
         let conn = &it.store.conn;
-        let (first, last) = (1_i64 << 32, (1 << 32) + SMALL + 100);
+        let (first, last) = (1_i64 << 32, (1 << 32) + MAX_EXHAUSTIVE_SCAN + 100);
         let vector = |n: i64| -> Vec<f32> {
             let numbers: Vec<f32> =
                 (0..DIMS).map(|d| (f32::from(u16::try_from(n % 9_973).unwrap()) * f32::from(d + 1)).sin()).collect();
@@ -360,7 +362,7 @@ mod tests {
         }
         tx.commit().unwrap();
         conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, 'of-a-test')", [MODEL]).unwrap();
-        let probe = Probe::new(vector(4_711), 1.0);
+        let probe = QueryVector::new(vector(4_711), 1.0);
         let scan = || Scan::new(&probe, first..=last, 50);
 
         let alone = scan().nearest(conn, None).unwrap();
@@ -369,8 +371,8 @@ mod tests {
         let helped = |scan: &Scan<'_>, model: &str| {
             assert!(scan.is_large());
             thread::scope(|scope| {
-                let helper = Helper::start(scope, &it.path, model).unwrap();
-                let asked = helper.ask(|conn| scan.look(conn));
+                let helper = SearchHelper::start(scope, &it.path, model).unwrap();
+                let asked = helper.ask(|conn| scan.run(conn));
                 scan.nearest(conn, Some((&helper, asked))).unwrap()
             })
         };
@@ -386,7 +388,7 @@ mod tests {
     fn every_piece_is_found_by_its_place_again() {
         for memory in (0..3 * BLOCK).chain((1 << 32)..(1 << 32) + 3 * BLOCK) {
             for piece in [0, 1, 255] {
-                assert_eq!(row_of(block_of(memory), place(memory, piece)), pieces::row(memory, piece));
+                assert_eq!(row_of(block_of(memory), place(memory, piece)), pieces::row_id(memory, piece));
             }
         }
     }

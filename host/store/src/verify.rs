@@ -7,22 +7,22 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
-use super::memories::{MOST_SIGHTINGS, ROW_BITS, SIGHTING_WEIGHT};
-use super::{Result, Store, digests, embedded, sharing, unjson, vectors};
+use super::memories::{MAX_OCCURRENCES, OCCURRENCE_WEIGHT, ROW_BITS};
+use super::{Result, Store, digests, embedding_queue, from_json_or_default, sharing, vectors};
 use throughline_embedding::local;
 use throughline_search::{pieces, vector};
 
 /// How many lines of SQLite's own check are reported.
-const MOST_TOLD: u32 = 20;
+const MAX_REPORTED: u32 = 20;
 
 /// The full-text table of events.
-const EVENT_WORDS: &str = "events_fts";
+const EVENTS_FTS: &str = "events_fts";
 
 /// A consistency check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Check {
+pub enum StoreCheck {
     /// SQLite's check of the file: pages, rows, types.
     Integrity,
     /// SQLite's check of ordinary indexes.
@@ -60,9 +60,9 @@ pub enum Check {
 /// A fault that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Fault {
+pub struct StoreFault {
     /// The check that found it.
-    pub check: Check,
+    pub check: StoreCheck,
     /// The table or file.
     pub place: String,
     /// How many rows or entries are affected.
@@ -73,8 +73,8 @@ pub struct Fault {
     pub mend: Option<&'static str>,
 }
 
-impl Fault {
-    fn new(check: Check, place: impl Into<String>, count: u64, what: impl Into<String>, mend: &'static str) -> Self {
+impl StoreFault {
+    fn new(check: StoreCheck, place: impl Into<String>, count: u64, what: impl Into<String>, mend: &'static str) -> Self {
         Self { check, place: place.into(), count, what: what.into(), mend: Some(mend) }
     }
 }
@@ -99,7 +99,7 @@ impl Reference {
     }
 }
 
-/// Returns all foreign keys of the schema except those of sources to their digests, which [`digests::mend`] handles.
+/// Returns all foreign keys of the schema except those of sources to their digests, which [`digests::repair`] handles.
 pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> {
     conn.prepare(
         "SELECT t.name, f.\"from\", f.\"table\", COALESCE(f.\"to\", 'rowid'), f.on_delete
@@ -123,12 +123,12 @@ pub(super) fn references(conn: &Connection) -> rusqlite::Result<Vec<Reference>> 
 impl Store {
     /// Checks everything that is stored, except cursors, which need knowledge of transcripts. Others may write
     /// meanwhile; the checks see the state of one moment.
-    pub fn faults(&self) -> Result<Vec<Fault>> {
+    pub fn faults(&self) -> Result<Vec<StoreFault>> {
         self.explain((|| {
             let tx = self.conn.unchecked_transaction()?;
             let mut faults = integrity(&tx)?;
             // If pages are damaged, all other results are meaningless.
-            if faults.iter().all(|fault| fault.check != Check::Integrity) {
+            if faults.iter().all(|fault| fault.check != StoreCheck::Integrity) {
                 faults.extend(orphans(&tx)?);
                 faults.extend(rows(&tx)?);
                 faults.extend(lists(&tx)?);
@@ -142,29 +142,29 @@ impl Store {
 }
 
 fn count(conn: &Connection, sql: &str) -> rusqlite::Result<u64> {
-    conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(super::untime)
+    conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map(super::time_from_sql)
 }
 
-fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn integrity(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let lines: Vec<String> = conn
-        .prepare(&format!("PRAGMA integrity_check({MOST_TOLD})"))?
+        .prepare(&format!("PRAGMA integrity_check({MAX_REPORTED})"))?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let mut faults: Vec<Fault> = Vec::new();
+    let mut faults: Vec<StoreFault> = Vec::new();
     for line in lines.into_iter().filter(|line| line != "ok") {
         let is_index = line.contains("missing from index")
             || line.contains("entries in index")
             || line.contains("non-unique entry in index");
         // SQLite says `FTS5 table main.x` or `fts5: … table "x"`.
         let is_words = line.to_lowercase().contains("fts5");
-        let mut fault = if is_words && line.contains(EVENT_WORDS) {
-            Fault::new(Check::EventWordTable, EVENT_WORDS, 1, line, "rebuilds the full-text table of events")
+        let mut fault = if is_words && line.contains(EVENTS_FTS) {
+            StoreFault::new(StoreCheck::EventWordTable, EVENTS_FTS, 1, line, "rebuilds the full-text table of events")
         } else if is_words && line.contains(LIVE.words) {
-            Fault::new(Check::WordTable, LIVE.words, 1, line, "rebuilds the index from the memories")
+            StoreFault::new(StoreCheck::WordTable, LIVE.words, 1, line, "rebuilds the index from the memories")
         } else if is_index {
-            Fault::new(Check::Indexes, "database", 1, line, "rebuilds the database's indexes")
+            StoreFault::new(StoreCheck::Indexes, "database", 1, line, "rebuilds the database's indexes")
         } else {
-            Fault { mend: None, ..Fault::new(Check::Integrity, "database", 1, line, "") }
+            StoreFault { mend: None, ..StoreFault::new(StoreCheck::Integrity, "database", 1, line, "") }
         };
         fault.what = format!("fault found by SQLite: {}", fault.what);
         faults.push(fault);
@@ -172,7 +172,7 @@ fn integrity(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn orphans(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let mut faults = Vec::new();
     for reference in references(conn)? {
         let Reference { table, column, parent, .. } = &reference;
@@ -181,9 +181,9 @@ fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
             continue;
         }
         let what = format!("rows whose {column} refers to no row of {parent}");
-        let mut fault = Fault::new(Check::Orphans, table, found, what, "deletes them");
+        let mut fault = StoreFault::new(StoreCheck::Orphans, table, found, what, "deletes them");
         if parent == "projects" {
-            (fault.check, fault.mend) = (Check::Projects, Some("restores the project from its sessions"));
+            (fault.check, fault.mend) = (StoreCheck::Projects, Some("restores the project from its sessions"));
         } else if reference.is_emptied {
             fault.mend = Some("clears that column");
         } else if !reference.is_deleted {
@@ -194,7 +194,7 @@ fn orphans(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn rows(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let strayed = count(
         conn,
         &format!(
@@ -203,7 +203,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     )?;
     let what = "memories whose row number belongs to another project, so searches do not find them";
     Ok((strayed > 0)
-        .then(|| Fault { mend: None, ..Fault::new(Check::Rows, "memories", strayed, what, "") })
+        .then(|| StoreFault { mend: None, ..StoreFault::new(StoreCheck::Rows, "memories", strayed, what, "") })
         .into_iter()
         .collect())
 }
@@ -221,13 +221,13 @@ pub(super) const LISTS: [(&str, &str); 9] = [
     ("notes", "related"),
 ];
 
-fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn lists(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let mut faults = Vec::new();
     for (table, column) in LISTS {
         let found = count(conn, &format!("SELECT count(*) FROM {table} WHERE NOT json_valid({column})"))?;
         if found > 0 {
             let what = format!("rows whose {column} are not valid JSON");
-            faults.push(Fault::new(Check::Lists, table, found, what, "clears that list"));
+            faults.push(StoreFault::new(StoreCheck::Lists, table, found, what, "clears that list"));
         }
     }
     Ok(faults)
@@ -235,7 +235,7 @@ fn lists(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
 
 /// Memories that the index does not match, and index rows that belong to no memory.
 #[derive(Default)]
-pub(super) struct Misindexed {
+pub(super) struct IndexMismatches {
     /// Memories without words, or with the wrong number of pieces.
     pub(super) words: BTreeSet<i64>,
     /// Memories without vectors, or with the wrong ones.
@@ -246,10 +246,10 @@ pub(super) struct Misindexed {
     pub(super) blocks: BTreeSet<i64>,
 }
 
-fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
-    let found = misindexed(conn)?;
+fn indexed(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
+    let found = find_index_mismatches(conn)?;
     let fault = |place: &str, found: &BTreeSet<i64>, what: &str, mend| {
-        (!found.is_empty()).then(|| Fault::new(Check::Index, place, found.len() as u64, what, mend))
+        (!found.is_empty()).then(|| StoreFault::new(StoreCheck::Index, place, found.len() as u64, what, mend))
     };
     let again = "indexes them again";
     let faults = [
@@ -261,8 +261,8 @@ fn indexed(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     Ok(faults.into_iter().flatten().collect())
 }
 
-pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
-    let mut found = Misindexed::default();
+pub(super) fn find_index_mismatches(conn: &Connection) -> rusqlite::Result<IndexMismatches> {
+    let mut found = IndexMismatches::default();
     let model = index::live_model(conn)?;
     let is_current = Version::of(conn, INDEX_VERSION)? == VERSION;
     let (is_local, is_remote) = (model == index::local_model(), index::is_remote(&model));
@@ -289,7 +289,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
             }
             continue;
         }
-        let pieces = pieces::cut(content);
+        let pieces = pieces::split(content);
         if words == 0 || (is_current && words as usize != pieces.len()) {
             found.words.insert(rowid);
         }
@@ -299,7 +299,7 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
             // A piece without a word that the model knows has no vector.
             index::texts(title, &pieces).iter().filter(|text| local::embed(text).is_some()).count() == vectors as usize
         } else if is_remote && vectors == 0 {
-            row.get(5)? || embedded::texts(title, content).is_empty()
+            row.get(5)? || embedding_queue::texts(title, content).is_empty()
         } else {
             model != index::NO_MODEL || vectors == 0
         };
@@ -316,11 +316,11 @@ pub(super) fn misindexed(conn: &Connection) -> rusqlite::Result<Misindexed> {
             .collect::<rusqlite::Result<Vec<i64>>>()?;
         found.strangers.extend(strangers);
     }
-    found.blocks = vectors::unfit_blocks(conn, index::dims(&model))?;
+    found.blocks = vectors::invalid_blocks(conn, index::dims(&model))?;
     Ok(found)
 }
 
-fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn events(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let missing = count(
         conn,
         "SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM events_fts_docsize d WHERE d.id = e.event_id)",
@@ -332,17 +332,17 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
     let mut faults = Vec::new();
     if missing > 0 {
         let what = "events that are missing from the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", missing, what, "indexes them again"));
+        faults.push(StoreFault::new(StoreCheck::EventIndex, "events_fts", missing, what, "indexes them again"));
     }
     if strangers > 0 {
         let what = "deleted events that are still in the full-text table";
-        faults.push(Fault::new(Check::EventIndex, "events_fts", strangers, what, "removes them"));
+        faults.push(StoreFault::new(StoreCheck::EventIndex, "events_fts", strangers, what, "removes them"));
     }
     Ok(faults)
 }
 
 /// Selects projects that would assign a row number twice.
-pub(super) fn behind() -> String {
+pub(super) fn stale_counters_sql() -> String {
     let mask = (1_u64 << ROW_BITS) - 1;
     format!(
         "SELECT p.number, max(m.rowid & {mask}) AS most FROM projects p JOIN memories m ON m.rowid >> {ROW_BITS} = p.number
@@ -351,13 +351,13 @@ pub(super) fn behind() -> String {
 }
 
 /// Selects memories whose occurrences were miscounted.
-pub(super) fn miscounted() -> String {
+pub(super) fn wrong_counts_sql() -> String {
     format!(
         "SELECT m.rowid FROM memories m JOIN (
              SELECT memory, count(DISTINCT COALESCE(line_uuid, session_id || ' ' || key)) AS seen FROM sightings GROUP BY memory
          ) s ON s.memory = m.rowid
          WHERE m.seen_count <> s.seen
-            OR abs(m.weight - m.importance - {SIGHTING_WEIGHT} * min(s.seen - 1, {MOST_SIGHTINGS})) > 1e-9"
+            OR abs(m.weight - m.importance - {OCCURRENCE_WEIGHT} * min(s.seen - 1, {MAX_OCCURRENCES})) > 1e-9"
     )
 }
 
@@ -366,48 +366,54 @@ pub(super) const UNDERCOUNTED: &str =
     "SELECT f.number, count(*) AS came FROM failures f JOIN failure_sightings s ON s.failure = f.number
      GROUP BY f.number HAVING came > f.count";
 
-fn counted(conn: &Connection) -> rusqlite::Result<Vec<Fault>> {
+fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let mut faults = Vec::new();
     for (check, place, sql, what, mend) in [
         (
-            Check::Counters,
+            StoreCheck::Counters,
             "projects",
-            behind(),
+            stale_counters_sql(),
             "projects that would assign a memory's row number again",
             "advances the counter",
         ),
-        (Check::Sightings, "memories", miscounted(), "memories with a wrong number of occurrences", "recounts them"),
         (
-            Check::Failures,
+            StoreCheck::Sightings,
+            "memories",
+            wrong_counts_sql(),
+            "memories with a wrong number of occurrences",
+            "recounts them",
+        ),
+        (
+            StoreCheck::Failures,
             "failures",
             UNDERCOUNTED.into(),
             "failures that occurred more often than recorded",
             "recounts them",
         ),
         (
-            Check::Digests,
+            StoreCheck::Digests,
             "memories",
-            digests::LOST.into(),
+            digests::LOST_SOURCES_SQL.into(),
             "memories whose digest is missing, so nothing finds them",
             "restores the digest, or else the memories",
         ),
         (
-            Check::Shared,
+            StoreCheck::Shared,
             "memories",
-            sharing::ORPHANS.into(),
+            sharing::ORPHANED_COPIES_SQL.into(),
             "copies of shared memories that no longer exist",
             "deletes the copies",
         ),
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {
-            faults.push(Fault::new(check, place, found, what, mend));
+            faults.push(StoreFault::new(check, place, found, what, mend));
         }
     }
-    let unfit = digests::unfit(conn)?.len() as u64;
+    let unfit = digests::stale_digests(conn)?.len() as u64;
     if unfit > 0 {
         let what = "digests that do not match their sources";
-        faults.push(Fault::new(Check::Digests, "digests", unfit, what, "rewrites them"));
+        faults.push(StoreFault::new(StoreCheck::Digests, "digests", unfit, what, "rewrites them"));
     }
     Ok(faults)
 }
@@ -418,8 +424,8 @@ pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<throughli
         Ok(throughline_model::contract::Draft {
             title: row.get(0)?,
             content: row.get(1)?,
-            keywords: unjson(&row.get::<_, String>(2)?),
-            files: unjson(&row.get::<_, String>(3)?),
+            keywords: from_json_or_default(&row.get::<_, String>(2)?),
+            files: from_json_or_default(&row.get::<_, String>(3)?),
             ..Default::default()
         })
     })

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rusqlite::Connection;
 use throughline_search::pieces;
-use throughline_search::query::{Facts, MAX_TERMS, Query, Word};
+use throughline_search::query::{FilterableFields, MAX_TERMS, Query, Word};
 use throughline_search::tokens::{self, FTS5_TOKENIZER};
 
 fn parse(text: &str) -> Query {
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Query {
 
 fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    tokens::each(text, |token| words.push(token.text.to_owned()));
+    tokens::for_each_token(text, |token| words.push(token.text.to_owned()));
     words
 }
 
@@ -27,7 +27,7 @@ fn database(contents: &[&str]) -> Connection {
     ))
     .unwrap();
     for (n, content) in contents.iter().enumerate() {
-        let row = pieces::row(i64::try_from(n).unwrap(), 0);
+        let row = pieces::row_id(i64::try_from(n).unwrap(), 0);
         db.execute("INSERT INTO f (rowid, content) VALUES (?1, ?2)", (row, tokens::index_text(content))).unwrap();
     }
     db
@@ -37,18 +37,18 @@ fn database(contents: &[&str]) -> Connection {
 fn found(text: &str, contents: &[&str]) -> Vec<usize> {
     let db = database(contents);
     let query = parse(text);
-    let Some(expression) = query.expression(MAX_TERMS) else {
+    let Some(expression) = query.fts5_expression(MAX_TERMS) else {
         return Vec::new();
     };
     let mut select = db.prepare("SELECT rowid FROM f WHERE f MATCH ?1 ORDER BY bm25(f), rowid").unwrap();
     let rows = select.query_map([expression], |row| row.get(0)).unwrap();
-    rows.map(|row| usize::try_from(pieces::memory_of(row.unwrap())).unwrap())
-        .filter(|&n| query.accepts(&Facts { content: contents[n], ..facts() }))
+    rows.map(|row| usize::try_from(pieces::memory_row(row.unwrap())).unwrap())
+        .filter(|&n| query.accepts(&FilterableFields { content: contents[n], ..facts() }))
         .collect()
 }
 
-fn facts() -> Facts<'static> {
-    Facts {
+fn facts() -> FilterableFields<'static> {
+    FilterableFields {
         kind: "decision",
         session: "61d299fc",
         created: 0,
@@ -94,12 +94,12 @@ fn all_pieces_of_a_memory_can_be_deleted_at_once() {
     let db = Connection::open_in_memory().unwrap();
     db.execute_batch("CREATE VIRTUAL TABLE f USING fts5(t, content = '', contentless_delete = 1)").unwrap();
     for (memory, piece) in [(1, 0), (2, 0), (2, 1), (2, 255), (3, 0)] {
-        db.execute("INSERT INTO f (rowid, t) VALUES (?1, 'word')", [pieces::row(memory, piece)]).unwrap();
+        db.execute("INSERT INTO f (rowid, t) VALUES (?1, 'word')", [pieces::row_id(memory, piece)]).unwrap();
     }
-    assert_eq!(db.execute("DELETE FROM f WHERE rowid BETWEEN ?1 AND ?2", pieces::rows(2..=2)).unwrap(), 3);
+    assert_eq!(db.execute("DELETE FROM f WHERE rowid BETWEEN ?1 AND ?2", pieces::row_id_range(2..=2)).unwrap(), 3);
     let mut left = db.prepare("SELECT rowid FROM f WHERE f MATCH 'word' ORDER BY rowid").unwrap();
     let left: Vec<i64> = left.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(left, [pieces::row(1, 0), pieces::row(3, 0)]);
+    assert_eq!(left, [pieces::row_id(1, 0), pieces::row_id(3, 0)]);
 }
 
 fn texts() -> impl Strategy<Value = String> {
@@ -133,13 +133,13 @@ proptest! {
         let contents = ["a b c", "인증 값", "getUserName 1.2.3"];
         let db = database(&contents);
         let query = parse(&text);
-        let expressions = query.words().map(Word::quoted).chain(query.required()).chain(query.expression(MAX_TERMS));
+        let expressions = query.words().map(Word::quoted).chain(query.required_expression()).chain(query.fts5_expression(MAX_TERMS));
         for expression in expressions {
             let mut select = db.prepare("SELECT rowid, bm25(f) FROM f WHERE f MATCH ?1").unwrap();
             let rows: Result<Vec<i64>, _> = select.query_map([&expression], |row| row.get(0)).unwrap().collect();
             prop_assert!(rows.is_ok(), "{expression}: {rows:?}");
         }
-        query.accepts(&Facts { content: &text, ..facts() });
+        query.accepts(&FilterableFields { content: &text, ..facts() });
     }
 
     #[test]

@@ -20,26 +20,26 @@ use tests::session::Session;
 use tests::transcript::session_id;
 
 /// Hooks against the floor: at most so many times the wall time of `sqlite3 FILE 'select 1'` …
-const MOST_OF_SQLITE: f64 = 6.0;
+const MAX_RATIO_TO_SQLITE: f64 = 6.0;
 /// … at most this part of `node -e 1` …
-const MOST_OF_NODE: f64 = 0.1;
+const MAX_RATIO_TO_NODE: f64 = 0.1;
 /// … and at most so many bytes.
-const MOST_HOOK_BYTES: u64 = 32 << 20;
+const MAX_HOOK_BYTES: u64 = 32 << 20;
 /// A flush of a long transcript may take so many times as long as the limit of the others.
 const LONG_FLUSH: f64 = 2.0;
 /// What a hook inside the agent's loop may take of the same, and its memory; of a payload of 5 MB, milliseconds and memory.
-const MOST_OF_SQLITE_IN_LOOP: f64 = 4.0;
-const MOST_LOOP_BYTES: u64 = 16 << 20;
-const MOST_LARGE: Duration = Duration::from_millis(40);
-const MOST_LARGE_BYTES: u64 = 48 << 20;
+const MAX_RATIO_TO_SQLITE_IN_LOOP: f64 = 4.0;
+const MAX_LOOP_BYTES: u64 = 16 << 20;
+const MAX_LARGE: Duration = Duration::from_millis(40);
+const MAX_LARGE_BYTES: u64 = 48 << 20;
 /// What a prompt's search may take of `sqlite3` among 100,000 memories of its project.
-const MOST_OF_SQLITE_SEARCH: f64 = 10.0;
+const MAX_RATIO_TO_SQLITE_SEARCH: f64 = 10.0;
 /// The slowest of a hundred hooks while 16 sessions work side by side, or 64 hooks of one at once.
-const MOST_UNDER_LOAD: Duration = Duration::from_millis(100);
+const MAX_UNDER_LOAD: Duration = Duration::from_millis(100);
 /// What a session of 10,000 uses of tools may leave: a journal, a database, and what a prompt and the next start are told.
-const MOST_JOURNAL_BYTES: u64 = 32 << 20;
-const MOST_DATABASE_BYTES: u64 = 64 << 20;
-const MOST_CONTEXT_UNITS: usize = 9_500;
+const MAX_JOURNAL_BYTES: u64 = 32 << 20;
+const MAX_DATABASE_BYTES: u64 = 64 << 20;
+const MAX_CONTEXT_UNITS: usize = 9_500;
 /// What a drop-in policy may add to a hook.
 struct Allowance {
     /// Its folder in policies/.
@@ -50,14 +50,14 @@ struct Allowance {
     bytes: u64,
 }
 const POLICIES: [Allowance; 3] = [
-    Allowance { name: "decision-records", language: "Rust", milliseconds: 3.0, bytes: MOST_HOOK_BYTES },
+    Allowance { name: "decision-records", language: "Rust", milliseconds: 3.0, bytes: MAX_HOOK_BYTES },
     Allowance { name: "commit-trailers", language: "Python", milliseconds: 15.0, bytes: 40 << 20 },
     Allowance { name: "private-terms", language: "JavaScript", milliseconds: 6.0, bytes: 40 << 20 },
 ];
 /// Transcript bytes a second that `ingest` reads on one core.
 const LEAST_INGEST_RATE: f64 = 100e6;
 /// Memory of `ingest` however long the transcript is.
-const MOST_INGEST_BYTES: u64 = 64 << 20;
+const MAX_INGEST_BYTES: u64 = 64 << 20;
 
 #[derive(Parser)]
 #[command(about = "Measures the hooks and the ingestion of the built `throughline`")]
@@ -199,15 +199,15 @@ impl Compared {
             let ratio = |floor: Option<Duration>| floor.map(|floor| time.as_secs_f64() / floor.as_secs_f64());
             let (sqlite, node) = (ratio(self.sqlite), ratio(self.node));
             let shown = |ratio: Option<f64>| ratio.map_or("?".to_owned(), |ratio| format!("{ratio:.2}"));
-            let kept = sqlite.map(|ratio| ratio <= MOST_OF_SQLITE * allowance);
-            let kept = match (kept, node.map(|ratio| ratio <= MOST_OF_NODE * allowance)) {
+            let kept = sqlite.map(|ratio| ratio <= MAX_RATIO_TO_SQLITE * allowance);
+            let kept = match (kept, node.map(|ratio| ratio <= MAX_RATIO_TO_NODE * allowance)) {
                 (Some(a), Some(b)) => Some(a && b),
                 (a, b) => a.or(b),
             };
             table.row(
                 what,
                 &format!("{:.1} ms, {}, {}", milliseconds(*time), shown(sqlite), shown(node)),
-                &format!("≤ {} sqlite3, {} node", MOST_OF_SQLITE * allowance, MOST_OF_NODE * allowance),
+                &format!("≤ {} sqlite3, {} node", MAX_RATIO_TO_SQLITE * allowance, MAX_RATIO_TO_NODE * allowance),
                 kept,
             );
         }
@@ -325,18 +325,18 @@ fn in_the_loop(table: &mut Table, rounds: usize) {
         ("PostToolUseFailure, memory-failure", &["memory-failure"][..], &failed),
         ("UserPromptSubmit, memory-search", &["memory-search"][..], &prompt),
     ];
-    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MOST_OF_SQLITE_IN_LOOP);
+    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MAX_RATIO_TO_SQLITE_IN_LOOP);
     let large = [
         ("PostToolUse with a log of 5 MB, memory-track", track, &large_log),
         ("PostToolUse with an image of 5 MB, memory-track", track, &image),
     ];
     let compared = Floor { sqlite: None, node: None }.compare(&home, &large, rounds.min(15), || ());
     for (what, time) in compared.hooks {
-        let limit = format!("≤ {:.0} ms", milliseconds(MOST_LARGE));
-        table.row(what, &format!("{:.1} ms", milliseconds(time)), &limit, Some(time <= MOST_LARGE));
+        let limit = format!("≤ {:.0} ms", milliseconds(MAX_LARGE));
+        table.row(what, &format!("{:.1} ms", milliseconds(time)), &limit, Some(time <= MAX_LARGE));
     }
     for (what, payload, limit) in
-        [("its memory, ordinary", &ordinary, MOST_LOOP_BYTES), ("its memory, 5 MB", &large_log, MOST_LARGE_BYTES)]
+        [("its memory, ordinary", &ordinary, MAX_LOOP_BYTES), ("its memory, 5 MB", &large_log, MAX_LARGE_BYTES)]
     {
         let (bytes, _) = measure::peak(&home.command(["hook", "memory-track"]), payload.to_string().into_bytes());
         table.row(what, &mebibytes(bytes), &format!("≤ {}", mebibytes(limit)), Some(bytes <= limit));
@@ -371,8 +371,8 @@ fn at_once(table: &mut Table, rounds: usize) {
     table.row(
         &format!("the last of them, a median of {rounds} times"),
         &format!("{:.1} ms", milliseconds(time)),
-        &format!("≤ {:.0} ms", milliseconds(MOST_UNDER_LOAD)),
-        Some(time <= MOST_UNDER_LOAD),
+        &format!("≤ {:.0} ms", milliseconds(MAX_UNDER_LOAD)),
+        Some(time <= MAX_UNDER_LOAD),
     );
 }
 
@@ -421,12 +421,12 @@ fn side_by_side(table: &mut Table, time: Duration) {
     let mut times: Vec<Duration> = worked.into_iter().flat_map(|(_, times)| times).collect();
     times.sort_unstable();
     let slow = times[times.len() * 99 / 100];
-    let limit = format!("p99 ≤ {:.0} ms", milliseconds(MOST_UNDER_LOAD));
+    let limit = format!("p99 ≤ {:.0} ms", milliseconds(MAX_UNDER_LOAD));
     table.row(
         &format!("{} hooks: median {:.1} ms", times.len(), milliseconds(times[times.len() / 2])),
         &format!("p99 {:.1} ms, longest {:.1} ms", milliseconds(slow), milliseconds(times[times.len() - 1])),
         &limit,
-        Some(slow <= MOST_UNDER_LOAD),
+        Some(slow <= MAX_UNDER_LOAD),
     );
     let stored = || {
         let query = "SELECT COALESCE(sum(times), 0) FROM events WHERE event_type = 'tool_observation'";
@@ -477,11 +477,11 @@ fn a_long_session(table: &mut Table, uses: u64) {
     let units = told.context.unwrap_or_default().encode_utf16().count();
     let size = |bytes: u64, most: u64| (mebibytes(bytes), format!("≤ {}", mebibytes(most)), Some(bytes <= most));
     for (what, (value, limit, kept)) in [
-        ("its journal, at most", size(longest, MOST_JOURNAL_BYTES)),
-        ("database and WAL", size(bytes, MOST_DATABASE_BYTES)),
+        ("its journal, at most", size(longest, MAX_JOURNAL_BYTES)),
+        ("database and WAL", size(bytes, MAX_DATABASE_BYTES)),
         (
             "what the next session is told",
-            (format!("{units} units"), format!("≤ {MOST_CONTEXT_UNITS} units"), Some(units <= MOST_CONTEXT_UNITS)),
+            (format!("{units} units"), format!("≤ {MAX_CONTEXT_UNITS} units"), Some(units <= MAX_CONTEXT_UNITS)),
         ),
     ] {
         table.row(what, &value, &limit, kept);
@@ -528,8 +528,8 @@ fn hooks(table: &mut Table, rounds: usize) {
     table.row(
         &format!("largest memory: {which}"),
         &mebibytes(most),
-        &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
-        Some(most <= MOST_HOOK_BYTES),
+        &format!("≤ {}", mebibytes(MAX_HOOK_BYTES)),
+        Some(most <= MAX_HOOK_BYTES),
     );
 }
 
@@ -661,8 +661,8 @@ fn many_memories(table: &mut Table, rounds: usize, smoke: bool) {
     table.row(
         &format!("its memory, with {} memories", home.count("memories")),
         &mebibytes(bytes),
-        &format!("≤ {}", mebibytes(MOST_HOOK_BYTES)),
-        Some(bytes <= MOST_HOOK_BYTES),
+        &format!("≤ {}", mebibytes(MAX_HOOK_BYTES)),
+        Some(bytes <= MAX_HOOK_BYTES),
     );
 }
 
@@ -690,7 +690,7 @@ fn search_among_many(table: &mut Table, rounds: usize, smoke: bool) {
         ("words that are nowhere, memory-search", &["memory-search"][..], &rare),
         ("words that are everywhere, memory-search", &["memory-search"][..], &common),
     ];
-    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MOST_OF_SQLITE_SEARCH);
+    Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MAX_RATIO_TO_SQLITE_SEARCH);
     println!("  ({} memories)", home.count("memories"));
 }
 
@@ -770,7 +770,7 @@ fn ingest_memory(table: &mut Table, mib: u64) {
     table.row(
         &format!("its memory, in {:.1} s", wall.as_secs_f64()),
         &mebibytes(bytes),
-        &format!("≤ {}", mebibytes(MOST_INGEST_BYTES)),
-        Some(bytes <= MOST_INGEST_BYTES),
+        &format!("≤ {}", mebibytes(MAX_INGEST_BYTES)),
+        Some(bytes <= MAX_INGEST_BYTES),
     );
 }

@@ -13,7 +13,7 @@ use serde_json::Map;
 use super::set::{Document, Question, Set, Source, Unit};
 
 /// The longest content that is imported, bytes; what is longer is cut.
-const MOST_CONTENT: usize = 64 << 10;
+const MAX_CONTENT: usize = 64 << 10;
 
 /// What a document is where sessions are labelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -63,7 +63,7 @@ fn documents(project: &str, session: &str, created: Option<&str>, messages: &[Me
             id: format!("{session}/{number}"),
             project: project.into(),
             session: session.into(),
-            content: content[..content.floor_char_boundary(MOST_CONTENT)].to_owned(),
+            content: content[..content.floor_char_boundary(MAX_CONTENT)].to_owned(),
             others: others.clone(),
         })
         .collect()

@@ -18,7 +18,7 @@ pub const NEEDLES: u64 = 50;
 pub const COMBINED: usize = 4;
 
 /// How many words of one combination another memory may have.
-const MOST_SHARED: usize = 2;
+const MAX_SHARED: usize = 2;
 
 /// The ranks of the words that needles combine: the first of them is in about a tenth of all memories, the last in one of a
 /// hundred.
@@ -211,7 +211,7 @@ fn ranks(words: &Words, dice: &mut Dice, number: u64) -> Vec<usize> {
             same.dedup();
             same.len()
         };
-        if combined(rank).is_none_or(|group| of_same(group) <= MOST_SHARED) {
+        if combined(rank).is_none_or(|group| of_same(group) <= MAX_SHARED) {
             ranks.push(rank);
         }
     }
@@ -253,7 +253,7 @@ mod tests {
                     .filter(|memory| ranks.iter().filter(|rank| memory.ranks.contains(rank)).count() > most)
                     .count()
             };
-            assert_eq!(with(MOST_SHARED), 1, "needle {needle}");
+            assert_eq!(with(MAX_SHARED), 1, "needle {needle}");
             assert!(with(0) > 50, "the words of needle {needle} are rare");
         }
     }

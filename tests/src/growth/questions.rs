@@ -12,7 +12,7 @@ const COMMON: u64 = 300;
 const RARE: usize = 3_000;
 
 /// How many memories are looked at for one that fits a kind.
-const MOST_TRIES: u64 = 2_000;
+const MAX_TRIES: u64 = 2_000;
 
 /// A question to time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ fn query(words: &Words, dice: &mut Dice, size: u64, project: u64, kind: &str) ->
     let wanted = usize::try_from(2 + dice.below(7)).unwrap_or(2);
     let some = |fits: &dyn Fn(&Memory) -> bool, dice: &mut Dice| -> Memory {
         let mut found = None;
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let memory = memories::memory(words, dice.below(size));
             if memory.project == project && fits(&memory) {
                 return memory;

@@ -54,7 +54,7 @@ fn the_configuration_reference_is_fresh() {
 }
 
 /// The documents outside of docs/ whose paths and links are checked.
-const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "policies/README.md"];
+const DOCUMENTS: [&str; 5] = ["README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "policies/README.md"];
 
 /// Folders by which a path in a code span is recognized.
 const FOLDERS: [&str; 8] = [".ci/", ".cargo/", "core-wasm/", "docs/", "host/", "policies/", "tests/", "wit/"];
@@ -167,6 +167,38 @@ fn the_table_of_crates_is_what_the_manifests_say() {
     }
     for name in table.keys() {
         assert!(manifests.contains_key(name), "ARCHITECTURE.md names the crate {name}, which does not exist");
+    }
+}
+
+#[test]
+fn only_the_platform_crate_is_specific_to_unix() {
+    let host = component::workspace().join("host");
+    for (path, text) in sources() {
+        let Ok(inside) = path.strip_prefix(&host) else { continue };
+        if inside.starts_with("platform") || inside.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
+        // Unit tests are at the end of a file.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for specific in ["std::os::unix", "rustix::"] {
+            assert!(!code.contains(specific), "{} uses {specific}, which belongs in host/platform", path.display());
+        }
+    }
+}
+
+/// Each promise of docs/security.md names the tests that show it.
+#[test]
+fn tests_named_in_the_threat_model_exist() {
+    let sources = sources();
+    let spans = code_spans("docs/security.md");
+    let is_test = |name: &&str| {
+        name.matches('_').count() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit())
+    };
+    let names: Vec<&str> = spans.iter().filter_map(|span| span.rsplit("::").next()).filter(is_test).collect();
+    assert!(names.len() > 15, "only {} tests were recognized", names.len());
+    for name in names {
+        let is_there = sources.iter().any(|(_, text)| text.contains(&format!("fn {name}(")));
+        assert!(is_there, "docs/security.md names the test {name}, which does not exist");
     }
 }
 

@@ -14,6 +14,10 @@
 //! - Comments such as `gitleaks:allow` have no effect: their author had a repository in mind, not a memory.
 //! - For `regexTarget = "line"`, a line is at most [`LINE_WINDOW`] bytes on either side of the match.
 //!
+//! Files in the setting `redaction-added-rules` can only add: they run after everything else and on what it left, so
+//! what they disable, allow or redefine concerns their own rules only. The host passes the user's files there if an
+//! administrator forces redaction.
+//!
 //! An expression is compiled when one of its keywords appears in a text. A rule without keywords of at least three
 //! bytes runs on every text. [`TeamRules::take_problems`] reports what cannot be compiled; the other rules still work.
 
@@ -61,6 +65,8 @@ pub struct TeamRules {
     unconditional: Vec<usize>,
     index: Option<Index>,
     problems: RefCell<Vec<String>>,
+    /// Rules that run after these and on their own.
+    added: Option<Box<TeamRules>>,
 }
 
 struct Rule {
@@ -93,6 +99,7 @@ impl TeamRules {
             unconditional: Vec::new(),
             index: None,
             problems: RefCell::new(Vec::new()),
+            added: None,
         }
     }
 
@@ -100,18 +107,29 @@ impl TeamRules {
     /// of the names of optional default rules. Errors in them become problems.
     pub fn from_settings(rules: Option<&str>, optional: Option<&str>) -> Self {
         let mut problems = Vec::new();
-        let mut list = |setting: &str, json: Option<&str>| -> Vec<String> {
-            let parsed = json.map_or_else(|| Ok(Vec::new()), serde_json::from_str);
-            parsed.unwrap_or_else(|_| {
-                problems.push(format!("setting {setting}: not an array of strings"));
-                Vec::new()
-            })
-        };
-        let texts = list("redaction-rules", rules);
-        let enabled_optional = list("redaction-optional-rules", optional);
+        let texts = parse_list("redaction-rules", rules, &mut problems);
+        let enabled_optional = parse_list("redaction-optional-rules", optional, &mut problems);
         let mut team = Self { enabled_optional, ..Self::new(&texts) };
         team.problems.get_mut().splice(0..0, problems);
         team
+    }
+
+    /// Adds rules that can only find more: `added` is a JSON array of the texts of rule files. Nothing in these files
+    /// affects the rules that are here already.
+    #[must_use]
+    pub fn with_added(mut self, added: Option<&str>) -> Self {
+        let mut problems = Vec::new();
+        let texts = parse_list("redaction-added-rules", added, &mut problems);
+        if !texts.is_empty() {
+            self.added = Some(Box::new(Self::new(&texts)));
+        }
+        self.problems.get_mut().extend(problems);
+        self
+    }
+
+    /// Returns the rules that run after these and on their own.
+    pub(super) fn added(&self) -> Option<&Self> {
+        self.added.as_deref()
     }
 
     /// Creates the rules from the texts of rule files.
@@ -222,13 +240,18 @@ impl TeamRules {
 
     /// Returns the problems known so far, for the log, and removes them from the list: each is reported once.
     pub fn take_problems(&self) -> Vec<String> {
-        self.problems.take()
+        let mut problems = self.problems.take();
+        problems.extend(self.added().into_iter().flat_map(Self::take_problems));
+        problems
     }
 
     /// Compiles every rule, so that [`Self::take_problems`] returns all problems. For commands that check a file.
     pub fn compile(&self) {
         for rule in &self.rules {
             self.compiled(rule);
+        }
+        if let Some(added) = self.added() {
+            added.compile();
         }
     }
 
@@ -313,8 +336,17 @@ impl TeamRules {
     }
 }
 
+/// Parses a setting that is a JSON array of strings. Anything else is a problem, and an empty list.
+fn parse_list(setting: &str, json: Option<&str>, problems: &mut Vec<String>) -> Vec<String> {
+    let parsed = json.map_or_else(|| Ok(Vec::new()), serde_json::from_str);
+    parsed.unwrap_or_else(|_| {
+        problems.push(format!("setting {setting}: not an array of strings"));
+        Vec::new()
+    })
+}
+
 fn is_default(id: &str) -> bool {
-    RULES.iter().any(|rule| rule.id == id)
+    RULES.iter().any(|entry| entry.rule.id == id)
         || DIGITS.iter().any(|(rule, _)| *rule == id)
         || OPTIONAL.iter().any(|rule| rule.id == id)
 }

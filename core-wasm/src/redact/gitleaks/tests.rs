@@ -275,3 +275,58 @@ proptest! {
         prop_assert!(team.take_problems().len() <= MAX_PROBLEMS);
     }
 }
+
+/// A user's file against forced redaction: every way in which it could switch rules off.
+#[test]
+fn added_rules_cannot_switch_off_another_rule() {
+    let secret = "DB_PASSWORD=sunny2024 and badge=ab12-77";
+    let expected = "DB_PASSWORD=[redacted:generic-password] and badge=[redacted:acme-badge]-77";
+    let managed = serde_json::to_string(&[BADGE]).unwrap();
+    for attack in [
+        "",
+        "[[allowlists]]\nregexes = ['.*']\nregexTarget = 'line'",
+        "[allowlist]\nstopwords = ['sunny', 'ab12']",
+        "[[allowlists]]\ntargetRules = ['acme-badge', 'generic-password']\nregexes = ['.']",
+        "[extend]\ndisabledRules = ['generic-password', 'acme-badge', 'Acme_Badge']",
+        "[[rules]]\nid = 'generic-password'\nregex = 'nothing-like-it'",
+        "[[rules]]\nid = 'acme-badge'\nregex = 'nothing-like-it'",
+        "[[rules]]\nid = 'acme-badge'\n[[rules.allowlists]]\nregexes = ['.*']",
+        "[[rules]]\nid = 'generic-password'\n[rules.allowlist]\nregexes = ['.*']",
+        "[[rules]]\nid = 'acme-badge'\nregex = 'x'\nskipReport = true",
+        "this is no TOML",
+    ] {
+        let added = serde_json::to_string(&[attack]).unwrap();
+        let team = TeamRules::from_settings(Some(&managed), None).with_added(Some(&added));
+        assert_eq!(scrub(secret, &team), expected, "{attack}");
+    }
+    // Rules that eat what other rules look for come too late …
+    let eats = r#"["[[rules]]\nid = 'eats'\nregex = 'PASSWORD|badge|n|b1'"]"#;
+    let team = TeamRules::from_settings(Some(&managed), None).with_added(Some(eats));
+    let scrubbed = scrub(secret, &team);
+    assert!(!scrubbed.contains("sunny") && !scrubbed.contains("ab12"), "{scrubbed}");
+    // … and so many rules that there is no room for others leave the administrator's alone.
+    let rule = |at| format!("[[rules]]\nid = 'r{at}'\nregex = 'zz{at}'\nkeywords = ['zz{at}']\n");
+    let many = (0..=MAX_RULES).map(rule).collect::<Vec<_>>().concat();
+    let team = TeamRules::from_settings(Some(&managed), None).with_added(Some(&serde_json::to_string(&[many]).unwrap()));
+    assert_eq!(scrub(secret, &team), expected);
+    let team = TeamRules::from_settings(Some(&managed), None).with_added(Some("7"));
+    assert_eq!(scrub(secret, &team), expected);
+    assert_eq!(team.take_problems().len(), 1);
+}
+
+#[test]
+fn added_rules_find_more() {
+    let own = "[[rules]]\nid = 'mine'\nregex = 'zq\\d+'\n[[rules.allowlists]]\nregexes = ['^zq0$']";
+    let added = serde_json::to_string(&[own]).unwrap();
+    let team = TeamRules::from_settings(None, None).with_added(Some(&added));
+    assert_eq!(
+        scrub("zq0 zq12 DB_PASSWORD=sunny2024", &team),
+        "zq0 [redacted:mine] DB_PASSWORD=[redacted:generic-password]"
+    );
+}
+
+#[test]
+fn a_short_match_inside_a_long_one_uncovers_nothing() {
+    let rules = "[[rules]]\nid = 'long'\nregex = 'zq-\\w{12}'\n[[rules]]\nid = 'short'\nregex = 'w1'\n";
+    assert_eq!(scrub_with(rules, "a zq-w1abcdefghij b"), "a [redacted:long] b");
+}

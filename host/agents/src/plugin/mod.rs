@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use throughline_platform::files;
@@ -62,7 +61,7 @@ const FILES: [File; 18] = [
 
 /// Returns the marketplace's folder, which all namespaces share.
 pub fn folder(paths: &Paths) -> PathBuf {
-    paths.common().join("marketplace")
+    paths.default_namespace_data().join("marketplace")
 }
 
 /// Writes the files that are missing or differ. The plugin will call `program`.
@@ -78,7 +77,7 @@ pub fn write(folder: &Path, program: &Path) -> io::Result<()> {
         if let Some(parent) = file.parent() {
             paths::create_private(parent)?;
         }
-        files::replace(&file, &bytes, mode)?;
+        files::replace_atomically(&file, &bytes, mode)?;
     }
     Ok(())
 }
@@ -111,7 +110,7 @@ pub fn remove(folder: &Path) -> io::Result<()> {
 }
 
 fn wanted(folder: &Path, program: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>, u32)> {
-    let line = [program.as_os_str().as_bytes(), b"\n"].concat();
+    let line = [program.as_os_str().as_encoded_bytes(), b"\n"].concat();
     let all = FILES.iter().map(|file| (file.path, file.bytes.to_vec(), file.mode));
     all.chain([(PROGRAM, line, 0o600)]).map(|(path, bytes, mode)| (folder.join(path), bytes, mode))
 }

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, MOST_ID, MOST_USES, Unreadable};
+use super::fields::{Fields, MAX_ID_BYTES, MAX_TOOL_USES, PayloadError};
 use super::name::Agent;
 use super::{Event, Moment, ToolUse};
+use throughline_model::project::Project;
 
 /// How many bytes of a transcript's head are searched for its session and folder. Sessions begin with up to 145 KB of
 /// prompt snapshots.
@@ -29,7 +30,7 @@ pub const HOOK_NAMES: &[(&str, &str)] = &[
 
 /// Parses a payload. If the payload does not name its event, `name`, the hook on the command line, determines the
 /// event. The payload comes first because the response must fit the actual event, however the hook was registered.
-pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("session_id")?;
     let text = |key: &str| fields.text(key).unwrap_or_default();
@@ -39,13 +40,13 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
         "SessionStart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
         "PreCompact" => Moment::Compacting { trigger: text("trigger") },
         "PostCompact" => Moment::Compacted { summary: text("compact_summary") },
-        "Stop" => Moment::Answered {
+        "Stop" => Moment::TurnEnded {
             last_message: fields.text("last_assistant_message"),
             again: fields.get("stop_hook_active").unwrap_or_default(),
         },
-        "StopFailure" => Moment::GaveUp { error: text("error"), message: fields.text("last_assistant_message") },
+        "StopFailure" => Moment::TurnFailed { error: text("error"), message: fields.text("last_assistant_message") },
         "SessionEnd" => Moment::End { reason: text("reason") },
-        "UserPromptSubmit" => Moment::Prompted { prompt: text("prompt") },
+        "UserPromptSubmit" => Moment::PromptSubmitted { prompt: text("prompt") },
         "PostToolUse" | "PostToolUseFailure" => {
             let failed = event == "PostToolUseFailure";
             let mut uses: Vec<ToolUse> = fields.tool_use().into_iter().collect();
@@ -53,16 +54,16 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
                 // A response that contains a field called `error` is not a failure.
                 tool_use.error = failed.then(|| tool_use.error.take().unwrap_or_default());
             }
-            Moment::Used { uses, batch: false }
+            Moment::ToolsUsed { uses, batch: false }
         }
         "PostToolBatch" => {
             let calls: Vec<&RawValue> =
                 fields.raw("tool_calls").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
             let parse = |raw: &&RawValue| Fields::parse(raw.get().as_bytes()).ok()?.tool_use();
-            let uses = calls.iter().take(MOST_USES).filter_map(parse).map(as_told_to_the_model).collect();
-            Moment::Used { uses, batch: true }
+            let uses = calls.iter().take(MAX_TOOL_USES).filter_map(parse).map(as_shown_to_model).collect();
+            Moment::ToolsUsed { uses, batch: true }
         }
-        "SubagentStop" => Moment::SubAgentDone {
+        "SubagentStop" => Moment::SubAgentStopped {
             id: text("agent_id"),
             kind: text("agent_type"),
             transcript: fields.text("agent_transcript_path").map(PathBuf::from),
@@ -74,16 +75,17 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
         agent: Agent::ClaudeCode,
         session,
         transcript: fields.text("transcript_path").map(PathBuf::from),
-        cwd: fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
+        cwd: fields.folder("cwd"),
+        moved_to: None,
         model: fields.text("model"),
-        sub_agent: fields.text("agent_id").filter(|id| id.len() <= MOST_ID),
-        prompt: fields.text("prompt_id").filter(|id| id.len() <= MOST_ID),
+        sub_agent: fields.text("agent_id").filter(|id| id.len() <= MAX_ID_BYTES),
+        prompt: fields.text("prompt_id").filter(|id| id.len() <= MAX_ID_BYTES),
         moment,
     })
 }
 
 /// Fills in whether a call failed: a batch event contains only what the model was told, not whether the call failed.
-fn as_told_to_the_model(tool_use: ToolUse) -> ToolUse {
+fn as_shown_to_model(tool_use: ToolUse) -> ToolUse {
     const FAILURES: [&str; 3] = ["<tool_use_error>", "Permission to use ", "Error: "];
     const REFUSALS: [&str; 2] = ["The user doesn't want to ", "[Request interrupted by user"];
     let said: String = serde_json::from_str(&tool_use.output).unwrap_or_default();
@@ -102,11 +104,11 @@ pub fn answer(moment: &Moment, context: &str) -> Option<String> {
 pub fn event_name(moment: &Moment) -> Option<&'static str> {
     Some(match moment {
         Moment::Start { .. } => "SessionStart",
-        Moment::Prompted { .. } => "UserPromptSubmit",
-        Moment::Used { batch: true, .. } => "PostToolBatch",
-        Moment::Used { uses, .. } if uses.iter().any(|it| it.error.is_some()) => "PostToolUseFailure",
-        Moment::Used { .. } => "PostToolUse",
-        Moment::Answered { .. } => "Stop",
+        Moment::PromptSubmitted { .. } => "UserPromptSubmit",
+        Moment::ToolsUsed { batch: true, .. } => "PostToolBatch",
+        Moment::ToolsUsed { uses, .. } if uses.iter().any(|it| it.error.is_some()) => "PostToolUseFailure",
+        Moment::ToolsUsed { .. } => "PostToolUse",
+        Moment::TurnEnded { .. } => "Stop",
         _ => return None,
     })
 }
@@ -139,7 +141,8 @@ pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
         bytes += line.len();
         if let Ok(fields) = serde_json::from_str::<Fields<'_>>(line.trim_start_matches('\0')) {
             head.session = head.session.or_else(|| string(fields.session).filter(|id| id.len() <= 128));
-            head.cwd = head.cwd.or_else(|| string(fields.cwd).map(PathBuf::from));
+            let folder = || string(fields.cwd).filter(|folder| Project::is_absolute_path(folder));
+            head.cwd = head.cwd.or_else(|| folder().map(PathBuf::from));
         }
         if (head.session.is_some() && head.cwd.is_some()) || bytes > HEAD_BYTES {
             break;
@@ -149,7 +152,7 @@ pub fn head<'a>(lines: impl Iterator<Item = &'a str>) -> Head {
 }
 
 /// Returns the session that a transcript's file name contains: `<uuid>.jsonl`.
-pub fn session_of_name(path: &Path) -> Option<String> {
+pub fn session_id_from_path(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
     let shape = [8, 4, 4, 4, 12];
     let parts: Vec<&str> = stem.split('-').collect();
@@ -186,7 +189,7 @@ mod tests {
                 r#"{"session_id":"s","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_use_id":"t","error":"no"}"#,
                 None
             ),
-            Moment::Used {
+            Moment::ToolsUsed {
                 uses: vec![ToolUse { id: "t".into(), tool: "Bash".into(), error: Some("no".into()), ..ToolUse::default() }],
                 batch: false
             }
@@ -202,10 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn attack_a_payload_without_an_absolute_folder() {
+        for cwd in ["", r#","cwd":"""#, r#","cwd":"src""#, r#","cwd":"./""#, r#","cwd":7"#] {
+            let payload = format!("{{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"{cwd}}}");
+            assert_eq!(parse(payload.as_bytes(), None).unwrap().cwd, PathBuf::new(), "{cwd}");
+        }
+    }
+
+    #[test]
     fn what_is_no_payload() {
-        assert!(matches!(parse(b" \n", None), Err(Unreadable::Empty)));
-        assert!(matches!(parse(b"[1]", None), Err(Unreadable::NotJson(_))));
-        assert!(matches!(parse(br#"{"session_id":7}"#, None), Err(Unreadable::NoSession)));
+        assert!(matches!(parse(b" \n", None), Err(PayloadError::Empty)));
+        assert!(matches!(parse(b"[1]", None), Err(PayloadError::NotJson(_))));
+        assert!(matches!(parse(br#"{"session_id":7}"#, None), Err(PayloadError::NoSession)));
     }
 
     #[test]
@@ -213,12 +224,14 @@ mod tests {
         let lines =
             ["not json", "\0{\"type\":\"queue-operation\",\"sessionId\":\"s\"}", r#"{"cwd":"/p","sessionId":"other"}"#];
         assert_eq!(head(lines.into_iter()), Head { session: Some("s".into()), cwd: Some("/p".into()) });
-        assert_eq!(head(["{\"cwd\":7}"].into_iter()), Head::default());
+        for nowhere in ["7", "\"\"", "\"src\"", "\"./\""] {
+            assert_eq!(head([format!("{{\"cwd\":{nowhere}}}").as_str()].into_iter()), Head::default());
+        }
     }
 
     #[test]
     fn names() {
-        let of = |name: &str| session_of_name(Path::new(name));
+        let of = |name: &str| session_id_from_path(Path::new(name));
         assert_eq!(
             of("/x/61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl").as_deref(),
             Some("61d299fc-d26a-498a-b04f-cc8059ceb9a2")

@@ -3,26 +3,26 @@
 //!
 //! Codex rejects a hook response with an unknown field.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
-use super::fields::{Fields, MOST_ID, Unreadable};
+use super::fields::{Fields, MAX_ID_BYTES, PayloadError};
 use super::name::Agent;
-use super::terms::{self, Outcome};
+use super::tool_mapping::{self, Outcome};
 use super::{Event, Moment, ToolUse, claude_code};
 
 /// The word after `--agent codex` in a `notify` configuration. Codex passes the payload as the next argument.
 pub const NOTIFY: &str = "notify";
 
 /// Parses a payload.
-pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
+pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     let event = claude_code::parse(input, None)?;
     let fields = Fields::of_payload(input)?;
     let cwd = event.cwd.clone();
     let moment = match event.moment {
-        Moment::Used { uses, .. } => {
-            Moment::Used { uses: uses.iter().flat_map(|it| in_terms(it, &cwd)).collect(), batch: false }
+        Moment::ToolsUsed { uses, .. } => {
+            Moment::ToolsUsed { uses: uses.iter().flat_map(|it| in_terms(it, &cwd)).collect(), batch: false }
         }
         other => other,
     };
@@ -34,17 +34,17 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
 fn in_terms(tool_use: &ToolUse, cwd: &Path) -> Vec<ToolUse> {
     let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
     let output = serde_json::from_str(&tool_use.output).unwrap_or_default();
-    let came_to = outcome(&terms::text(&output)).tool_use();
+    let came_to = outcome(&tool_mapping::text(&output)).tool_use();
     let error = tool_use.error.clone().or(came_to.error);
-    terms::told(&ToolUse { output: came_to.output, error, ..tool_use.clone() }, &input, cwd)
+    tool_mapping::to_claude_code(&ToolUse { output: came_to.output, error, ..tool_use.clone() }, &input, cwd)
 }
 
 /// Parses the payload of `notify`: the end of a turn, or anything else as [`Moment::Other`].
-pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
+pub fn parse_notification(json: &[u8]) -> Result<Event, PayloadError> {
     let fields = Fields::of_payload(json)?;
     let moment = match fields.text("type").as_deref() {
         Some("agent-turn-complete") => {
-            Moment::Answered { last_message: fields.text("last-assistant-message"), again: false }
+            Moment::TurnEnded { last_message: fields.text("last-assistant-message"), again: false }
         }
         other => Moment::Other { name: format!("{NOTIFY} {}", other.unwrap_or_default()) },
     };
@@ -52,10 +52,11 @@ pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
         agent: Agent::Codex,
         session: fields.session("thread-id")?,
         transcript: None,
-        cwd: fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from),
+        cwd: fields.folder("cwd"),
+        moved_to: None,
         model: None,
         sub_agent: None,
-        prompt: fields.text("turn-id").filter(|id| id.len() <= MOST_ID),
+        prompt: fields.text("turn-id").filter(|id| id.len() <= MAX_ID_BYTES),
         moment,
     })
 }
@@ -63,9 +64,9 @@ pub fn parse_notification(json: &[u8]) -> Result<Event, Unreadable> {
 /// Returns the response that shows `context` to the model. droid accepts the same responses.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
-        Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
+        Moment::TurnEnded { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
         // Codex has no event for failed calls.
-        Moment::Used { .. } => {
+        Moment::ToolsUsed { .. } => {
             Some(json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}}).to_string())
         }
         _ => claude_code::answer(moment, context),
@@ -126,7 +127,7 @@ mod tests {
         .unwrap();
         assert_eq!(event.agent, Agent::Codex);
         assert_eq!((event.prompt.as_deref(), event.transcript), (Some("t"), None));
-        assert_eq!(event.moment, Moment::Prompted { prompt: "hello".into() });
+        assert_eq!(event.moment, Moment::PromptSubmitted { prompt: "hello".into() });
         assert_eq!(
             moment(r#"{"session_id":"s","hook_event_name":"Interrupt"}"#),
             Moment::Other { name: "Interrupt".into() }
@@ -139,7 +140,7 @@ mod tests {
         let payload = json!({"session_id": "s", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "apply_patch",
             "tool_input": {"command": patch}, "tool_use_id": "call_3",
             "tool_response": "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA a.rs\n"});
-        let Moment::Used { uses, .. } = moment(&payload.to_string()) else { panic!() };
+        let Moment::ToolsUsed { uses, .. } = moment(&payload.to_string()) else { panic!() };
         let seen: Vec<_> = uses.iter().map(|it| (it.id.as_str(), it.tool.as_str(), it.error.is_some())).collect();
         assert_eq!(seen, [("call_3", "Write", false), ("call_3#2", "Delete", false)]);
         assert_eq!(uses[0].input, r#"{"content":"x\n","file_path":"/p/a.rs"}"#);
@@ -151,7 +152,7 @@ mod tests {
             br#"{"type":"agent-turn-complete","thread-id":"s","turn-id":"t","cwd":"/p","input-messages":["a"],"last-assistant-message":"done"}"#,
         )
         .unwrap();
-        assert_eq!(event.moment, Moment::Answered { last_message: Some("done".into()), again: false });
+        assert_eq!(event.moment, Moment::TurnEnded { last_message: Some("done".into()), again: false });
         assert_eq!(event.session, "s");
         assert!(matches!(parse_notification(br#"{"type":"new","thread-id":"s"}"#).unwrap().moment, Moment::Other { .. }));
         assert!(parse_notification(b"x").is_err());

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::fields::{Fields, Unreadable};
+use super::fields::{Fields, PayloadError};
 use super::name::Agent;
-use super::terms::{self, Outcome};
-use super::{Event, Moment, ToolUse, made_id};
+use super::tool_mapping::{self, Outcome};
+use super::{Event, Moment, ToolUse, derive_id};
 
 /// Returns whether a payload of an unnamed agent is Copilot's. Claude Code's payloads have a transcript path and no
 /// timestamp.
@@ -22,10 +22,10 @@ pub(super) fn is_from(fields: &Fields<'_>) -> bool {
 }
 
 /// Parses a payload. `name` is the event, if the hook was registered with it.
-pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("sessionId").or_else(|_| fields.session("session_id"))?;
-    let cwd = fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let cwd = fields.folder("cwd");
     // The camelCase or the snake_case field, whichever is present.
     let text = |camel: &str, snake: &str| fields.text(camel).or_else(|| fields.text(snake));
     let event = text("hook_event_name", "hookEventName").or_else(|| name.map(str::to_owned)).unwrap_or_default();
@@ -37,14 +37,14 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
             },
         },
         "userpromptsubmitted" | "userpromptsubmit" => {
-            Moment::Prompted { prompt: text("prompt", "prompt").unwrap_or_default() }
+            Moment::PromptSubmitted { prompt: text("prompt", "prompt").unwrap_or_default() }
         }
-        "posttooluse" | "posttoolusefailure" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
-        "agentstop" | "stop" => Moment::Answered {
+        "posttooluse" | "posttoolusefailure" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "agentstop" | "stop" => Moment::TurnEnded {
             last_message: fields.text("last_assistant_message"),
             again: fields.get("stop_hook_active").unwrap_or_default(),
         },
-        "subagentstop" => Moment::SubAgentDone {
+        "subagentstop" => Moment::SubAgentStopped {
             id: text("agentId", "agent_id").unwrap_or_default(),
             kind: text("agentType", "agent_type").or_else(|| text("agentName", "agent_name")).unwrap_or_default(),
             // The transcript in the payload is the session's, not the sub-agent's.
@@ -60,6 +60,7 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
         session,
         transcript: text("transcriptPath", "transcript_path").map(PathBuf::from),
         cwd,
+        moved_to: None,
         model: None,
         sub_agent: None,
         prompt: None,
@@ -76,16 +77,16 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
     let result = value("toolResult", "tool_result");
     let outcome = if fields.raw("error").is_some() {
         let error = fields.value("error");
-        let message = error["message"].as_str().map_or_else(|| terms::text(&error), str::to_owned);
+        let message = error["message"].as_str().map_or_else(|| tool_mapping::text(&error), str::to_owned);
         Outcome { text: message, failed: true }
     } else {
         let kind = result["resultType"].as_str().or(result["result_type"].as_str()).unwrap_or("success");
-        let said = said_by(&tool, &terms::text(&result));
+        let said = said_by(&tool, &tool_mapping::text(&result));
         Outcome { failed: said.failed || kind != "success", ..said }
     };
     let at = fields.raw("timestamp").unwrap_or_default();
-    let id = made_id(&[session, at, terms::name(&tool), &input.to_string(), &outcome.text]);
-    terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
+    let id = derive_id(&[session, at, tool_mapping::claude_code_name(&tool), &input.to_string(), &outcome.text]);
+    tool_mapping::to_claude_code(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// Parses the text that the model was given. A command's exit code is in the last line, `<shellId: 0 completed with
@@ -100,7 +101,7 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     let said_whole = said.trim_end();
     let at = said_whole.rfind('\n').map_or(0, |newline| newline + 1);
     let last = said_whole[at..].strip_prefix('<').and_then(|last| last.strip_suffix('>'));
-    if terms::name(tool) == "Bash"
+    if tool_mapping::claude_code_name(tool) == "Bash"
         && let Some((_, code)) = last.and_then(|last| last.rsplit_once(MARK))
         && let Ok(code) = code.parse()
     {
@@ -112,15 +113,18 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
 /// Returns the response that shows `context` to the model.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
-        Moment::Answered { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
-        _ if can_tell(moment) => Some(json!({"additionalContext": context}).to_string()),
+        Moment::TurnEnded { .. } => Some(json!({"decision": "block", "reason": context}).to_string()),
+        _ if shows_answer(moment) => Some(json!({"additionalContext": context}).to_string()),
         _ => None,
     }
 }
 
 /// Returns whether the model sees the response to the event.
-pub(super) fn can_tell(moment: &Moment) -> bool {
-    matches!(moment, Moment::Start { .. } | Moment::Prompted { .. } | Moment::Used { .. } | Moment::Answered { .. })
+pub(super) fn shows_answer(moment: &Moment) -> bool {
+    matches!(
+        moment,
+        Moment::Start { .. } | Moment::PromptSubmitted { .. } | Moment::ToolsUsed { .. } | Moment::TurnEnded { .. }
+    )
 }
 
 #[cfg(test)]
@@ -150,7 +154,7 @@ mod tests {
             "tool_result": {"result_type": "success", "text_result_for_llm": "no rule\n<shellId: 0 completed with exit code 2>"}});
         let used = moment(Some("postToolUse"), &camel);
         assert_eq!(used, moment(None, &snake));
-        let Moment::Used { uses, .. } = used else { panic!() };
+        let Moment::ToolsUsed { uses, .. } = used else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Bash", Some("Exit code 2\nno rule")));
     }
 
@@ -173,7 +177,7 @@ mod tests {
             "toolArgs": {"path": "a", "old_str": "x", "new_str": "y"}, "error": "no match"});
         let used = moment(Some("postToolUseFailure"), &payload);
         assert_eq!(answer(&used, "x").unwrap(), r#"{"additionalContext":"x"}"#);
-        let Moment::Used { uses, .. } = used else { panic!() };
+        let Moment::ToolsUsed { uses, .. } = used else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].error.as_deref()), ("Edit", Some("no match")));
     }
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::fields::{Fields, Unreadable};
+use super::fields::{Fields, PayloadError};
 use super::name::Agent;
-use super::terms::{self, Outcome};
-use super::{Event, Moment, ToolUse, made_id};
+use super::tool_mapping::{self, Outcome};
+use super::{Event, Moment, ToolUse, derive_id};
 
 /// Returns whether a payload of an unnamed agent is Cursor's.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {
@@ -17,27 +17,28 @@ pub(super) fn is_from(fields: &Fields<'_>) -> bool {
 }
 
 /// Parses a payload.
-pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("conversation_id").or_else(|_| fields.session("session_id"))?;
     let roots: Vec<PathBuf> = fields.get("workspace_roots").unwrap_or_default();
     // The workspace folder, not the working directory of a command, which can be anywhere.
-    let cwd = roots.into_iter().next().or_else(|| fields.text("cwd").map(PathBuf::from)).unwrap_or_else(|| "/".into());
+    let here = fields.folder("cwd");
+    let cwd = roots.into_iter().find(|root| root.is_absolute()).unwrap_or_else(|| here.clone());
     let text = |key: &str| fields.text(key).unwrap_or_default();
     let event = fields.text("hook_event_name").or_else(|| name.map(str::to_owned)).unwrap_or_default();
     let moment = match event.to_ascii_lowercase().as_str() {
         "sessionstart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
-        "beforesubmitprompt" | "userpromptsubmit" => Moment::Prompted { prompt: text("prompt") },
-        "posttooluse" | "posttoolusefailure" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
-        "afteragentresponse" => Moment::Said { text: text("text") },
+        "beforesubmitprompt" | "userpromptsubmit" => Moment::PromptSubmitted { prompt: text("prompt") },
+        "posttooluse" | "posttoolusefailure" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "afteragentresponse" => Moment::MessageWritten { text: text("text") },
         "stop" => match fields.text("status").as_deref() {
-            Some("error") => Moment::GaveUp { error: "error".into(), message: fields.text("error_message") },
-            _ => Moment::Answered {
+            Some("error") => Moment::TurnFailed { error: "error".into(), message: fields.text("error_message") },
+            _ => Moment::TurnEnded {
                 last_message: fields.text("last_assistant_message"),
                 again: fields.get::<u32>("loop_count").is_some_and(|count| count > 0),
             },
         },
-        "subagentstop" => Moment::SubAgentDone {
+        "subagentstop" => Moment::SubAgentStopped {
             id: text("subagent_id"),
             kind: text("subagent_type"),
             transcript: None,
@@ -53,6 +54,7 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
         // Cursor's own transcripts have neither timestamps nor tool results, so a synthesized transcript is used
         // instead.
         transcript: None,
+        moved_to: (here.is_absolute() && here != cwd).then_some(here),
         cwd,
         model: fields.text("model"),
         sub_agent: None,
@@ -72,18 +74,18 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &Path) -> Vec<ToolUse> {
         }
     };
     let id = fields.id("tool_use_id").unwrap_or_else(|| {
-        made_id(&[session, &fields.id("generation_id").unwrap_or_default(), &tool, &input.to_string(), &outcome.text])
+        derive_id(&[session, &fields.id("generation_id").unwrap_or_default(), &tool, &input.to_string(), &outcome.text])
     });
     let tool = tool.strip_prefix("MCP:").map_or(tool.clone(), |name| format!("mcp__{name}"));
     let interrupted = fields.get("is_interrupt").unwrap_or_default();
     let duration = fields.raw("duration").and_then(|ms| ms.split('.').next()?.parse().ok());
-    terms::told(&ToolUse { id, tool, interrupted, duration, ..outcome.tool_use() }, &input, cwd)
+    tool_mapping::to_claude_code(&ToolUse { id, tool, interrupted, duration, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// Parses a result. A command's result is an object with its output and exit code.
 fn outcome(output: &Value) -> Outcome {
     let code = ["exitCode", "exit_code"].iter().find_map(|key| output[*key].as_i64()).unwrap_or_default();
-    let said = match terms::text(output) {
+    let said = match tool_mapping::text(output) {
         said if said.is_empty() && !output.is_null() && !output.is_string() => output.to_string(),
         said => said,
     };
@@ -94,8 +96,8 @@ fn outcome(output: &Value) -> Outcome {
 /// does too.
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     match moment {
-        Moment::Start { .. } | Moment::Used { .. } => Some(json!({"additional_context": context}).to_string()),
-        Moment::Answered { .. } => Some(json!({"followup_message": context}).to_string()),
+        Moment::Start { .. } | Moment::ToolsUsed { .. } => Some(json!({"additional_context": context}).to_string()),
+        Moment::TurnEnded { .. } => Some(json!({"followup_message": context}).to_string()),
         _ => None,
     }
 }
@@ -116,12 +118,18 @@ mod tests {
         let start = event("sessionStart", &json!({"session_id": "c", "is_background_agent": false}));
         assert_eq!((start.cwd.as_path(), start.session.as_str()), (Path::new("/p"), "c"));
         assert_eq!(start.moment, Moment::Start { source: "startup".into() });
-        assert_eq!(event("beforeSubmitPrompt", &json!({"prompt": "x"})).moment, Moment::Prompted { prompt: "x".into() });
-        assert_eq!(event("UserPromptSubmit", &json!({"prompt": "x"})).moment, Moment::Prompted { prompt: "x".into() });
-        assert_eq!(event("afterAgentResponse", &json!({"text": "x"})).moment, Moment::Said { text: "x".into() });
+        assert_eq!(
+            event("beforeSubmitPrompt", &json!({"prompt": "x"})).moment,
+            Moment::PromptSubmitted { prompt: "x".into() }
+        );
+        assert_eq!(
+            event("UserPromptSubmit", &json!({"prompt": "x"})).moment,
+            Moment::PromptSubmitted { prompt: "x".into() }
+        );
+        assert_eq!(event("afterAgentResponse", &json!({"text": "x"})).moment, Moment::MessageWritten { text: "x".into() });
         assert_eq!(
             event("stop", &json!({"status": "completed", "loop_count": 0})).moment,
-            Moment::Answered { last_message: None, again: false }
+            Moment::TurnEnded { last_message: None, again: false }
         );
         assert!(matches!(event("afterFileEdit", &json!({})).moment, Moment::Other { .. }));
     }
@@ -129,7 +137,7 @@ mod tests {
     #[test]
     fn uses_are_in_claude_codes_terms() {
         let used = |name: &str, more: Value| {
-            let Moment::Used { mut uses, .. } = event(name, &more).moment else { panic!() };
+            let Moment::ToolsUsed { mut uses, .. } = event(name, &more).moment else { panic!() };
             uses.remove(0)
         };
         let ran = used(

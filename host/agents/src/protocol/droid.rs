@@ -1,20 +1,20 @@
 //! Factory's droid: hooks in Claude Code's format, with some tool names of its own. Written from its documentation.
 
-use super::fields::Unreadable;
+use super::fields::PayloadError;
 use super::name::Agent;
-use super::terms;
-use super::{Event, Moment, ToolUse, claude_code, made_id};
+use super::tool_mapping;
+use super::{Event, Moment, ToolUse, claude_code, derive_id};
 
 /// Parses a payload.
-pub(super) fn parse(input: &[u8]) -> Result<Event, Unreadable> {
+pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     let event = claude_code::parse(input, None)?;
     let moment = match &event.moment {
-        Moment::Used { uses, batch } if !uses.is_empty() => {
+        Moment::ToolsUsed { uses, batch } if !uses.is_empty() => {
             let uses = uses.iter().flat_map(|it| in_terms(it, &event)).collect();
-            Moment::Used { uses, batch: *batch }
+            Moment::ToolsUsed { uses, batch: *batch }
         }
         // No call was parsed, so the call has no identifier. Claude Code's calls always have one.
-        Moment::Used { .. } => Moment::Used { uses: without_id(input, &event), batch: false },
+        Moment::ToolsUsed { .. } => Moment::ToolsUsed { uses: without_id(input, &event), batch: false },
         other => other.clone(),
     };
     Ok(Event { agent: Agent::Droid, moment, ..event })
@@ -24,13 +24,13 @@ fn without_id(input: &[u8], event: &Event) -> Vec<ToolUse> {
     let Ok(fields) = super::fields::Fields::of_payload(input) else { return Vec::new() };
     let Some(tool) = fields.id("tool_name") else { return Vec::new() };
     let (input, output) = (fields.json("tool_input"), fields.json("tool_response"));
-    let id = made_id(&[&event.session, &tool, &input, &output]);
+    let id = derive_id(&[&event.session, &tool, &input, &output]);
     in_terms(&ToolUse { id, tool, input, output, ..ToolUse::default() }, event)
 }
 
 fn in_terms(tool_use: &ToolUse, event: &Event) -> Vec<ToolUse> {
     let input = serde_json::from_str(&tool_use.input).unwrap_or_default();
-    terms::told(tool_use, &input, &event.cwd)
+    tool_mapping::to_claude_code(tool_use, &input, &event.cwd)
 }
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ mod tests {
             "tool_name": "Create", "tool_input": {"file_path": "/p/a", "content": "x"}, "tool_response": {"ok": true}});
         let event = parse(payload.to_string().as_bytes()).unwrap();
         assert_eq!(event.agent, Agent::Droid);
-        let Moment::Used { uses, .. } = event.moment else { panic!() };
+        let Moment::ToolsUsed { uses, .. } = event.moment else { panic!() };
         assert_eq!((uses[0].tool.as_str(), uses[0].input.as_str()), ("Write", r#"{"content":"x","file_path":"/p/a"}"#));
         assert!(!uses[0].id.is_empty());
     }

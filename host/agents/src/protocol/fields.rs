@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 
@@ -9,20 +10,20 @@ use super::{ToolUse, shorten};
 
 /// How many bytes a hook reads from its standard input at most. Ordinary payloads have a few kilobytes; a tool response
 /// that contains an image has 240 KB.
-pub const MOST_INPUT_BYTES: u64 = 32 << 20;
+pub const MAX_INPUT_BYTES: u64 = 32 << 20;
 
 /// The longest identifier that is accepted, in bytes.
-pub(super) const MOST_ID: usize = 256;
+pub(super) const MAX_ID_BYTES: usize = 256;
 
 /// The longest session identifier that is accepted, in bytes.
-const MOST_SESSION: usize = 128;
+const MAX_SESSION_ID_BYTES: usize = 128;
 
 /// How many calls of one batch are read at most.
-pub(super) const MOST_USES: usize = 256;
+pub(super) const MAX_TOOL_USES: usize = 256;
 
 /// Why a payload cannot be used.
 #[derive(Debug)]
-pub enum Unreadable {
+pub enum PayloadError {
     /// Standard input was empty.
     Empty,
     /// The input is not a JSON object.
@@ -31,7 +32,7 @@ pub enum Unreadable {
     NoSession,
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for PayloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "the hook received no input"),
@@ -46,11 +47,11 @@ pub(super) struct Fields<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'a> Fields<'a> {
     /// Parses the payload that came on standard input.
-    pub(super) fn of_payload(input: &'a [u8]) -> Result<Self, Unreadable> {
+    pub(super) fn of_payload(input: &'a [u8]) -> Result<Self, PayloadError> {
         if input.iter().all(u8::is_ascii_whitespace) {
-            return Err(Unreadable::Empty);
+            return Err(PayloadError::Empty);
         }
-        Self::parse(input).map_err(|error| Unreadable::NotJson(error.to_string()))
+        Self::parse(input).map_err(|error| PayloadError::NotJson(error.to_string()))
     }
 
     pub(super) fn parse(json: &'a [u8]) -> serde_json::Result<Self> {
@@ -74,14 +75,20 @@ impl<'a> Fields<'a> {
         self.get::<String>(key).filter(|text| !text.is_empty())
     }
 
+    /// Returns the absolute path of a folder; empty if the field has none. A relative path would be looked up in the
+    /// hook's own folder.
+    pub(super) fn folder(&self, key: &str) -> PathBuf {
+        self.text(key).map(PathBuf::from).filter(|folder| folder.is_absolute()).unwrap_or_default()
+    }
+
     /// Returns the session's identifier.
-    pub(super) fn session(&self, key: &str) -> Result<String, Unreadable> {
-        self.text(key).filter(|id| id.len() <= MOST_SESSION).ok_or(Unreadable::NoSession)
+    pub(super) fn session(&self, key: &str) -> Result<String, PayloadError> {
+        self.text(key).filter(|id| id.len() <= MAX_SESSION_ID_BYTES).ok_or(PayloadError::NoSession)
     }
 
     /// Returns any other identifier.
     pub(super) fn id(&self, key: &str) -> Option<String> {
-        self.text(key).filter(|id| id.len() <= MOST_ID)
+        self.text(key).filter(|id| id.len() <= MAX_ID_BYTES)
     }
 
     /// Returns a field as JSON with its long strings shortened; empty if the field is missing.

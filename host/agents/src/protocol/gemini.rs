@@ -5,23 +5,23 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::fields::{Fields, Unreadable};
+use super::fields::{Fields, PayloadError};
 use super::name::Agent;
-use super::terms::{self, Outcome};
-use super::{Event, Moment, ToolUse, made_id};
+use super::tool_mapping::{self, Outcome};
+use super::{Event, Moment, ToolUse, derive_id};
 
 /// Parses a payload.
-pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     let fields = Fields::of_payload(input)?;
     let session = fields.session("session_id")?;
-    let cwd = fields.text("cwd").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let cwd = fields.folder("cwd");
     let text = |key: &str| fields.text(key).unwrap_or_default();
     let event = fields.text("hook_event_name").or_else(|| name.map(str::to_owned)).unwrap_or_default();
     let moment = match event.as_str() {
         "SessionStart" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
-        "BeforeAgent" => Moment::Prompted { prompt: without_context(&text("prompt")).to_owned() },
-        "AfterTool" => Moment::Used { uses: uses(&fields, &session, &cwd), batch: false },
-        "AfterAgent" => Moment::Answered {
+        "BeforeAgent" => Moment::PromptSubmitted { prompt: without_context(&text("prompt")).to_owned() },
+        "AfterTool" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "AfterAgent" => Moment::TurnEnded {
             last_message: fields.text("prompt_response"),
             again: fields.get("stop_hook_active").unwrap_or_default(),
         },
@@ -36,6 +36,7 @@ pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, Unreadabl
         session,
         transcript: fields.text("transcript_path").map(PathBuf::from),
         cwd,
+        moved_to: None,
         model: None,
         sub_agent: None,
         prompt: None,
@@ -50,14 +51,14 @@ fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUs
     let input = fields.value("tool_input");
     let response = fields.value("tool_response");
     let outcome = outcome(&tool, &response);
-    let id = made_id(&[session, &fields.text("timestamp").unwrap_or_default(), &tool, &input.to_string(), &outcome.text]);
-    terms::told(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
+    let id = derive_id(&[session, &fields.text("timestamp").unwrap_or_default(), &tool, &input.to_string(), &outcome.text]);
+    tool_mapping::to_claude_code(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
 }
 
 /// Reads a result: `llmContent`, `returnDisplay` and, if the tool itself failed, `error`.
 fn outcome(tool: &str, response: &Value) -> Outcome {
-    let said = match terms::text(&response["llmContent"]) {
-        said if said.is_empty() => terms::text(&response["returnDisplay"]),
+    let said = match tool_mapping::text(&response["llmContent"]) {
+        said if said.is_empty() => tool_mapping::text(&response["returnDisplay"]),
         said => said,
     };
     let error = &response["error"];
@@ -75,7 +76,7 @@ pub(super) fn said_by(tool: &str, said: &str) -> Outcome {
     let said = said
         .strip_prefix("<untrusted_context>\n")
         .map_or(said, |said| said.strip_suffix("\n</untrusted_context>").unwrap_or(said));
-    if terms::name(tool) != "Bash" {
+    if tool_mapping::claude_code_name(tool) != "Bash" {
         return Outcome { text: said.to_owned(), failed: false };
     }
     let code = said.lines().rev().take(8).find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
@@ -96,9 +97,9 @@ pub(super) fn without_context(prompt: &str) -> &str {
 pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
     let event = match moment {
         Moment::Start { .. } => "SessionStart",
-        Moment::Prompted { .. } => "BeforeAgent",
-        Moment::Used { .. } => "AfterTool",
-        Moment::Answered { .. } => return Some(json!({"decision": "deny", "reason": context}).to_string()),
+        Moment::PromptSubmitted { .. } => "BeforeAgent",
+        Moment::ToolsUsed { .. } => "AfterTool",
+        Moment::TurnEnded { .. } => return Some(json!({"decision": "deny", "reason": context}).to_string()),
         _ => return None,
     };
     Some(json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}).to_string())
@@ -120,13 +121,13 @@ mod tests {
     #[test]
     fn what_it_sends() {
         assert_eq!(moment("SessionStart", &json!({"source": "resume"})), Moment::Start { source: "resume".into() });
-        assert_eq!(moment("BeforeAgent", &json!({"prompt": "x"})), Moment::Prompted { prompt: "x".into() });
+        assert_eq!(moment("BeforeAgent", &json!({"prompt": "x"})), Moment::PromptSubmitted { prompt: "x".into() });
         assert_eq!(
             moment("AfterAgent", &json!({"prompt": "x", "prompt_response": "y", "stop_hook_active": true})),
-            Moment::Answered { last_message: Some("y".into()), again: true }
+            Moment::TurnEnded { last_message: Some("y".into()), again: true }
         );
         let first = json!({"prompt": "<hook_context>## Session Memory\nx</hook_context>\n\nMend it"});
-        assert_eq!(moment("BeforeAgent", &first), Moment::Prompted { prompt: "Mend it".into() });
+        assert_eq!(moment("BeforeAgent", &first), Moment::PromptSubmitted { prompt: "Mend it".into() });
         assert_eq!(moment("PreCompress", &json!({"trigger": "manual"})), Moment::Compacting { trigger: "manual".into() });
         assert_eq!(moment("PreCompress", &json!({"trigger": "auto"})), Moment::Other { name: "PreCompress".into() });
         assert_eq!(moment("SessionEnd", &json!({"reason": "exit"})), Moment::End { reason: "exit".into() });
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn uses_are_in_claude_codes_terms() {
         let used = |tool: &str, input: Value, response: Value| {
-            let Moment::Used { mut uses, .. } =
+            let Moment::ToolsUsed { mut uses, .. } =
                 moment("AfterTool", &json!({"tool_name": tool, "tool_input": input, "tool_response": response}))
             else {
                 panic!()

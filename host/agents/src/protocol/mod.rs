@@ -5,13 +5,13 @@
 //!
 //! `throughline hook --agent NAME [EVENT]` calls [`parse`], which dispatches to the agent's adapter. All adapters
 //! return the same [`Event`], and [`answer`] writes the answer in the agent's own form. Where an agent ignores the
-//! answer to an event ([`can_tell`]), nothing is looked up, and nothing counts as shown. Tool calls get Claude Code's
-//! names and inputs ([`terms`], one table for all agents); a patch over several files becomes one call per file
+//! answer to an event ([`shows_answer`]), nothing is looked up, and nothing counts as shown. Tool calls get Claude Code's
+//! names and inputs ([`tool_mapping`], one table for all agents); a patch over several files becomes one call per file
 //! ([`patch`]). Identifiers that a payload lacks are made from its content.
 //!
 //! # Transcripts
 //!
-//! [`transcripts::Translator::of`] recognizes the format by the first line. A source line becomes zero or more lines,
+//! [`transcripts::Translator::for_transcript`] recognizes the format by the first line. A source line becomes zero or more lines,
 //! all with the offset of the source line, so cursors stay offsets in the agent's file and a chunk ends where a source
 //! line ends. The translation of a line depends on no line before it: identifiers are hashes of the session and of the
 //! line's offset or own identifier, so reading again teaches nothing new. Instructions, environment and output of hooks
@@ -27,8 +27,8 @@
 //!
 //! # Duplicate hooks
 //!
-//! Cursor and Copilot CLI may also run the hooks in Claude Code's settings. [`recognize`] knows such payloads by their
-//! fields. If the agent has Throughline hooks of its own ([`doubles`]), these do the work and the other call does
+//! Cursor and Copilot CLI may also run the hooks in Claude Code's settings. [`detect_agent`] knows such payloads by their
+//! fields. If the agent has Throughline hooks of its own ([`duplicate_hooks`]), these do the work and the other call does
 //! nothing. The same holds for Codex's `notify`.
 //!
 //! # Peculiarities
@@ -48,43 +48,43 @@ pub mod claude_code;
 pub mod codex;
 mod copilot;
 mod cursor;
-pub mod doubles;
 mod droid;
+pub mod duplicate_hooks;
 pub mod fields;
 mod gemini;
 pub mod name;
 mod patch;
 pub mod shorten;
-mod terms;
+mod tool_mapping;
 pub mod transcripts;
 
 use std::path::PathBuf;
 
-use fields::{Fields, Unreadable};
+use fields::{Fields, PayloadError};
 use name::Agent;
 use throughline_model::digest::sha256_hex;
 
 /// Parses a hook's payload. `name` is the event or the hook name that was given on the command line.
-pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Unreadable> {
+pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     match agent {
         Agent::ClaudeCode => claude_code::parse(input, name),
         Agent::Codex => codex::parse(input),
         Agent::Gemini => gemini::parse(input, name),
-        Agent::Cursor => cursor::parse(input, event_of(name)),
-        Agent::Copilot => copilot::parse(input, event_of(name)),
+        Agent::Cursor => cursor::parse(input, event_for_hook(name)),
+        Agent::Copilot => copilot::parse(input, event_for_hook(name)),
         Agent::Droid => droid::parse(input),
     }
 }
 
 /// Returns the event that a hook name stands for. Agents that also run hooks registered with Claude Code need it.
-fn event_of(name: Option<&str>) -> Option<&str> {
+fn event_for_hook(name: Option<&str>) -> Option<&str> {
     let event = claude_code::HOOK_NAMES.iter().find(|(hook, _)| Some(*hook) == name).map(|(_, event)| *event);
     event.or(name)
 }
 
 /// Guesses which agent sent a payload when the command line does not say: some agents also run the hooks that are
 /// registered with Claude Code.
-pub fn recognize(input: &[u8]) -> Agent {
+pub fn detect_agent(input: &[u8]) -> Agent {
     match Fields::of_payload(input) {
         Ok(fields) if cursor::is_from(&fields) => Agent::Cursor,
         Ok(fields) if copilot::is_from(&fields) => Agent::Copilot,
@@ -105,16 +105,16 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
 }
 
 /// Returns whether the model sees the response to the event. If it does not, there is nothing to look up.
-pub fn can_tell(event: &Event) -> bool {
+pub fn shows_answer(event: &Event) -> bool {
     match event.agent {
-        Agent::Cursor => !matches!(event.moment, Moment::Prompted { .. }),
-        Agent::Copilot => copilot::can_tell(&event.moment),
+        Agent::Cursor => !matches!(event.moment, Moment::PromptSubmitted { .. }),
+        Agent::Copilot => copilot::shows_answer(&event.moment),
         _ => true,
     }
 }
 
 /// Makes an identifier for something that has none: the same parts always give the same identifier.
-fn made_id(parts: &[&str]) -> String {
+fn derive_id(parts: &[&str]) -> String {
     format!("made-{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
 }
 
@@ -127,8 +127,11 @@ pub struct Event {
     pub session: String,
     /// Where the agent says the transcript is. The file need not exist.
     pub transcript: Option<PathBuf>,
-    /// The agent's working directory.
+    /// The agent's working directory, or the one in which it was started if that is known. Empty if the payload gives
+    /// no absolute path.
     pub cwd: PathBuf,
+    /// The agent's working directory, if it is another than `cwd`.
+    pub moved_to: Option<PathBuf>,
     /// The model, if the agent reports it.
     pub model: Option<String>,
     /// The sub-agent in which the event happened; `None` for the main conversation.
@@ -177,38 +180,38 @@ pub enum Moment {
         summary: String,
     },
     /// The agent finished its turn.
-    Answered {
+    TurnEnded {
         /// The last message of the turn, which the transcript may not contain yet.
         last_message: Option<String>,
         /// Whether a hook already kept the agent from stopping.
         again: bool,
     },
     /// The turn ended with an error.
-    GaveUp {
+    TurnFailed {
         /// `rate_limit`, `overloaded`, …
         error: String,
         /// The message that the user was shown.
         message: Option<String>,
     },
     /// The agent wrote a message before the end of its turn.
-    Said {
+    MessageWritten {
         /// The message.
         text: String,
     },
     /// A prompt was submitted.
-    Prompted {
+    PromptSubmitted {
         /// The text of the prompt.
         prompt: String,
     },
     /// Tools were called. Several calls if the agent reports a batch at once.
-    Used {
+    ToolsUsed {
         /// The calls.
         uses: Vec<ToolUse>,
         /// Whether this is a batch event. Calls that have an event of their own were already reported individually.
         batch: bool,
     },
     /// A sub-agent finished.
-    SubAgentDone {
+    SubAgentStopped {
         /// The sub-agent's identifier.
         id: String,
         /// The sub-agent's type; empty for the agent's own forks.

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::terms::{Named, absolute, script};
+use super::tool_mapping::{NamedInput, absolute, script};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
 /// How many files of one patch are reported at most.
-pub(super) const MOST_FILES: usize = 64;
+pub(super) const MAX_FILES: usize = 64;
 
 /// Returns the patch that a tool call applies: a call of `apply_patch`, or of a shell command that runs `apply_patch`.
 pub(super) fn within<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
@@ -36,7 +36,7 @@ fn is_apply(command: &str) -> bool {
 }
 
 /// Returns one call per file of the patch.
-pub(super) fn uses(patch: &str, cwd: Option<&Path>) -> Vec<Named> {
+pub(super) fn uses(patch: &str, cwd: Option<&Path>) -> Vec<NamedInput> {
     let mut files: Vec<File<'_>> = Vec::new();
     for line in patch.lines() {
         if line.trim_end() == END {
@@ -47,7 +47,7 @@ pub(super) fn uses(patch: &str, cwd: Option<&Path>) -> Vec<Named> {
                 if let Some(file) = files.last_mut() {
                     file.moved = Some(path);
                 }
-            } else if files.len() < MOST_FILES {
+            } else if files.len() < MAX_FILES {
                 files.push(File { what, path, moved: None, lines: Vec::new() });
             }
         } else if let Some(file) = files.last_mut() {
@@ -80,7 +80,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn named(&self, cwd: Option<&Path>) -> Named {
+    fn named(&self, cwd: Option<&Path>) -> NamedInput {
         let path = absolute(self.moved.unwrap_or(self.path), cwd);
         match self.what {
             What::Add => {
@@ -110,7 +110,7 @@ impl File<'_> {
 }
 
 /// Converts a file change that Codex reports as made; its type is `add`, `update` or `delete`.
-pub(super) fn change(path: &str, change: &Value) -> Named {
+pub(super) fn change(path: &str, change: &Value) -> NamedInput {
     let (what, text) = match change["type"].as_str() {
         Some("add") => {
             let content = change["content"].as_str().unwrap_or_default();

@@ -2,24 +2,27 @@
 //! string are kept.
 //!
 //! Strings are shortened before secrets are removed and before a policy sees the value. A secret that the cut splits
-//! may go undetected, so the kept ends must be longer than what a policy keeps: an observation's detail has 10 KiB, and
-//! each end has twice that.
+//! may go undetected, so no word is split, and the kept ends are longer than what a policy keeps: an observation's detail
+//! has 10 KiB, and each end has twice that.
 
 /// JSON of up to this many bytes is not changed.
-const WHOLE: usize = 128 << 10;
+const MAX_UNCUT_BYTES: usize = 128 << 10;
 
 /// How much is kept of each end of a longer string, in bytes of JSON.
 const END: usize = 20 << 10;
 
 /// The longest result, in bytes. A list of very many short strings would exceed it.
-const MOST: usize = 512 << 10;
+const MAX_TOTAL_BYTES: usize = 512 << 10;
 
 /// How far before the cut to look for the beginning of an escape sequence.
 const SEARCH: usize = 4096;
 
-/// Shortens JSON to at most [`MOST`] bytes. The input must be valid JSON.
+/// The longest word that is not split, in bytes. No token is longer.
+const MAX_WORD_BYTES: usize = 2048;
+
+/// Shortens JSON to at most [`MAX_TOTAL_BYTES`] bytes. The input must be valid JSON.
 pub(super) fn shorten(json: &str) -> String {
-    if json.len() <= WHOLE {
+    if json.len() <= MAX_UNCUT_BYTES {
         return json.to_owned();
     }
     let bytes = json.as_bytes();
@@ -35,23 +38,36 @@ pub(super) fn shorten(json: &str) -> String {
             out.push_str(quote);
             at += 1;
         }
-        if out.len() > MOST {
+        if out.len() > MAX_TOTAL_BYTES {
             return as_text(json);
         }
     }
     out.push_str(&json[at..]);
-    if out.len() > MOST { as_text(json) } else { out }
+    if out.len() > MAX_TOTAL_BYTES { as_text(json) } else { out }
 }
 
-/// Shortens plain text of more than [`WHOLE`] bytes to a little more than twice [`END`]. The kept text is cut to its
+/// Shortens plain text of more than [`MAX_UNCUT_BYTES`] bytes to a little more than twice [`END`]. The kept text is cut to its
 /// final length only after secrets are removed, so that the final cut does not split one.
 pub fn shorten_text(text: &str) -> String {
-    if text.len() <= WHOLE {
+    if text.len() <= MAX_UNCUT_BYTES {
         return text.to_owned();
     }
     let (head, tail) = (text.floor_char_boundary(END), text.ceil_char_boundary(text.len() - END));
     let tail = if has_private(&text.as_bytes()[head..tail]) { "" } else { &text[tail..] };
-    format!("{}\n…\n{tail}", &text[..head])
+    format!("{}\n…\n{}", without_last_word(&text[..head]), without_first_word(tail))
+}
+
+/// Drops the word that a cut may have split at the end of a text.
+fn without_last_word(text: &str) -> &str {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_WORD_BYTES))..];
+    let word = near.rfind(char::is_whitespace).map_or(0, |at| near.len() - at);
+    &text[..text.len() - word]
+}
+
+/// Drops the word that a cut may have split at the start of a text.
+fn without_first_word(text: &str) -> &str {
+    let near = &text[..text.floor_char_boundary(MAX_WORD_BYTES)];
+    near.find(char::is_whitespace).map_or(text, |at| &text[at..])
 }
 
 /// Returns the position of the quote that closes a string.
@@ -69,7 +85,8 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
 /// Returns the two ends of the JSON as one string, for values that are too long even with all strings shortened.
 fn as_text(json: &str) -> String {
     let (head, tail) = (json.floor_char_boundary(END), json.ceil_char_boundary(json.len() - END));
-    serde_json::Value::from(format!("{}\n…\n{}", &json[..head], &json[tail..])).to_string()
+    serde_json::Value::from(format!("{}\n…\n{}", without_last_word(&json[..head]), without_first_word(&json[tail..])))
+        .to_string()
 }
 
 /// Appends the content of a string, without the middle of a long one.
@@ -79,13 +96,14 @@ fn push_text(out: &mut String, inside: &str) {
         return;
     }
     let head = head_end(inside);
-    out.push_str(&inside[..head]);
+    // A newline is an escape sequence here, and a blank is never part of one.
+    out.push_str(without_last_word(&inside[..head]));
     out.push_str("\\n…\\n");
     // A section that the user marked as private may begin in the part that is cut out.
     if let Some(tail) = tail_start(inside)
         && !has_private(&inside.as_bytes()[head..tail])
     {
-        out.push_str(&inside[tail..]);
+        out.push_str(without_first_word(&inside[tail..]));
     }
 }
 
@@ -176,6 +194,19 @@ mod tests {
     }
 
     #[test]
+    fn attack_a_key_at_the_cut_of_a_long_output() {
+        let key = format!("AKIA{}", "Q7XK2M9PLT4WZ8RB");
+        for gap in 1..20 {
+            let text = format!("{} {key} {}", " ".repeat(END - gap - 1), "x ".repeat(1 << 18));
+            assert!(!shorten(&json!([text]).to_string()).contains("AKIA"));
+            assert!(!shorten_text(&text).contains("AKIA"));
+            let text = format!("{} {key} {}", "x ".repeat(1 << 18), " ".repeat(END - gap - 1));
+            assert!(!shorten(&json!([text]).to_string()).contains("RB"));
+            assert!(!shorten_text(&text).contains("RB"));
+        }
+    }
+
+    #[test]
     fn plain_texts_keep_their_ends() {
         let text = format!("first {} last", "한 ".repeat(100_000));
         let short = shorten_text(&text);
@@ -203,7 +234,7 @@ mod tests {
             let escaped = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat();
             for json in [json!({"a": text, "b": [text]}).to_string(), format!("[\"{escaped}\"]")] {
                 let short = shorten(&json);
-                prop_assert!(short.len() <= MOST.max(WHOLE));
+                prop_assert!(short.len() <= MAX_TOTAL_BYTES.max(MAX_UNCUT_BYTES));
                 prop_assert!(serde_json::from_str::<Value>(&short).is_ok());
             }
         }

@@ -298,7 +298,7 @@ pub fn next(agent: Agent, scope: Scope) -> Option<&'static str> {
 
 /// Returns the scopes of Claude Code's settings whose hooks the agent may run too. Duplicate-hook detection makes sure
 /// that each event still counts once.
-pub fn runs_claudes(agent: Agent) -> impl Iterator<Item = Scope> {
+pub fn scopes_with_claude_hooks(agent: Agent) -> impl Iterator<Item = Scope> {
     let scopes: &[Scope] = match agent {
         // Only if the user turned on "third-party" configurations.
         Agent::Cursor => &Scope::ALL,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::agents::{Call, Hook, Layout, Profile};
-use super::json::{Document, Piece, Step, Syntax};
+use super::json::{Document, PathStep, Piece, Syntax};
 use crate::protocol::name::Agent;
 
 /// A hook of Throughline's that was found in settings.
@@ -96,7 +96,7 @@ pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<
 
 /// Returns whether this switch is set to true.
 pub fn is_set(text: &str, switch: &str) -> bool {
-    Document::parse(text, Syntax::Strict).is_ok_and(|it| it.get(&[Step::Name(switch)]) == Some(Value::Bool(true)))
+    Document::parse(text, Syntax::Strict).is_ok_and(|it| it.get(&[PathStep::Name(switch)]) == Some(Value::Bool(true)))
 }
 
 /// Returns whether the text has any of the events at its top level and none under `hooks`.
@@ -115,19 +115,19 @@ pub(super) fn is_empty(text: &str, layout: &Layout) -> bool {
 }
 
 /// A path from the top of a document to a value.
-type Way<'a> = Vec<Step<'a>>;
+type JsonPath<'a> = Vec<PathStep<'a>>;
 
-fn event_way<'a>(layout: &Layout, event: &'a str) -> Way<'a> {
-    layout.events.map(Step::Name).into_iter().chain([Step::Name(event)]).collect()
+fn event_path<'a>(layout: &Layout, event: &'a str) -> JsonPath<'a> {
+    layout.events.map(PathStep::Name).into_iter().chain([PathStep::Name(event)]).collect()
 }
 
-fn below<'a>(way: &[Step<'a>], steps: &[Step<'a>]) -> Way<'a> {
+fn below<'a>(way: &[PathStep<'a>], steps: &[PathStep<'a>]) -> JsonPath<'a> {
     [way, steps].concat()
 }
 
 /// Returns the events that the text has.
 fn events(document: &Document, layout: &Layout) -> Result<Vec<String>, Malformed> {
-    let way: Way<'_> = layout.events.map(Step::Name).into_iter().collect();
+    let way: JsonPath<'_> = layout.events.map(PathStep::Name).into_iter().collect();
     let value = document.get(&way).unwrap_or_default();
     if !value.is_object() && layout.events.is_some_and(|events| document.names(&[]).iter().any(|name| name == events)) {
         return Err(Malformed::Shape { place: layout.events.unwrap_or_default().into(), wanted: "an object" });
@@ -146,9 +146,9 @@ fn of_event<'a>(
     layout: &Layout,
     event: &'a str,
     program: &Path,
-) -> Result<Vec<(Way<'a>, Handler, Option<String>)>, Malformed> {
-    let way = event_way(layout, event);
-    let name = way.iter().map(|step| if let Step::Name(name) = step { name } else { "" }).collect::<Vec<_>>().join(".");
+) -> Result<Vec<(JsonPath<'a>, Handler, Option<String>)>, Malformed> {
+    let way = event_path(layout, event);
+    let name = way.iter().map(|step| if let PathStep::Name(name) = step { name } else { "" }).collect::<Vec<_>>().join(".");
     let Some(value) = document.get(&way) else { return Ok(Vec::new()) };
     let Some(items) = value.as_array() else { return Err(Malformed::Shape { place: name, wanted: "an array" }) };
     let matcher = |value: &Value| {
@@ -157,7 +157,7 @@ fn of_event<'a>(
     };
     let mut found = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        let here = below(&way, &[Step::At(at)]);
+        let here = below(&way, &[PathStep::At(at)]);
         if !item.is_object() {
             return Err(Malformed::Shape { place: format!("{name}[]"), wanted: "an object" });
         }
@@ -169,7 +169,7 @@ fn of_event<'a>(
             return Err(Malformed::Shape { place: format!("{name}[].hooks"), wanted: "an array" });
         }
         for (place, handler) in item["hooks"].as_array().into_iter().flatten().enumerate() {
-            let way = below(&here, &[Step::Name("hooks"), Step::At(place)]);
+            let way = below(&here, &[PathStep::Name("hooks"), PathStep::At(place)]);
             found.extend(Handler::parse(handler, layout, program).map(|handler| (way, handler, matcher(item))));
         }
     }
@@ -185,9 +185,9 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
     let mut changed = false;
     if !wanted.is_empty()
         && let Some(version) = layout.version
-        && document.get(&[Step::Name("version")]).is_none()
+        && document.get(&[PathStep::Name("version")]).is_none()
     {
-        document.set(&[Step::Name("version")], &Piece::plain(version));
+        document.set(&[PathStep::Name("version")], &Piece::plain(version));
         changed = true;
     }
     for event in events {
@@ -206,7 +206,7 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
             (Some(hook), None) => {
                 let handler = handler(hook, agent, layout, program);
                 let item = if layout.grouped { Piece::object([("hooks", Piece::List(vec![handler]))]) } else { handler };
-                document.push(&event_way(layout, &event), &item);
+                document.push(&event_path(layout, &event), &item);
                 changed = true;
             }
             (None, _) => {}
@@ -216,7 +216,7 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
 }
 
 /// Removes a handler, and every container that is empty as a result.
-fn remove(document: &mut Document, way: &[Step<'_>]) {
+fn remove(document: &mut Document, way: &[PathStep<'_>]) {
     document.remove(way);
     let mut above = way;
     while let Some((step, rest)) = above.split_last() {
@@ -224,7 +224,7 @@ fn remove(document: &mut Document, way: &[Step<'_>]) {
         // A group without handlers is removed with its matcher.
         let is_empty = match (step, document.get(above)) {
             (_, Some(Value::Array(items))) => items.is_empty(),
-            (Step::Name("hooks"), Some(Value::Object(group))) if above.len() > 1 => !group.contains_key("hooks"),
+            (PathStep::Name("hooks"), Some(Value::Object(group))) if above.len() > 1 => !group.contains_key("hooks"),
             (_, Some(Value::Object(members))) => members.is_empty(),
             _ => false,
         };
@@ -279,7 +279,7 @@ impl Handler {
     fn update(
         &self,
         document: &mut Document,
-        way: &[Step<'_>],
+        way: &[PathStep<'_>],
         hook: &Hook,
         agent: Agent,
         layout: &Layout,
@@ -297,7 +297,7 @@ impl Handler {
             let is_timeout = name == layout.timeout;
             let value = if is_timeout { Value::from(self.timeout.unwrap_or(0).max(wanted)) } else { piece };
             if self.value.get(&name) != Some(&value) {
-                document.set(&below(way, &[Step::Name(&name)]), &Piece::Plain(value));
+                document.set(&below(way, &[PathStep::Name(&name)]), &Piece::Plain(value));
             }
         }
         // Other ways to name a command. They take precedence over ours, or must not be combined with it.
@@ -307,7 +307,7 @@ impl Handler {
             Call::Shell(_) => &["args"],
         };
         for name in others {
-            document.remove(&below(way, &[Step::Name(name)]));
+            document.remove(&below(way, &[PathStep::Name(name)]));
         }
         true
     }

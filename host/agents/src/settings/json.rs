@@ -12,7 +12,7 @@ use super::hooks::Malformed;
 
 /// The syntax that the file's reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Syntax {
+pub(super) enum Syntax {
     /// Plain JSON.
     Strict,
     /// JSON with comments and trailing commas.
@@ -21,7 +21,7 @@ pub enum Syntax {
 
 /// A step from a value to a value inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step<'a> {
+pub(super) enum PathStep<'a> {
     /// The member with that name. If there are two, readers take the last.
     Name(&'a str),
     /// The item at that index.
@@ -142,12 +142,12 @@ impl Document {
     }
 
     /// Returns the value at a path.
-    pub(super) fn get(&self, path: &[Step<'_>]) -> Option<Value> {
+    pub(super) fn get(&self, path: &[PathStep<'_>]) -> Option<Value> {
         serde_json::from_str(&self.json[self.find(path)?]).ok()
     }
 
     /// Returns the names of an object's members in order, each once.
-    pub(super) fn names(&self, path: &[Step<'_>]) -> Vec<String> {
+    pub(super) fn names(&self, path: &[PathStep<'_>]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.container(path).into_iter().flat_map(|it| it.entries).filter_map(|entry| entry.name) {
             if !names.contains(&name) {
@@ -159,12 +159,12 @@ impl Document {
 
     /// Sets the value at a path: replaces the present value, or adds a member at the end. Missing objects on the way
     /// are created.
-    pub(super) fn set(&mut self, path: &[Step<'_>], piece: &Piece) {
+    pub(super) fn set(&mut self, path: &[PathStep<'_>], piece: &Piece) {
         let depth = path.len();
         if let Some(old) = self.find(path) {
             let new = piece.write(&self.style, depth);
             self.replace(old, &new);
-        } else if let Some((Step::Name(name), above)) = path.split_last() {
+        } else if let Some((PathStep::Name(name), above)) = path.split_last() {
             if self.find(above).is_none() {
                 self.set(above, &Piece::Object(Vec::new()));
             }
@@ -174,7 +174,7 @@ impl Document {
     }
 
     /// Appends an item to the list at a path, and creates the list if it is missing.
-    pub(super) fn push(&mut self, path: &[Step<'_>], piece: &Piece) {
+    pub(super) fn push(&mut self, path: &[PathStep<'_>], piece: &Piece) {
         if self.find(path).is_none() {
             self.set(path, &Piece::List(Vec::new()));
         }
@@ -183,12 +183,12 @@ impl Document {
     }
 
     /// Removes the value at a path if there is one.
-    pub(super) fn remove(&mut self, path: &[Step<'_>]) {
+    pub(super) fn remove(&mut self, path: &[PathStep<'_>]) {
         let Some((step, above)) = path.split_last() else { return };
         while let Some(container) = self.container(above) {
             let Some(place) = container.place(*step) else { return };
             self.take(&container, place, above.len());
-            if let Step::At(_) = step {
+            if let PathStep::At(_) = step {
                 return;
             }
         }
@@ -204,7 +204,7 @@ impl Document {
         self.refresh();
     }
 
-    fn find(&self, path: &[Step<'_>]) -> Option<Range<usize>> {
+    fn find(&self, path: &[PathStep<'_>]) -> Option<Range<usize>> {
         let Some((step, above)) = path.split_last() else { return self.span(&self.json) };
         let container = self.container(above)?;
         let place = container.place(*step)?;
@@ -222,7 +222,7 @@ impl Document {
         start..start + value.get().len()
     }
 
-    fn container(&self, path: &[Step<'_>]) -> Option<Container> {
+    fn container(&self, path: &[PathStep<'_>]) -> Option<Container> {
         let span = self.find(path)?;
         let part = &self.json[span.clone()];
         let values: Vec<(Option<String>, &RawValue)> = if part.starts_with('{') {
@@ -249,7 +249,7 @@ impl Document {
         self.bare[range.clone()].find(',').map(|at| range.start + at)
     }
 
-    fn append(&mut self, path: &[Step<'_>], line: &str) {
+    fn append(&mut self, path: &[PathStep<'_>], line: &str) {
         let Some(container) = self.container(path) else { return };
         let depth = path.len();
         let close = container.span.end - 1;
@@ -322,10 +322,10 @@ struct Entry {
 }
 
 impl Container {
-    fn place(&self, step: Step<'_>) -> Option<usize> {
+    fn place(&self, step: PathStep<'_>) -> Option<usize> {
         match step {
-            Step::Name(name) => self.entries.iter().rposition(|entry| entry.name.as_deref() == Some(name)),
-            Step::At(place) => (place < self.entries.len()).then_some(place),
+            PathStep::Name(name) => self.entries.iter().rposition(|entry| entry.name.as_deref() == Some(name)),
+            PathStep::At(place) => (place < self.entries.len()).then_some(place),
         }
     }
 }
@@ -445,20 +445,20 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::Step::{At, Name};
+    use super::PathStep::{At, Name};
     use super::*;
 
     fn document(text: &str) -> Document {
         Document::parse(text, Syntax::Comments).unwrap()
     }
 
-    fn set(text: &str, path: &[Step<'_>], value: Value) -> String {
+    fn set(text: &str, path: &[PathStep<'_>], value: Value) -> String {
         let mut it = document(text);
         it.set(path, &Piece::Plain(value));
         it.into_text()
     }
 
-    fn remove(text: &str, path: &[Step<'_>]) -> String {
+    fn remove(text: &str, path: &[PathStep<'_>]) -> String {
         let mut it = document(text);
         it.remove(path);
         it.into_text()

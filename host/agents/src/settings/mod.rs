@@ -28,7 +28,6 @@ mod plugin;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub use agents::{Hook, Profile};
@@ -38,12 +37,13 @@ pub use plugin::{Plugin, plugin};
 use crate::protocol::name::Agent;
 use throughline_platform::files;
 use throughline_platform::paths::Paths;
+use throughline_platform::permissions;
 
 /// The largest settings file that is read, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// How many symbolic links are followed from a settings file at most.
-const MOST_LINKS: u32 = 40;
+const MAX_LINKS: u32 = 40;
 
 /// Whom a settings file applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +153,7 @@ pub fn read(file: &Path) -> Result<Option<String>, SettingsError> {
     match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error)),
-        Ok(meta) if !meta.is_file() || meta.len() > MOST_BYTES => {
+        Ok(meta) if !meta.is_file() || meta.len() > MAX_BYTES => {
             return Err(unreadable(io::Error::other("it is not a regular file, or it is too large")));
         }
         Ok(_) => {}
@@ -171,7 +171,7 @@ pub fn registered(agent: Agent, file: &Path, text: &str, program: &Path) -> Resu
 }
 
 /// Parses a file that may contain comments. Returns `None` if it cannot be parsed.
-pub fn lenient(text: &str) -> Option<serde_json::Value> {
+pub fn parse_lenient(text: &str) -> Option<serde_json::Value> {
     json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
 }
 
@@ -244,7 +244,7 @@ impl Change {
         edit: impl FnOnce(&str, &agents::Layout, &Path) -> Result<Option<String>, Malformed>,
     ) -> Result<Self, SettingsError> {
         let named = file;
-        let file = behind_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
+        let file = resolve_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
         let before = read(&file)?;
         let text = before.as_deref().unwrap_or_default();
         let mut after = edit(text, &agents::layout(agent, named, text), &file)
@@ -279,7 +279,7 @@ impl Change {
     }
 
     /// Returns whether there is nothing to change.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.before == self.after
     }
 
@@ -303,7 +303,7 @@ impl Change {
     ///
     /// A file cannot be written, or the file changed after the change was planned.
     pub fn apply(&self) -> Result<Option<PathBuf>, SettingsError> {
-        if self.is_nothing() {
+        if self.is_unchanged() {
             return Ok(None);
         }
         let unwritable = |error| SettingsError::Unwritable(self.file.clone(), error);
@@ -311,7 +311,7 @@ impl Change {
         let mut backup = None;
         if let Some(before) = &self.before {
             let meta = fs::metadata(&self.file).map_err(unwritable)?;
-            mode = meta.permissions().mode() & 0o7777;
+            mode = permissions::mode(&meta);
             backup = Some(keep(&self.file, before, mode).map_err(unwritable)?);
         } else if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(unwritable)?;
@@ -320,7 +320,7 @@ impl Change {
             return Err(SettingsError::Changed(self.file.clone()));
         }
         match &self.after {
-            Some(after) => files::replace(&self.file, after.as_bytes(), mode).map_err(unwritable)?,
+            Some(after) => files::replace_atomically(&self.file, after.as_bytes(), mode).map_err(unwritable)?,
             None => fs::remove_file(&self.file).map_err(unwritable)?,
         }
         Ok(backup)
@@ -351,7 +351,7 @@ fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
         match fs::read_to_string(&backup) {
             Ok(kept) if kept == text => return Ok(backup),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                files::replace(&backup, text.as_bytes(), mode)?;
+                files::replace_atomically(&backup, text.as_bytes(), mode)?;
                 return Ok(backup);
             }
             _ => number += 1,
@@ -361,9 +361,9 @@ fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
 
 /// Follows the symbolic links of a settings file, because users keep such files among their dotfiles. The target need
 /// not exist.
-fn behind_links(file: &Path) -> io::Result<PathBuf> {
+fn resolve_links(file: &Path) -> io::Result<PathBuf> {
     let mut file = std::path::absolute(file)?;
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&file) {
             Ok(target) => {
                 file = file.parent().unwrap_or(Path::new("/")).join(target);
@@ -376,7 +376,7 @@ fn behind_links(file: &Path) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 
@@ -396,7 +396,7 @@ mod tests {
         let file = dir.path().join("deep/settings.json");
         assert_eq!(install(&file).apply().unwrap(), None);
         assert_eq!(mode(&file), 0o600);
-        assert!(install(&file).is_nothing());
+        assert!(install(&file).is_unchanged());
     }
 
     #[test]

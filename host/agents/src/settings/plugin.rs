@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::hooks::Malformed;
-use super::json::{Document, Piece, Step, Syntax};
+use super::json::{Document, PathStep, Piece, Syntax};
 use crate::plugin::{ID, NAME};
 
 /// The settings key for marketplaces by name.
@@ -31,11 +31,13 @@ pub struct Plugin {
 pub fn plugin(text: &str) -> Result<Option<Plugin>, Malformed> {
     let settings = parse(text)?;
     let mut found: Option<Plugin> = None;
-    for id in settings.names(&[Step::Name(ENABLED)]) {
+    for id in settings.names(&[PathStep::Name(ENABLED)]) {
         let Some((NAME, market)) = id.split_once('@') else { continue };
         // Claude Code also accepts a list of versions, which means that the plugin is enabled.
-        let on =
-            !matches!(settings.get(&[Step::Name(ENABLED), Step::Name(&id)]), None | Some(Value::Null | Value::Bool(false)));
+        let on = !matches!(
+            settings.get(&[PathStep::Name(ENABLED), PathStep::Name(&id)]),
+            None | Some(Value::Null | Value::Bool(false))
+        );
         if found.as_ref().is_none_or(|found| !found.enabled && on) {
             found = Some(Plugin { folder: source(&settings, market).and_then(|it| directory(&it)), id, enabled: on });
         }
@@ -51,9 +53,9 @@ pub(super) fn enable(text: &str, folder: &Path) -> Result<String, Malformed> {
     let market = json!({"source": {"source": "directory", "path": folder.to_string_lossy()}});
     let mut changed = false;
     if !elsewhere {
-        changed = set(&mut settings, &[Step::Name(MARKETPLACES), Step::Name(NAME)], &market);
+        changed = set(&mut settings, &[PathStep::Name(MARKETPLACES), PathStep::Name(NAME)], &market);
     }
-    changed |= set(&mut settings, &[Step::Name(ENABLED), Step::Name(ID)], &Value::Bool(true));
+    changed |= set(&mut settings, &[PathStep::Name(ENABLED), PathStep::Name(ID)], &Value::Bool(true));
     Ok(if changed { settings.into_text() } else { text.to_owned() })
 }
 
@@ -65,10 +67,10 @@ pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
         return Ok(text.to_owned());
     }
     for (group, name) in [(MARKETPLACES, NAME), (ENABLED, ID)] {
-        let group = [Step::Name(group)];
+        let group = [PathStep::Name(group)];
         let present = settings.get(&group);
         if present.is_some_and(|members| members.get(name).is_some()) {
-            settings.remove(&[group[0], Step::Name(name)]);
+            settings.remove(&[group[0], PathStep::Name(name)]);
             // The group is now empty.
             if settings.names(&group).is_empty() {
                 settings.remove(&group);
@@ -82,7 +84,7 @@ pub(super) fn disable(text: &str, folder: &Path) -> Result<String, Malformed> {
 fn parse(text: &str) -> Result<Document, Malformed> {
     let settings = Document::parse(text, Syntax::Strict)?;
     for group in [MARKETPLACES, ENABLED] {
-        if settings.get(&[Step::Name(group)]).is_some_and(|value| !value.is_object()) {
+        if settings.get(&[PathStep::Name(group)]).is_some_and(|value| !value.is_object()) {
             return Err(Malformed::Shape { place: group.into(), wanted: "an object" });
         }
     }
@@ -91,7 +93,7 @@ fn parse(text: &str) -> Result<Document, Malformed> {
 
 /// Returns the source of a marketplace, if these settings name it.
 fn source(settings: &Document, market: &str) -> Option<Value> {
-    settings.get(&[Step::Name(MARKETPLACES), Step::Name(market), Step::Name("source")])
+    settings.get(&[PathStep::Name(MARKETPLACES), PathStep::Name(market), PathStep::Name("source")])
 }
 
 fn directory(source: &Value) -> Option<PathBuf> {
@@ -99,17 +101,17 @@ fn directory(source: &Value) -> Option<PathBuf> {
 }
 
 /// Sets a value. Returns whether anything changed.
-fn set(settings: &mut Document, path: &[Step<'_>], wanted: &Value) -> bool {
+fn set(settings: &mut Document, path: &[PathStep<'_>], wanted: &Value) -> bool {
     let changes = settings.get(path).as_ref() != Some(wanted);
     if changes {
-        settings.set(path, &laid_out(wanted));
+        settings.set(path, &to_piece(wanted));
     }
     changes
 }
 
-fn laid_out(value: &Value) -> Piece {
+fn to_piece(value: &Value) -> Piece {
     match value {
-        Value::Object(members) => Piece::object(members.iter().map(|(name, value)| (name, laid_out(value)))),
+        Value::Object(members) => Piece::object(members.iter().map(|(name, value)| (name, to_piece(value)))),
         plain => Piece::Plain(plain.clone()),
     }
 }

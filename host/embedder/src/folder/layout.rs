@@ -10,30 +10,30 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use throughline_embedder_wire::{Fault, Purpose};
 
-use super::unusable;
+use super::invalid_model;
 
 /// The largest settings file, in bytes.
-const MOST_SETTINGS: u64 = 1 << 20;
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The largest tokenizer file, in bytes. A vocabulary of 250,000 tokens takes 17 MB.
-const MOST_TOKENIZER: u64 = 128 << 20;
+const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 
 /// The largest weights file, in bytes. Weights are read into memory; large models of the family take 1.3 GB.
-const MOST_WEIGHTS: u64 = 4 << 30;
+const MAX_WEIGHTS_BYTES: u64 = 4 << 30;
 
 /// How many evenly spaced samples of the weights the fingerprint covers.
-const PLACES: usize = 256;
+const SAMPLE_COUNT: usize = 256;
 
 /// The size of each sample, in bytes. Sampling is enough because retraining changes nearly every weight, and hashing
 /// all of them would cost more than running the model.
-const PLACE: usize = 1 << 10;
+const SAMPLE_BYTES: usize = 1 << 10;
 
 /// How many bytes of the hash go into the fingerprint.
-const FINGERPRINT: usize = 6;
+const FINGERPRINT_BYTES: usize = 6;
 
 /// How the token vectors are combined into one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pooling {
+pub(super) enum Pooling {
     /// Their mean.
     Mean,
     /// The vector of the first token, `[CLS]`.
@@ -41,7 +41,7 @@ pub enum Pooling {
 }
 
 /// The contents of a model's folder.
-pub struct Layout {
+pub(super) struct ModelFolder {
     /// `config.json`.
     pub config: Config,
     /// `tokenizer.json`.
@@ -51,37 +51,40 @@ pub struct Layout {
     /// `1_Pooling/config.json`.
     pub pooling: Pooling,
     /// The maximum number of tokens per text; longer texts are truncated.
-    pub longest: usize,
+    pub max_tokens: usize,
     prompts: Value,
     folder: String,
     fingerprint: String,
 }
 
-impl Layout {
+impl ModelFolder {
     /// Reads a model's folder.
-    pub fn read(folder: &Path) -> Result<Self, Fault> {
-        let config_bytes = file(folder, "config.json", MOST_SETTINGS)?;
+    pub(super) fn read(folder: &Path) -> Result<Self, Fault> {
+        let config_bytes = file(folder, "config.json", MAX_SETTINGS_BYTES)?;
         let settings = json("config.json", &config_bytes)?;
         match settings["model_type"].as_str() {
             None | Some("bert") => {}
             Some(other) => {
-                return Err(unusable(format!("config.json: models of type {other:?} are not supported, only \"bert\" is")));
+                return Err(invalid_model(format!(
+                    "config.json: models of type {other:?} are not supported, only \"bert\" is"
+                )));
             }
         }
         let config: Config = serde_json::from_value(settings)
-            .map_err(|error| unusable(format!("config.json does not describe a BERT model: {error}")))?;
+            .map_err(|error| invalid_model(format!("config.json does not describe a BERT model: {error}")))?;
         check(&config)?;
         modules(&optional(folder, "modules.json")?)?;
         let pooling = pooling(&optional(folder, "1_Pooling/config.json")?)?;
-        let longest = optional(folder, "sentence_bert_config.json")?["max_seq_length"].as_u64();
-        let longest = longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(config.max_position_embeddings);
+        let max_tokens = optional(folder, "sentence_bert_config.json")?["max_seq_length"].as_u64();
+        let max_tokens =
+            max_tokens.and_then(|max_tokens| usize::try_from(max_tokens).ok()).unwrap_or(config.max_position_embeddings);
         let prompts =
             optional(folder, "config_sentence_transformers.json")?.get_mut("prompts").map(Value::take).unwrap_or_default();
-        let tokenizer = file(folder, "tokenizer.json", MOST_TOKENIZER)?;
-        let weights = file(folder, "model.safetensors", MOST_WEIGHTS)?;
+        let tokenizer = file(folder, "tokenizer.json", MAX_TOKENIZER_BYTES)?;
+        let weights = file(folder, "model.safetensors", MAX_WEIGHTS_BYTES)?;
         let fingerprint = fingerprint(&[&config_bytes, &tokenizer, &[pooling as u8]], &weights);
         Ok(Self {
-            longest: longest.clamp(3, config.max_position_embeddings),
+            max_tokens: max_tokens.clamp(3, config.max_position_embeddings),
             config,
             tokenizer,
             weights,
@@ -94,13 +97,13 @@ impl Layout {
 
     /// Returns the model's name, built from the folder's name and the fingerprint, such as
     /// `all-MiniLM-L6-v2-0123456789ab`.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let folder: String = self.folder.chars().filter(|c| !c.is_control()).take(60).collect();
         format!("{folder}-{}", self.fingerprint)
     }
 
     /// Returns the prefix that the model expects before a text. It is empty for most models.
-    pub fn prompt(&self, purpose: Purpose) -> &str {
+    pub(super) fn prompt(&self, purpose: Purpose) -> &str {
         let names = match purpose {
             Purpose::Query => &["query"][..],
             Purpose::Document => &["document", "passage", "corpus"],
@@ -112,7 +115,7 @@ impl Layout {
 /// Reads a file of at most `most` bytes.
 fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
     let path = folder.join(name);
-    let fault = |what: String| unusable(format!("{} {what}", path.display()));
+    let fault = |what: String| invalid_model(format!("{} {what}", path.display()));
     let meta = std::fs::metadata(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
     if !meta.is_file() || meta.len() > most {
         return Err(fault(format!("is not a file of at most {most} bytes")));
@@ -124,13 +127,13 @@ fn file(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, Fault> {
 }
 
 fn json(name: &str, bytes: &[u8]) -> Result<Value, Fault> {
-    serde_json::from_slice(bytes).map_err(|error| unusable(format!("{name} is not valid JSON: {error}")))
+    serde_json::from_slice(bytes).map_err(|error| invalid_model(format!("{name} is not valid JSON: {error}")))
 }
 
 /// Reads an optional settings file; returns null if it does not exist.
 fn optional(folder: &Path, name: &str) -> Result<Value, Fault> {
     if folder.join(name).try_exists().unwrap_or(true) {
-        json(name, &file(folder, name, MOST_SETTINGS)?)
+        json(name, &file(folder, name, MAX_SETTINGS_BYTES)?)
     } else {
         Ok(Value::Null)
     }
@@ -141,7 +144,7 @@ fn check(config: &Config) -> Result<(), Fault> {
     let heads = config.num_attention_heads;
     let sizes = [
         ("vocab_size", config.vocab_size, 4_000_000),
-        ("hidden_size", config.hidden_size, throughline_embedder_wire::MOST_DIMS),
+        ("hidden_size", config.hidden_size, throughline_embedder_wire::MAX_DIMS),
         ("num_hidden_layers", config.num_hidden_layers, 200),
         ("num_attention_heads", heads, config.hidden_size),
         ("intermediate_size", config.intermediate_size, 1 << 17),
@@ -150,11 +153,11 @@ fn check(config: &Config) -> Result<(), Fault> {
     ];
     for (name, size, most) in sizes {
         if !(1..=most).contains(&size) {
-            return Err(unusable(format!("config.json: {name} is {size}, but must be between 1 and {most}")));
+            return Err(invalid_model(format!("config.json: {name} is {size}, but must be between 1 and {most}")));
         }
     }
     if !config.hidden_size.is_multiple_of(heads) || config.max_position_embeddings < 3 {
-        return Err(unusable("config.json: the sizes are inconsistent"));
+        return Err(invalid_model("config.json: the sizes are inconsistent"));
     }
     Ok(())
 }
@@ -165,7 +168,7 @@ fn modules(modules: &Value) -> Result<(), Fault> {
     for kind in kinds {
         let name = kind.rsplit('.').next().unwrap_or(kind);
         if !["Transformer", "Pooling", "Normalize"].contains(&name) {
-            return Err(unusable(format!("modules.json: {name} is not supported")));
+            return Err(invalid_model(format!("modules.json: {name} is not supported")));
         }
     }
     Ok(())
@@ -184,7 +187,7 @@ fn pooling(settings: &Value) -> Result<Pooling, Fault> {
         [] if settings.is_null() => Ok(Pooling::Mean),
         ["pooling_mode_mean_tokens"] => Ok(Pooling::Mean),
         ["pooling_mode_cls_token"] => Ok(Pooling::First),
-        _ => Err(unusable("1_Pooling/config.json: only mean and first-token pooling are supported")),
+        _ => Err(invalid_model("1_Pooling/config.json: only mean and first-token pooling are supported")),
     }
 }
 
@@ -196,11 +199,11 @@ fn fingerprint(settings: &[&[u8]], weights: &[u8]) -> String {
         hash.update(part);
     }
     hash.update((weights.len() as u64).to_le_bytes());
-    let step = (weights.len() / PLACES).max(PLACE);
+    let step = (weights.len() / SAMPLE_COUNT).max(SAMPLE_BYTES);
     for place in weights.chunks(step) {
-        hash.update(&place[..place.len().min(PLACE)]);
+        hash.update(&place[..place.len().min(SAMPLE_BYTES)]);
     }
     let digest = hash.finalize();
-    let nibbles = digest.iter().take(FINGERPRINT).flat_map(|byte| [byte >> 4, byte & 15]);
+    let nibbles = digest.iter().take(FINGERPRINT_BYTES).flat_map(|byte| [byte >> 4, byte & 15]);
     nibbles.filter_map(|nibble| char::from_digit(nibble.into(), 16)).collect()
 }

@@ -11,22 +11,22 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use throughline_embedder_wire::{Embedded, Fault, Kind, Request, VERSION, Vector, normalized};
+use throughline_embedder_wire::{Embedded, Fault, FaultKind, Request, VERSION, Vector, normalized};
 use tokenizers::{Tokenizer, TruncationParams};
 
-use layout::{Layout, Pooling};
+use layout::{ModelFolder, Pooling};
 
 /// How many texts are run through the model at once. Larger groups would only add padding.
-const AT_ONCE: usize = 16;
+const GROUP_SIZE: usize = 16;
 
 /// Returns a permanent fault about the folder's contents.
-fn unusable(what: impl std::fmt::Display) -> Fault {
-    Fault::lasting(Kind::Model, what.to_string())
+fn invalid_model(what: impl std::fmt::Display) -> Fault {
+    Fault::permanent(FaultKind::Model, what.to_string())
 }
 
 /// Loads the model and embeds the request's texts.
-pub fn embed(folder: &Path, request: &Request) -> Result<Embedded, Fault> {
-    let layout = Layout::read(folder)?;
+pub(crate) fn embed(folder: &Path, request: &Request) -> Result<Embedded, Fault> {
+    let layout = ModelFolder::read(folder)?;
     let model = Model::load(&layout)?;
     let prompt = layout.prompt(request.purpose);
     let texts: Vec<String> = request.texts.iter().map(|text| format!("{prompt}{text}")).collect();
@@ -42,19 +42,21 @@ struct Model {
 }
 
 impl Model {
-    fn load(layout: &Layout) -> Result<Self, Fault> {
+    fn load(layout: &ModelFolder) -> Result<Self, Fault> {
         let mut tokenizer = Tokenizer::from_bytes(&layout.tokenizer)
-            .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
-        // `pooled` pads each group of texts.
+            .map_err(|error| invalid_model(format!("tokenizer.json cannot be used: {error}")))?;
+        // `embed_group` pads each group of texts.
         tokenizer.with_padding(None);
-        let cut = TruncationParams { max_length: layout.longest, ..TruncationParams::default() };
-        tokenizer.with_truncation(Some(cut)).map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
-        let weights = |error| unusable(format!("model.safetensors does not match config.json: {error}"));
+        let cut = TruncationParams { max_length: layout.max_tokens, ..TruncationParams::default() };
+        tokenizer
+            .with_truncation(Some(cut))
+            .map_err(|error| invalid_model(format!("tokenizer.json cannot be used: {error}")))?;
+        let weights = |error| invalid_model(format!("model.safetensors does not match config.json: {error}"));
         let tensors = candle_core::safetensors::load_buffer(&layout.weights, &Device::Cpu).map_err(weights)?;
         let variables = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
         let bert = BertModel::load(variables, &layout.config).map_err(weights)?;
-        let padding =
-            u32::try_from(layout.config.pad_token_id).map_err(|_| unusable("config.json: pad_token_id is too large"))?;
+        let padding = u32::try_from(layout.config.pad_token_id)
+            .map_err(|_| invalid_model("config.json: pad_token_id is too large"))?;
         Ok(Self { bert, tokenizer, pooling: layout.pooling, padding })
     }
 
@@ -63,25 +65,25 @@ impl Model {
         let encoded = self
             .tokenizer
             .encode_batch(texts.iter().map(String::as_str).collect(), true)
-            .map_err(|error| unusable(format!("tokenizer.json cannot be used: {error}")))?;
+            .map_err(|error| invalid_model(format!("tokenizer.json cannot be used: {error}")))?;
         let tokens: Vec<&[u32]> = encoded.iter().map(tokenizers::Encoding::get_ids).collect();
         // Group texts of similar length, so that little padding is needed.
         let mut order: Vec<usize> = (0..tokens.len()).collect();
         order.sort_by_key(|place| tokens[*place].len());
         let mut vectors = vec![Vector(Vec::new()); tokens.len()];
-        for places in order.chunks(AT_ONCE) {
+        for places in order.chunks(GROUP_SIZE) {
             let group: Vec<&[u32]> = places.iter().map(|place| tokens[*place]).collect();
-            let pooled = self.pooled(&group).map_err(|error| unusable(format!("the model failed: {error}")))?;
+            let pooled = self.embed_group(&group).map_err(|error| invalid_model(format!("the model failed: {error}")))?;
             for (place, vector) in places.iter().zip(pooled) {
                 vectors[*place] =
-                    Vector(normalized(vector).map_err(|what| unusable(format!("in the model's output, {what}")))?);
+                    Vector(normalized(vector).map_err(|what| invalid_model(format!("in the model's output, {what}")))?);
             }
         }
         Ok(vectors)
     }
 
     /// Returns one vector for each list of tokens.
-    fn pooled(&self, group: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
+    fn embed_group(&self, group: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
         let width = group.iter().map(|tokens| tokens.len()).max().unwrap_or_default().max(1);
         let padded = |tokens: &[u32]| {
             let rest = width - tokens.len();

@@ -117,7 +117,7 @@ fn pooling_is_as_the_folder_says() {
     assert!(!close(&first.vectors[0], &mean.vectors[0]));
     assert_ne!(first.model, mean.model, "vectors that cannot be compared have one name");
     say(json!({"pooling_mode_max_tokens": true}));
-    assert_eq!(ask(folder.path(), &["token"]).unwrap_err().kind, Kind::Model);
+    assert_eq!(ask(folder.path(), &["token"]).unwrap_err().kind, FaultKind::Model);
 }
 
 #[test]
@@ -186,6 +186,6 @@ fn what_is_no_model_is_refused() {
     ];
     for (number, refused) in refused.into_iter().enumerate() {
         let fault = refused.map(|embedded| embedded.model).expect_err(&format!("number {number} is taken"));
-        assert_eq!((fault.kind, fault.retryable), (Kind::Model, false), "{number}: {fault:?}");
+        assert_eq!((fault.kind, fault.retryable), (FaultKind::Model, false), "{number}: {fault:?}");
     }
 }

@@ -15,7 +15,7 @@ pub struct Endpoint {
 }
 
 /// The longest accepted URL, in bytes.
-const LONGEST: usize = 2_000;
+const MAX_URL_BYTES: usize = 2_000;
 
 impl Endpoint {
     /// Parses a base URL. Errors say what is wrong but never quote the URL, since it may contain a key.
@@ -23,7 +23,7 @@ impl Endpoint {
     /// Accepts only URLs that every parser reads the same way, so that the host checked here is the host that is
     /// connected to.
     pub fn parse(url: &str) -> Result<Self, &'static str> {
-        if url.len() > LONGEST {
+        if url.len() > MAX_URL_BYTES {
             return Err("it is too long");
         }
         let (is_secure, rest) = match url.split_once("://") {

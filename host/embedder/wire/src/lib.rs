@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 pub use batch::batches;
 pub use endpoint::Endpoint;
-pub use vector::{MOST_DIMS, Vector, normalized};
+pub use vector::{MAX_DIMS, Vector, normalized};
 
 /// The protocol version. A program that receives another version reports that and does nothing else.
 pub const VERSION: u32 = 1;
 
 /// The longest accepted request, in bytes.
-pub const MOST_REQUEST: u64 = 64 << 20;
+pub const MAX_REQUEST: u64 = 64 << 20;
 
 /// A request to embed texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,7 +146,7 @@ pub struct Embedded {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The kind of fault.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// What happened and where, in one sentence without a full stop. It never contains a key.
     pub message: String,
     /// Whether the same request may succeed later.
@@ -159,7 +159,7 @@ pub struct Fault {
 /// Kinds of faults, distinguished by what the user can do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FaultKind {
     /// The request is invalid: a bad setting, an empty text, or another protocol version.
     Request,
     /// The key is missing or the server rejects it.
@@ -184,12 +184,12 @@ pub enum Kind {
 
 impl Fault {
     /// Creates a permanent fault: the same request would fail again.
-    pub fn lasting(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn permanent(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: false, retry_after_ms: None }
     }
 
     /// Creates a temporary fault: the same request may succeed later.
-    pub fn passing(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn temporary(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: true, retry_after_ms: None }
     }
 }
@@ -227,7 +227,7 @@ mod tests {
         let text = serde_json::to_string(&answer).unwrap();
         assert_eq!(text, r#"{"embedded":{"version":1,"model":"m","dims":2,"vectors":["AACAPwAAAAA="]}}"#);
         assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
-        let failed = Answer::Failed(Fault::lasting(Kind::Key, "none"));
+        let failed = Answer::Failed(Fault::permanent(FaultKind::Key, "none"));
         let text = serde_json::to_string(&failed).unwrap();
         assert_eq!(text, r#"{"failed":{"kind":"key","message":"none","retryable":false}}"#);
         assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), failed);

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The maximum number of numbers in a vector: twice what the largest models produce.
-pub const MOST_DIMS: usize = 8_192;
+pub const MAX_DIMS: usize = 8_192;
 
 /// The numbers of a vector.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ impl Vector {
 
 /// Scales a vector to length 1. Fails if the vector has no direction: it is empty, zero, infinite or not a number.
 pub fn normalized(mut vector: Vec<f32>) -> Result<Vec<f32>, &'static str> {
-    if vector.is_empty() || vector.len() > MOST_DIMS {
+    if vector.is_empty() || vector.len() > MAX_DIMS {
         return Err("a vector has no numbers, or more than any model produces");
     }
     if vector.iter().any(|number| !number.is_finite()) {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_has_no_direction_is_refused() {
-        for vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![f32::INFINITY], vec![1.0; MOST_DIMS + 1]] {
+        for vector in [vec![], vec![0.0, 0.0], vec![f32::NAN, 1.0], vec![f32::INFINITY], vec![1.0; MAX_DIMS + 1]] {
             assert!(normalized(vector).is_err());
         }
         assert_eq!(normalized(vec![3.0, 4.0]).unwrap(), [0.6, 0.8]);

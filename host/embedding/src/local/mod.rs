@@ -32,7 +32,7 @@ pub fn embed(text: &str) -> Option<Embedding> {
     let mut all = 0;
     let mut lower = String::new();
     let mut pieces = Vec::new();
-    words::each(text, |word| match word {
+    words::for_each_word(text, |word| match word {
         Word::Latin { text, bytes } => {
             cut(text, &mut lower, &mut pieces);
             let mut known_here = 0;
@@ -60,15 +60,15 @@ fn cut(word: &str, lower: &mut String, pieces: &mut Vec<wordpiece::Piece>) {
     pieces.clear();
     lower.clear();
     lower.extend(word.chars().flat_map(char::to_lowercase));
-    if let Some(whole) = wordpiece::whole(lower) {
+    if let Some(whole) = wordpiece::find_whole_token(lower) {
         pieces.push(whole);
         return;
     }
     let mut start = 0;
-    for part in words::parts(word) {
+    for part in words::split_word(word) {
         // Lower-case text may be longer, but it is made character by character, so the parts still line up.
         let end = start + part.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum::<usize>();
-        wordpiece::cut(&lower[start..end], pieces);
+        wordpiece::tokenize(&lower[start..end], pieces);
         start = end;
     }
 }
@@ -107,7 +107,7 @@ mod tests {
 
     fn tokens(text: &str) -> Vec<String> {
         let (mut tokens, mut lower, mut pieces) = (Vec::new(), String::new(), Vec::new());
-        words::each(text, |word| {
+        words::for_each_word(text, |word| {
             if let Word::Latin { text, .. } = word {
                 cut(text, &mut lower, &mut pieces);
                 tokens.extend(pieces.iter().map(|piece| piece.row.name()));
@@ -198,7 +198,7 @@ mod tests {
             let before = table::lookups();
             embed(&text);
             // At most one look-up of every length starts at each byte, once for the whole word and once for its part.
-            let most = 2 * table::LONGEST * (text.len() * 3 + 1);
+            let most = 2 * table::MAX_TOKEN_BYTES * (text.len() * 3 + 1);
             prop_assert!(table::lookups() - before <= most);
         }
     }

@@ -18,7 +18,7 @@
 
 use super::DIMS;
 
-const FILE: &[u8] = include_bytes!("../../models/minilm/model.bin");
+const MODEL_FILE: &[u8] = include_bytes!("../../models/minilm/model.bin");
 
 const HEADER: usize = 32;
 const TOKENS: usize = header(1);
@@ -27,31 +27,31 @@ const SLOT_COUNT: usize = header(3);
 const TEXT_LEN: usize = header(4);
 
 /// The length of the longest token, in bytes.
-pub const LONGEST: usize = header(5);
+pub(super) const MAX_TOKEN_BYTES: usize = header(5);
 
 const SLOTS: &[u8] = section(HEADER, SLOT_COUNT * 2);
-const BEGINNINGS: &[u8] = section(HEADER + SLOT_COUNT * 2, (TOKENS + 1) * 4);
+const TEXT_OFFSETS: &[u8] = section(HEADER + SLOT_COUNT * 2, (TOKENS + 1) * 4);
 const SCALES: &[u8] = section(HEADER + SLOT_COUNT * 2 + (TOKENS + 1) * 4, TOKENS * 4);
 const TEXT_START: usize = HEADER + SLOT_COUNT * 2 + (TOKENS + 1) * 4 + TOKENS * 4;
 const TEXT: &[u8] = section(TEXT_START, TEXT_LEN);
 const VECTORS: &[u8] = section(TEXT_START + TEXT_LEN, TOKENS * DIMS);
 
-const EMPTY: u16 = 0xffff;
+const EMPTY_SLOT: u16 = 0xffff;
 
 const _: () = {
-    assert!(matches!(FILE.first_chunk(), Some(b"TLembed1")), "model.bin is not a model");
+    assert!(matches!(MODEL_FILE.first_chunk(), Some(b"TLembed1")), "model.bin is not a model");
     assert!(header(0) == DIMS, "model.bin has other dimensions");
     assert!(SLOT_COUNT.is_power_of_two() && TOKENS < SLOT_COUNT / 2, "model.bin has too few slots");
-    assert!(FILE.len() == TEXT_START + TEXT_LEN + TOKENS * DIMS, "model.bin has another length than its header says");
+    assert!(MODEL_FILE.len() == TEXT_START + TEXT_LEN + TOKENS * DIMS, "model.bin has another length than its header says");
 };
 
 /// Returns the number at `index` in the header.
 const fn header(index: usize) -> usize {
-    u32_at(FILE, 2 + index) as usize
+    u32_at(MODEL_FILE, 2 + index) as usize
 }
 
 const fn section(start: usize, len: usize) -> &'static [u8] {
-    FILE.split_at(start).1.split_at(len).0
+    MODEL_FILE.split_at(start).1.split_at(len).0
 }
 
 const fn u32_at(bytes: &[u8], index: usize) -> u32 {
@@ -61,7 +61,7 @@ const fn u32_at(bytes: &[u8], index: usize) -> u32 {
 
 /// The position of a token in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum TokenPosition {
     /// At the beginning of the word.
     Start,
     /// After the beginning; BERT's vocabulary writes such tokens with `##`.
@@ -70,11 +70,11 @@ pub enum Place {
 
 /// A token of the vocabulary, as its row number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row(u16);
+pub(super) struct Row(u16);
 
 impl Row {
     /// Adds the token's vector to `sum`.
-    pub fn add_to(self, sum: &mut [f32; DIMS]) {
+    pub(super) fn add_to(self, sum: &mut [f32; DIMS]) {
         let row = usize::from(self.0);
         let scale = f32::from_bits(u32_at(SCALES, row));
         let codes = &VECTORS[row * DIMS..(row + 1) * DIMS];
@@ -85,37 +85,37 @@ impl Row {
 
     fn text(self) -> &'static [u8] {
         let row = usize::from(self.0);
-        &TEXT[u32_at(BEGINNINGS, row) as usize..u32_at(BEGINNINGS, row + 1) as usize]
+        &TEXT[u32_at(TEXT_OFFSETS, row) as usize..u32_at(TEXT_OFFSETS, row + 1) as usize]
     }
 
-    fn place(self) -> Place {
-        if usize::from(self.0) < STARTERS { Place::Start } else { Place::Further }
+    fn place(self) -> TokenPosition {
+        if usize::from(self.0) < STARTERS { TokenPosition::Start } else { TokenPosition::Further }
     }
 }
 
 /// The FNV-1a hash of a token, computed byte by byte. A continuing token is hashed with a `#` before it.
 #[derive(Clone, Copy)]
-pub struct Hash(u32);
+pub(super) struct Hash(u32);
 
 impl Hash {
     /// Returns the hash of the empty token.
-    pub fn new(place: Place) -> Self {
+    pub(super) fn new(place: TokenPosition) -> Self {
         let empty = Self(0x811c_9dc5);
         match place {
-            Place::Start => empty,
-            Place::Further => empty.with(b'#'),
+            TokenPosition::Start => empty,
+            TokenPosition::Further => empty.with(b'#'),
         }
     }
 
     /// Returns the hash of the token with one more byte.
     #[must_use]
-    pub fn with(self, byte: u8) -> Self {
+    pub(super) fn with(self, byte: u8) -> Self {
         Self((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 }
 
 /// Looks up the token `text` at `place`; `hash` must be its hash.
-pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
+pub(super) fn find(text: &[u8], place: TokenPosition, hash: Hash) -> Option<Row> {
     #[cfg(test)]
     LOOKUPS.set(LOOKUPS.get() + 1);
     let mut slot = (hash.0 ^ hash.0 >> 16) as usize;
@@ -123,7 +123,7 @@ pub fn find(text: &[u8], place: Place, hash: Hash) -> Option<Row> {
     loop {
         slot &= SLOT_COUNT - 1;
         let row = u16::from_le_bytes([SLOTS[slot * 2], SLOTS[slot * 2 + 1]]);
-        if row == EMPTY {
+        if row == EMPTY_SLOT {
             return None;
         }
         let row = Row(row);
@@ -139,7 +139,7 @@ thread_local!(static LOOKUPS: std::cell::Cell<usize> = const { std::cell::Cell::
 
 /// Returns how many tokens this thread has looked up.
 #[cfg(test)]
-pub fn lookups() -> usize {
+pub(super) fn lookups() -> usize {
     LOOKUPS.get()
 }
 
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    fn lookup(text: &[u8], place: Place) -> Option<Row> {
+    fn lookup(text: &[u8], place: TokenPosition) -> Option<Row> {
         find(text, place, text.iter().fold(Hash::new(place), |hash, &byte| hash.with(byte)))
     }
 
@@ -157,7 +157,7 @@ mod tests {
     fn every_token_finds_itself() {
         for row in 0..u16::try_from(TOKENS).unwrap() {
             let row = Row(row);
-            assert!(row.text().len() <= LONGEST);
+            assert!(row.text().len() <= MAX_TOKEN_BYTES);
             assert_eq!(lookup(row.text(), row.place()), Some(row));
         }
     }
@@ -165,9 +165,9 @@ mod tests {
     #[test]
     fn what_is_no_token_is_not_found() {
         for text in ["", "zzzzzz", "The", "\u{c778}"] {
-            assert_eq!(lookup(text.as_bytes(), Place::Start), None, "{text}");
+            assert_eq!(lookup(text.as_bytes(), TokenPosition::Start), None, "{text}");
         }
-        assert_ne!(lookup(b"ing", Place::Start), lookup(b"ing", Place::Further));
+        assert_ne!(lookup(b"ing", TokenPosition::Start), lookup(b"ing", TokenPosition::Further));
     }
 
     #[test]
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn the_file_is_the_one_that_its_readme_describes() {
-        let digest = throughline_model::digest::hex(&Sha256::digest(FILE));
+        let digest = throughline_model::digest::hex(&Sha256::digest(MODEL_FILE));
         assert!(include_str!("../../models/minilm/README.md").contains(&digest), "model.bin has the SHA-256 {digest}");
     }
 
     impl Row {
         /// Returns the token as BERT's vocabulary writes it.
-        pub fn name(self) -> String {
+        pub(crate) fn name(self) -> String {
             let text = str::from_utf8(self.text()).unwrap();
-            if self.place() == Place::Start { text.to_owned() } else { format!("##{text}") }
+            if self.place() == TokenPosition::Start { text.to_owned() } else { format!("##{text}") }
         }
     }
 }

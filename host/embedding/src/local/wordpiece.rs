@@ -1,13 +1,13 @@
 //! Splits a word into vocabulary tokens, longest match first, as BERT's `WordPiece` does.
 
-use super::table::{Hash, LONGEST, Place, Row, find};
+use super::table::{Hash, MAX_TOKEN_BYTES, Row, TokenPosition, find};
 
 /// The maximum length of a word, in characters; the limit is BERT's.
 const MAX_CHARS: usize = 100;
 
 /// A token of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(super) struct Piece {
     /// The token.
     pub row: Row,
     /// Its length in bytes.
@@ -15,14 +15,14 @@ pub struct Piece {
 }
 
 /// Appends the tokens of `word`, which must be lower case and not empty. Appends nothing if the word cannot be split
-/// into tokens. Makes at most [`LONGEST`] look-ups per byte.
-pub fn cut(word: &str, pieces: &mut Vec<Piece>) {
+/// into tokens. Makes at most [`MAX_TOKEN_BYTES`] look-ups per byte.
+pub(super) fn tokenize(word: &str, pieces: &mut Vec<Piece>) {
     if word.len() > MAX_CHARS && word.chars().count() > MAX_CHARS {
         return;
     }
     let before = pieces.len();
     let mut rest = word;
-    let mut place = Place::Start;
+    let mut place = TokenPosition::Start;
     while !rest.is_empty() {
         let Some(piece) = longest(rest, place) else {
             pieces.truncate(before);
@@ -30,19 +30,19 @@ pub fn cut(word: &str, pieces: &mut Vec<Piece>) {
         };
         rest = &rest[piece.bytes..];
         pieces.push(piece);
-        place = Place::Further;
+        place = TokenPosition::Further;
     }
 }
 
 /// Returns the token that covers all of `word`.
-pub fn whole(word: &str) -> Option<Piece> {
-    longest(word, Place::Start).filter(|piece| piece.bytes == word.len())
+pub(super) fn find_whole_token(word: &str) -> Option<Piece> {
+    longest(word, TokenPosition::Start).filter(|piece| piece.bytes == word.len())
 }
 
-fn longest(text: &str, place: Place) -> Option<Piece> {
+fn longest(text: &str, place: TokenPosition) -> Option<Piece> {
     let bytes = text.as_bytes();
-    let reach = bytes.len().min(LONGEST);
-    let mut hashes = [Hash::new(place); LONGEST + 1];
+    let reach = bytes.len().min(MAX_TOKEN_BYTES);
+    let mut hashes = [Hash::new(place); MAX_TOKEN_BYTES + 1];
     for len in 1..=reach {
         hashes[len] = hashes[len - 1].with(bytes[len - 1]);
     }
@@ -55,7 +55,7 @@ mod tests {
 
     fn tokens(word: &str) -> Vec<String> {
         let mut pieces = Vec::new();
-        cut(word, &mut pieces);
+        tokenize(word, &mut pieces);
         assert!(pieces.is_empty() || pieces.iter().map(|piece| piece.bytes).sum::<usize>() == word.len());
         pieces.into_iter().map(|piece| piece.row.name()).collect()
     }
@@ -65,8 +65,8 @@ mod tests {
         assert_eq!(tokens("unaffable"), ["una", "##ffa", "##ble"]);
         assert_eq!(tokens("token"), ["token"]);
         assert_eq!(tokens("tokenizer"), ["token", "##izer"]);
-        assert_eq!(whole("tokenizer"), None);
-        assert!(whole("words").is_some());
+        assert_eq!(find_whole_token("tokenizer"), None);
+        assert!(find_whole_token("words").is_some());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// A run of characters between separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word<'a> {
+pub(super) enum Word<'a> {
     /// A word of Latin letters and digits.
     Latin {
         /// The word in its original case, without accents.
@@ -28,7 +28,7 @@ pub enum Word<'a> {
 }
 
 /// Calls `sink` with each word of `text`, in order.
-pub fn each(text: &str, mut sink: impl FnMut(Word<'_>)) {
+pub(super) fn for_each_word(text: &str, mut sink: impl FnMut(Word<'_>)) {
     let mut run = Run { latin: String::new(), bytes: 0 };
     for c in text.chars() {
         match kind(c) {
@@ -108,7 +108,7 @@ fn push_without_accents(c: char, out: &mut String) {
 
 /// Splits an identifier into its parts: before a capital that follows another character, and before the last of several
 /// capitals followed by a lower-case letter (`HTTPServer`), unless that letter is the `s` of a plural (`APIs`).
-pub fn parts(word: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_word(word: &str) -> impl Iterator<Item = &str> {
     let bytes = word.as_bytes();
     let at = |index: usize| bytes.get(index).copied().unwrap_or(b' ');
     let is_border = move |index: usize| {
@@ -136,7 +136,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each(text, |word| {
+        for_each_word(text, |word| {
             words.push(match word {
                 Word::Latin { text, .. } => text.to_owned(),
                 Word::Foreign { bytes } => format!("<{bytes}>"),
@@ -159,23 +159,23 @@ mod tests {
 
     #[test]
     fn identifiers_have_parts() {
-        let parts = |word| parts(word).collect::<Vec<_>>();
-        assert_eq!(parts("getUserName"), ["get", "User", "Name"]);
-        assert_eq!(parts("XMLHttpRequest"), ["XML", "Http", "Request"]);
-        assert_eq!(parts("IDsList"), ["IDs", "List"]);
-        assert_eq!(parts("APIs"), ["APIs"]);
-        assert_eq!(parts("MAX"), ["MAX"]);
-        assert_eq!(parts("straßeÉtat"), ["straßeÉtat"]);
-        assert_eq!(parts(""), [""; 0]);
+        let split_word = |word| split_word(word).collect::<Vec<_>>();
+        assert_eq!(split_word("getUserName"), ["get", "User", "Name"]);
+        assert_eq!(split_word("XMLHttpRequest"), ["XML", "Http", "Request"]);
+        assert_eq!(split_word("IDsList"), ["IDs", "List"]);
+        assert_eq!(split_word("APIs"), ["APIs"]);
+        assert_eq!(split_word("MAX"), ["MAX"]);
+        assert_eq!(split_word("straßeÉtat"), ["straßeÉtat"]);
+        assert_eq!(split_word(""), [""; 0]);
     }
 
     proptest! {
         #[test]
         fn all_letters_are_counted_and_parts_make_the_whole(text in r"(\PC|[a-zA-Z가-힣é０-ｚ ]){0,200}") {
             let mut counted = 0;
-            each(&text, |word| match word {
+            for_each_word(&text, |word| match word {
                 Word::Latin { text, bytes } => {
-                    assert_eq!(parts(text).collect::<String>(), text);
+                    assert_eq!(split_word(text).collect::<String>(), text);
                     assert!(bytes > 0 && !text.is_empty());
                     counted += bytes;
                 }

@@ -5,48 +5,40 @@
 //! Nothing is queued, so nothing can be lost: work that was skipped because another process was running, or that was
 //! not finished, is found by its cursors at the next start, since transcripts stay where they are.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::reading::{self, Job};
-use super::{minutes, noting};
-use crate::memory::compressing;
+use super::reading::{self, ReadRequest};
+use super::{journal_writer, synthesized_transcript};
+use crate::memory::compression;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
-use throughline_platform::paths::{NAMESPACE, Paths};
+use throughline_platform::process;
 use throughline_sandbox::chain::Compiling;
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The longest a detached process works.
-const LONGEST: Duration = Duration::from_mins(15);
+const MAX_RUN_TIME: Duration = Duration::from_mins(15);
 
 /// How long a detached process waits for another process to finish writing to the database.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long counters of abandoned sessions are kept.
-const LEFT: Duration = Duration::from_hours(30 * 24);
-
-/// Limits for compiling: Python's runtime takes 20 seconds and 1 GB. Address space also counts memory that is only
-/// reserved.
-const COMPILE_SECONDS: u64 = 300;
-const COMPILE_BYTES: u64 = 16 << 30;
+const ABANDONED_AFTER: Duration = Duration::from_hours(30 * 24);
 
 /// The tasks of a detached process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// Read one transcript to its end.
-    ReadOn {
+    ContinueReading {
         /// The transcript.
         path: PathBuf,
         /// The agent's working folder.
@@ -78,109 +70,23 @@ pub enum Task {
         cwd: PathBuf,
     },
     /// Move the journal of a session into the database.
-    Take {
+    StoreJournal {
         /// The session.
         session: String,
     },
     /// Checkpoint the WAL, promote used observations and delete expired ones.
-    Tidy,
+    CleanUp,
     /// Fold old memories of the project of a folder into digests.
     Compress {
         /// The agent's working folder.
         cwd: PathBuf,
     },
     /// Checkpoint the WAL.
-    Checkpoint,
+    CheckpointWal,
     /// Rebuild the index where needed, and compute missing vectors.
     Reindex,
     /// Upgrade the database to the current schema.
     Upgrade,
-}
-
-/// Starts [`Task::ReadOn`].
-pub(super) fn read_on(runtime: &Runtime, path: &Path, cwd: &Path, session: &str) {
-    spawn(runtime, &[OsStr::new("read-on"), path.as_os_str(), cwd.as_os_str(), OsStr::new(session)]);
-}
-
-/// Starts [`Task::ReadSubAgent`].
-pub(super) fn read_sub_agent(runtime: &Runtime, path: &Path, cwd: &Path, session: &str, id: &str) {
-    let words = [OsStr::new("read-sub-agent"), path.as_os_str(), cwd.as_os_str(), OsStr::new(session), OsStr::new(id)];
-    spawn(runtime, &words);
-}
-
-/// Starts [`Task::CatchUp`].
-pub(super) fn catch_up(runtime: &Runtime, folder: &Path, except: &str) {
-    spawn(runtime, &[OsStr::new("catch-up"), folder.as_os_str(), OsStr::new(except)]);
-}
-
-/// Starts [`Task::Compile`].
-pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
-    spawn(runtime, &[OsStr::new("compile"), cwd.as_os_str()]);
-}
-
-/// Starts [`Task::Tidy`].
-pub(super) fn tidy(runtime: &Runtime) {
-    spawn(runtime, &[OsStr::new("tidy")]);
-}
-
-/// Starts [`Task::Checkpoint`] if the WAL has grown long, which searches can cause too. This is cheap: only the length
-/// of the WAL is checked. A caller that lives on must wait for the child.
-pub fn settle(paths: &Paths) -> Option<Child> {
-    // If the process cannot be started, the next command tries again.
-    store::leaves_much(&paths.database()).then(|| start(paths, &[OsStr::new("checkpoint")]).ok()).flatten()
-}
-
-/// Starts [`Task::Reindex`] if there is something to do. This is cheap: the check reads a few rows.
-pub(super) fn reindex(runtime: &Runtime, store: &Store) {
-    if reindex::is_due(runtime, store).unwrap_or(false) {
-        spawn(runtime, &[OsStr::new("reindex")]);
-    }
-}
-
-/// Starts [`Task::Upgrade`]. A caller that lives on must wait for the child.
-pub fn upgrade(runtime: &Runtime) -> Option<Child> {
-    spawn(runtime, &[OsStr::new("upgrade")])
-}
-
-/// Starts [`Task::Compress`] if it is due. This is cheap: the check reads one row.
-pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
-    if compressing::is_due(runtime, store, &Project::of(cwd)).unwrap_or(false) {
-        spawn(runtime, &[OsStr::new("compress"), cwd.as_os_str()]);
-    }
-}
-
-/// Starts [`Task::Take`].
-pub(super) fn take(runtime: &Runtime, session: &str) {
-    spawn(runtime, &[OsStr::new("take"), OsStr::new(session)]);
-}
-
-fn spawn(runtime: &Runtime, arguments: &[&OsStr]) -> Option<Child> {
-    start(&runtime.paths, arguments)
-        .inspect_err(|error| runtime.log.note(Level::Warn, "could not start a background process", error.to_string()))
-        .ok()
-}
-
-fn start(paths: &Paths, arguments: &[&OsStr]) -> io::Result<Child> {
-    Command::new(std::env::current_exe()?)
-        .envs(paths.namespace.as_ref().map(|name| (NAMESPACE, name)))
-        .arg("background")
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .current_dir("/")
-        .spawn()
-}
-
-/// Limits CPU time and address space. A malicious component can take forever to compile, or all memory; with the limits
-/// only this process dies.
-fn limit_compiling() {
-    for (resource, most) in [(Resource::Cpu, COMPILE_SECONDS), (Resource::As, COMPILE_BYTES)] {
-        let now = getrlimit(resource);
-        let most = now.maximum.map_or(most, |hard| hard.min(most));
-        // If a limit cannot be set, the old one stays in force.
-        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-    }
 }
 
 /// Takes a lock file in the data folder; see [`files::try_lock`].
@@ -188,91 +94,72 @@ fn lock(runtime: &Runtime, name: &str) -> io::Result<Option<File>> {
     files::try_lock(&runtime.paths.data.join(name))
 }
 
-/// Runs the task in the detached process.
+/// Prepares the runtime for the detached process, in which nobody waits.
+#[must_use]
+pub fn prepare(runtime: Runtime) -> Runtime {
+    runtime.for_background(Compiling::All(Instant::now() + MAX_RUN_TIME))
+}
+
+/// Runs the task in the detached process. [`prepare`] comes first.
 pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     // Leave the agent's terminal and process group, so that this process survives them.
-    let _ = rustix::process::setsid();
-    runtime.ignore_strangers();
+    let _ = process::start_session();
     match task {
-        Task::Compile { cwd } => return compile_now(runtime, cwd),
-        Task::Upgrade => return upgrade_now(runtime),
+        Task::Compile { cwd } => return compile_policies(runtime, cwd),
+        Task::Upgrade => return upgrade_database(runtime),
         _ => {}
     }
-    let mut store = runtime.store(Access::Write, PATIENCE)?;
+    let mut store = runtime.store(Access::Write, BUSY_TIMEOUT)?;
     match task {
-        Task::Take { session } => return noting::store(runtime, &mut store, session),
+        Task::StoreJournal { session } => return journal_writer::store_journal(runtime, &mut store, session),
         Task::ReadSubAgent { path, cwd, session, id } => {
-            let job = Job {
-                path: Some(path.clone()),
-                roots: runtime.transcript_roots(),
-                session: Some(session.clone()),
-                cwd: Some(cwd.clone()),
-                moment: "sub-agent",
-                only_if_new: true,
-                unterminated: true,
-                sub_agent: Some(id.clone()),
-                ..Job::default()
-            };
-            reading::read(runtime, &mut store, &job, Instant::now() + LONGEST)?;
+            let request = ReadRequest::sub_agent(path.clone(), runtime.transcript_roots(), session, cwd, id);
+            reading::read(runtime, &mut store, &request, Instant::now() + MAX_RUN_TIME)?;
             return Ok(());
         }
-        Task::Compress { cwd } => return compress_now(runtime, &mut store, cwd),
+        Task::Compress { cwd } => return compress_memories(runtime, &mut store, cwd),
         // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
         Task::Reindex => {
-            let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + LONGEST), &mut |_| {})?;
+            let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
             if let Some(made) = report.and_then(|report| report.remade) {
-                runtime.log.note(Level::Info, "the index was rebuilt", format!("{made} memories"));
+                runtime.log.record(Level::Info, "the index was rebuilt", format!("{made} memories"));
             }
             return Ok(());
         }
         _ => {}
     }
     let Some(_lock) = lock(runtime, "background.lock")? else { return Ok(()) };
-    store.relax()?;
-    let until = Instant::now() + LONGEST;
+    store.set_synchronous_normal()?;
+    let until = Instant::now() + MAX_RUN_TIME;
     match task {
         Task::Compile { .. }
-        | Task::Take { .. }
+        | Task::StoreJournal { .. }
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
         | Task::Reindex
         | Task::Upgrade
-        | Task::Checkpoint => {}
-        Task::Tidy => {
+        | Task::CheckpointWal => {}
+        Task::CleanUp => {
             let settings = &runtime.config.observations;
-            store.graduate(&settings.ladder, settings.days, runtime.now, true)?;
-            if let Some(before) = SystemTime::now().checked_sub(LEFT) {
-                runtime.journal().tidy(before)?;
-                minutes::tidy(&runtime.paths.minutes(), before);
+            store.promote_events(&settings.ladder, settings.days, runtime.now, true)?;
+            if let Some(before) = SystemTime::now().checked_sub(ABANDONED_AFTER) {
+                runtime.journal().delete_stale_markers(before)?;
+                synthesized_transcript::delete_stale(&runtime.paths.synthesized_transcripts(), before);
             }
         }
-        Task::ReadOn { path, cwd, session } => {
-            let job = Job {
-                path: Some(path.clone()),
-                roots: runtime.transcript_roots(),
-                session: Some(session.clone()),
-                cwd: Some(cwd.clone()),
-                moment: "catch-up",
-                only_if_new: true,
-                ..Job::default()
-            };
-            noting::store(runtime, &mut store, session)?;
-            store.relax()?;
-            reading::read(runtime, &mut store, &job, until)?;
+        Task::ContinueReading { path, cwd, session } => {
+            let request = ReadRequest::read_on(path.clone(), runtime.transcript_roots(), session, cwd);
+            journal_writer::store_journal(runtime, &mut store, session)?;
+            store.set_synchronous_normal()?;
+            reading::read(runtime, &mut store, &request, until)?;
             projection::write(runtime, &store, session)?;
         }
         Task::CatchUp { folder, except } => {
             for path in reading::unread(runtime, &store, folder, except)? {
-                let job = Job {
-                    path: Some(path),
-                    roots: runtime.transcript_roots(),
-                    moment: "catch-up",
-                    only_if_new: true,
-                    ..Job::default()
-                };
-                match reading::read(runtime, &mut store, &job, until) {
+                let request = ReadRequest::catch_up(path, runtime.transcript_roots());
+                match reading::read(runtime, &mut store, &request, until) {
                     Err(error) if error.is::<StoreError>() => return Err(error),
-                    Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
+                    Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
                     Ok(_) => {}
                 }
             }
@@ -281,31 +168,29 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
     Ok(store.checkpoint()?)
 }
 
-fn compile_now(runtime: &Runtime, cwd: &Path) -> Result<()> {
+fn compile_policies(runtime: &Runtime, cwd: &Path) -> Result<()> {
     throughline_platform::paths::create_private(&runtime.paths.data)?;
     let Some(_lock) = lock(runtime, "compile.lock")? else { return Ok(()) };
-    limit_compiling();
-    runtime.compile(Compiling::All(Instant::now() + LONGEST));
     runtime.default_policy()?;
-    let root = Project::of(cwd).root;
-    runtime.policies(Some(&root))?.compile(Instant::now() + LONGEST);
+    let root = Project::discover(cwd).root;
+    runtime.policies(Some(&root))?.compile(Instant::now() + MAX_RUN_TIME);
     Ok(())
 }
 
 /// Upgrades the database, once: every hook that finds it old starts a process.
-fn upgrade_now(runtime: &Runtime) -> Result<()> {
+fn upgrade_database(runtime: &Runtime) -> Result<()> {
     let Some(_lock) = lock(runtime, "upgrade.lock")? else { return Ok(()) };
-    let store = runtime.store(Access::Existing, PATIENCE)?;
-    runtime.log.note(Level::Info, "the database was upgraded", format!("schema {}", store::SCHEMA_VERSION));
+    let store = runtime.store(Access::Existing, BUSY_TIMEOUT)?;
+    runtime.log.record(Level::Info, "the database was upgraded", format!("schema {}", store::SCHEMA_VERSION));
     Ok(store.checkpoint()?)
 }
 
 /// Folds old memories into digests. It has its own lock: the next session's unread transcripts must not wait for it.
-fn compress_now(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
+fn compress_memories(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
     let Some(_lock) = lock(runtime, "compress.lock")? else { return Ok(()) };
-    let folded = compressing::in_background(runtime, store, &Project::of(cwd))?;
+    let folded = compression::compress_in_background(runtime, store, &Project::discover(cwd))?;
     if folded > 0 {
-        runtime.log.note(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
+        runtime.log.record(Level::Info, "old memories were folded into digests", format!("{folded} memories"));
         store.checkpoint()?;
     }
     Ok(())

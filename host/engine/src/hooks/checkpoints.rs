@@ -1,23 +1,28 @@
 //! Checkpoints: saves the state of a session before its end, after a number of tool calls or when the context fills up.
 //! Mode `auto` continues reading the transcript in a background process; mode `ask` asks the agent for a summary.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Outcome, background};
+use super::{HookResult, spawn};
 use crate::config::{By, Checkpoint, Mode};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{Event, Moment};
+use throughline_model::files::open_regular;
 use throughline_platform::log::Level;
 
 /// How many bytes at the end of a transcript are searched for the token usage of the agent's last request.
-const TAIL: u64 = 256 << 10;
+const TAIL_BYTES: u64 = 256 << 10;
 
 /// Counts tool calls. If a checkpoint is due, starts it or returns the request for a summary.
-pub(super) fn count(runtime: &Runtime, event: &Event, uses: usize) -> Outcome<Option<String>> {
+pub(super) fn count_tool_calls(
+    runtime: &Runtime,
+    event: &Event,
+    transcript: Option<&Path>,
+    uses: usize,
+) -> HookResult<Option<String>> {
     let settings = &runtime.config.checkpoint;
     if settings.mode == Mode::Off || uses == 0 || event.sub_agent.is_some() {
         return Ok(None);
@@ -25,44 +30,40 @@ pub(super) fn count(runtime: &Runtime, event: &Event, uses: usize) -> Outcome<Op
     let journal = runtime.journal();
     let mut due = false;
     for _ in 0..uses {
-        let number = journal.count(&event.session)?;
+        let number = journal.increment_tool_count(&event.session)?;
         due |= settings.by == By::Tools && number.is_multiple_of(u64::from(settings.every));
     }
     if settings.by == By::Tokens {
-        due = is_full(settings, event) && journal.mark(&event.session)?;
+        due = is_full(settings, transcript) && journal.mark(&event.session)?;
     }
     if !due {
         return Ok(None);
     }
     if settings.mode == Mode::Ask {
-        return Ok(Some(request(settings, event, false)));
+        return Ok(Some(summary_request(settings, event, false)));
     }
-    save(runtime, event);
+    match transcript {
+        Some(path) => spawn::continue_reading(runtime, path, &event.cwd, &event.session),
+        None => runtime.log.record(Level::Debug, "a checkpoint was due, but the agent gave no transcript", ""),
+    }
     Ok(None)
 }
 
 /// Asks for a last summary at the end of a turn, in the mode in which the agent is asked for summaries.
-pub(super) fn at_end(runtime: &Runtime, event: &Event) -> Option<String> {
+pub(super) fn request_last_summary(runtime: &Runtime, event: &Event) -> Option<String> {
     let settings = &runtime.config.checkpoint;
-    let Moment::Answered { again: false, .. } = event.moment else { return None };
+    let Moment::TurnEnded { again: false, .. } = event.moment else { return None };
     let journal = runtime.journal();
-    if settings.mode != Mode::Ask || journal.counted(&event.session) == 0 {
+    if settings.mode != Mode::Ask || journal.tool_count(&event.session) == 0 {
         return None;
     }
     // Only once a turn, so that an agent that does not answer is not asked again.
-    journal.recount(&event.session);
-    Some(request(settings, event, true))
-}
-
-fn save(runtime: &Runtime, event: &Event) {
-    match &event.transcript {
-        Some(path) => background::read_on(runtime, path, &event.cwd, &event.session),
-        None => runtime.log.note(Level::Debug, "a checkpoint was due, but the agent gave no transcript", ""),
-    }
+    journal.reset_tool_count(&event.session);
+    Some(summary_request(settings, event, true))
 }
 
 /// The text that asks the agent for a summary.
-fn request(settings: &Checkpoint, event: &Event, last: bool) -> String {
+fn summary_request(settings: &Checkpoint, event: &Event, last: bool) -> String {
     let occasion = if last {
         "the turn is ending. Save its results before you stop"
     } else {
@@ -80,18 +81,18 @@ fn request(settings: &Checkpoint, event: &Event, last: bool) -> String {
 }
 
 /// Returns whether the context is so full that it may be compacted soon.
-fn is_full(settings: &Checkpoint, event: &Event) -> bool {
+fn is_full(settings: &Checkpoint, transcript: Option<&Path>) -> bool {
     let limit = settings.context_window.saturating_sub(settings.reserve_tokens_floor + settings.soft_threshold_tokens);
-    event.transcript.as_deref().and_then(tokens).is_some_and(|tokens| tokens >= u64::from(limit))
+    transcript.and_then(token_usage).is_some_and(|tokens| tokens >= u64::from(limit))
 }
 
 /// Returns the token usage of the agent's last request, from the end of the transcript.
-fn tokens(transcript: &Path) -> Option<u64> {
-    let mut file = File::open(transcript).ok()?;
+fn token_usage(transcript: &Path) -> Option<u64> {
+    let mut file = open_regular(transcript).ok()?;
     let size = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL_BYTES))).ok()?;
     let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    file.take(TAIL_BYTES).read_to_end(&mut bytes).ok()?;
     bytes.split(|&byte| byte == b'\n').rev().find_map(|line| {
         memchr::memmem::find(line, b"\"usage\"")?;
         let line: Value = serde_json::from_slice(line).ok()?;
@@ -120,7 +121,7 @@ mod tests {
                 "input_tokens": 3, "cache_read_input_tokens": tokens, "output_tokens": 7}}})
             .to_string()
         };
-        assert_eq!(tokens(&path), None);
+        assert_eq!(token_usage(&path), None);
         let text = [
             line(100, false),
             line(5_000, false),
@@ -129,6 +130,6 @@ mod tests {
             "{torn".into(),
         ];
         std::fs::write(&path, text.join("\n")).unwrap();
-        assert_eq!(tokens(&path), Some(5_010));
+        assert_eq!(token_usage(&path), Some(5_010));
     }
 }

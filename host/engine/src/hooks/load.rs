@@ -17,66 +17,72 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::reading::{self, Job};
-use super::{Outcome, PATIENCE, ProjectMemories, background, noting};
+use super::reading::{self, ReadRequest};
+use super::synthesized_transcript::SessionSource;
+use super::{HookResult, ProjectMemories, STORE_BUSY_TIMEOUT, journal_writer, session_project, spawn};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
-use throughline_store::journal::{self, Seen};
+use throughline_store::journal::HostRecord;
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// How long to wait for other writers when the context does not depend on the write.
-const BRIEFLY: Duration = Duration::from_millis(100);
+const SHOWN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How often observations are promoted or expired, milliseconds.
-const GRADUATE_EVERY: u64 = 24 * 60 * 60 * 1000;
+const PROMOTION_INTERVAL_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Opens the store. If the database is being upgraded, waits as long as the deadline allows: otherwise the agent would
 /// get no context.
 fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
     /// The time that the rest of the start needs.
-    const START: Duration = Duration::from_secs(1);
-    const STEP: Duration = Duration::from_millis(20);
-    let opened = runtime.store(Access::Write, PATIENCE);
+    const CONTEXT_RESERVE: Duration = Duration::from_secs(1);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
+    let opened = runtime.store(Access::Write, STORE_BUSY_TIMEOUT);
     let Err(StoreError::Older(database)) = &opened else { return opened };
-    while Instant::now() + START < deadline {
-        thread::sleep(STEP);
-        if !store::is_long_behind(database) {
-            return runtime.store(Access::Write, PATIENCE);
+    while Instant::now() + CONTEXT_RESERVE < deadline {
+        thread::sleep(POLL_INTERVAL);
+        if !store::needs_long_migration(database) {
+            return runtime.store(Access::Write, STORE_BUSY_TIMEOUT);
         }
     }
     opened
 }
 
 /// Returns the context for the agent at the start of a session.
-pub(super) fn start(runtime: &Runtime, event: &Event, source: &str, deadline: Instant) -> Outcome<Option<String>> {
+pub(super) fn start_session(
+    runtime: &Runtime,
+    event: &Event,
+    source: &SessionSource,
+    how: &str,
+    deadline: Instant,
+) -> HookResult<Option<String>> {
     let mut store = open(runtime, deadline)?;
-    if let Err(error) = catch_up(runtime, &mut store, event) {
-        runtime.log.note(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
+    if let Err(error) = catch_up(runtime, &mut store, event, source) {
+        runtime.log.record(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
-    if let Err(error) = noting::take_up(runtime, &mut store, &event.session) {
-        runtime.log.note(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
+    if let Err(error) = journal_writer::store_left_journals(runtime, &mut store, &event.session) {
+        runtime.log.record(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
     }
-    let project = reading::project_of(&store, &event.session, &event.cwd)?;
-    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+    let project = session_project::project_of(&store, &event.session, &event.cwd)?;
+    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
     }
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let store = Rc::new(store);
-    let (text, used) = context(runtime, &store, &session, source, runtime.config.context.budget, deadline)?;
+    let (text, used) = context(runtime, &store, &session, how, runtime.config.context.budget, deadline)?;
     // The rest is bookkeeping that nobody waits for.
-    if matches!(source, "compact" | "clear") {
+    if matches!(how, "compact" | "clear") {
         // The memories that were shown are no longer in the agent's context.
-        noting::bookkeep(runtime, event, journal::SHOWN_NOTHING, Seen::default());
+        journal_writer::append_host(runtime, event, HostRecord::ShownNothing);
     }
-    noting::shown(runtime, event, source, &used);
-    let seen = Seen { summary: format!("Session started ({source})"), ..Seen::default() };
-    noting::bookkeep(runtime, event, "session_start", seen);
-    if store.leaves_much() || store.graduated_at().is_ok_and(|at| runtime.now.saturating_sub(at) > GRADUATE_EVERY) {
-        background::tidy(runtime);
+    journal_writer::record_shown(runtime, event, how, &used);
+    journal_writer::append_host(runtime, event, HostRecord::SessionStart { source: how });
+    if store.has_large_wal() || store.promoted_at().is_ok_and(|at| runtime.now.saturating_sub(at) > PROMOTION_INTERVAL_MS) {
+        spawn::clean_up(runtime);
     }
-    background::reindex(runtime, &store);
+    spawn::reindex(runtime, &store);
     Ok(text)
 }
 
@@ -90,7 +96,7 @@ pub fn context(
     budget: u32,
     deadline: Instant,
 ) -> Result<(Option<String>, Vec<String>)> {
-    if runtime.is_off(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
+    if runtime.is_excluded(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
         return Ok((None, Vec::new()));
     }
     let memories = ProjectMemories {
@@ -101,7 +107,7 @@ pub fn context(
         shared: runtime.config.sharing.context,
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
-    runtime.secrets.look_in(Path::new(&session.root), Path::new(&session.cwd));
+    runtime.secrets.add_env_files(Path::new(&session.root), Path::new(&session.cwd));
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     let Some(built) = work.build_context(session, source, budget, &[], deadline)? else {
         return Ok((None, Vec::new()));
@@ -129,8 +135,8 @@ pub(super) fn cut(text: &str, budget: usize) -> String {
 
 /// Reads transcripts of earlier sessions of this project that were left unread, within a small time budget of its own.
 /// The rest is read in the background.
-fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
-    let Some(folder) = event.transcript.as_deref().and_then(Path::parent) else {
+fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event, source: &SessionSource) -> Result<()> {
+    let Some(folder) = source.path().and_then(Path::parent) else {
         return Ok(());
     };
     let roots = runtime.transcript_roots();
@@ -143,21 +149,20 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event) -> Result<()> {
         runtime.default_policy()?;
     }
     let until = Instant::now() + Duration::from_millis(runtime.config.hooks.catch_up_ms);
-    store.patience(BRIEFLY);
-    for path in unread.into_iter().filter(|path| Some(path) != event.transcript.as_ref()) {
+    store.set_busy_timeout(SHOWN_BUSY_TIMEOUT);
+    for path in unread.into_iter().filter(|path| Some(path.as_path()) != source.path()) {
         if Instant::now() >= until {
-            background::catch_up(runtime, folder, &event.session);
+            spawn::catch_up(runtime, folder, &event.session);
             return Ok(());
         }
-        let job = Job { path: Some(path), roots: roots.clone(), moment: "catch-up", only_if_new: true, ..Job::default() };
-        match reading::read(runtime, store, &job, until) {
+        match reading::read(runtime, store, &ReadRequest::catch_up(path, roots.clone()), until) {
             Ok(report) if !report.finished => {
-                background::catch_up(runtime, folder, &event.session);
+                spawn::catch_up(runtime, folder, &event.session);
                 return Ok(());
             }
             Ok(_) => {}
             Err(error) if error.is::<StoreError>() => return Err(error),
-            Err(error) => runtime.log.note(Level::Warn, "a transcript was not read", format!("{error:#}")),
+            Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
         }
     }
     Ok(())

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
+use crate::search::SearchRequest;
 use throughline_model::contract::{Memory, SessionRecord};
 use throughline_sandbox::imports::{Fact, MemorySource};
-use throughline_search::query::Query;
-use throughline_store::{DIGEST, Filter, Search, Store};
+use throughline_store::{DIGEST, MemoryFilter, Store};
 
 /// One project's memories. The current session is known, so that "the last session" can exclude it.
 pub struct ProjectMemories {
@@ -24,8 +24,8 @@ pub struct ProjectMemories {
 }
 
 impl ProjectMemories {
-    fn filter(&self, session: Option<&str>, kinds: &[String]) -> Filter {
-        Filter {
+    fn filter(&self, session: Option<&str>, kinds: &[String]) -> MemoryFilter {
+        MemoryFilter {
             project: Some(self.project.clone()),
             session: session.map(str::to_owned),
             kinds: kinds.to_vec(),
@@ -51,15 +51,12 @@ impl MemorySource for ProjectMemories {
     }
 
     fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(without_digests(self.store.in_order(&self.filter(Some(session), kinds), limit)?))
+        Ok(without_digests(self.store.in_learned_order(&self.filter(Some(session), kinds), limit)?))
     }
 
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        let mut query = Query::parse(query, &jiff::Zoned::now());
-        query.kinds.extend_from_slice(kinds);
-        let search = Search::new(&query, Some(&self.project), limit, self.now);
-        let answer = self.store.search(&Search { shared: self.shared, ..search })?;
-        Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
+        let request = SearchRequest::of_policy(query, kinds, &self.project, limit, self.now).with_shared(self.shared);
+        Ok(request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect())
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {
@@ -89,24 +86,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::redaction::tests::redacted;
     use throughline_model::contract::{Draft, Origin, SessionNotes};
     use throughline_model::project::Project;
-    use throughline_store::{Access, Batch, SessionUpdate};
+    use throughline_store::{Access, CommitBatch, Learned, SessionUpdate};
 
     const SESSIONS: [&str; 4] = ["s0", "s1", "s2", "s3"];
 
     /// Everything that a policy of a project can read.
     fn all(memories: &ProjectMemories, query: &str) -> String {
-        const MOST: u32 = 10_000;
+        const ALL: u32 = 10_000;
         let kinds = ["decision".to_owned(), "architecture".to_owned()];
         let mut told =
-            vec![format!("{:?}", memories.knowledge(MOST).unwrap()), format!("{:?}", memories.sessions(MOST).unwrap())];
+            vec![format!("{:?}", memories.knowledge(ALL).unwrap()), format!("{:?}", memories.sessions(ALL).unwrap())];
         for kinds in [&kinds[..], &[]] {
-            told.push(format!("{:?}", memories.recent(kinds, MOST).unwrap()));
-            told.push(format!("{:?}", memories.important(kinds, MOST).unwrap()));
-            told.push(format!("{:?}", memories.search(query, kinds, MOST).unwrap()));
+            told.push(format!("{:?}", memories.recent(kinds, ALL).unwrap()));
+            told.push(format!("{:?}", memories.important(kinds, ALL).unwrap()));
+            told.push(format!("{:?}", memories.search(query, kinds, ALL).unwrap()));
             for session in SESSIONS {
-                told.push(format!("{:?}", memories.of_session(session, kinds, MOST).unwrap()));
+                told.push(format!("{:?}", memories.of_session(session, kinds, ALL).unwrap()));
             }
         }
         told.extend(SESSIONS.map(|session| format!("{:?}", memories.session(session).unwrap())));
@@ -131,7 +129,7 @@ mod tests {
         ) {
             let dir = tempfile::tempdir().unwrap();
             let mut store = Store::open(&dir.path().join("t.db"), Access::Write, Duration::from_secs(1)).unwrap();
-            store.relax().unwrap();
+            store.set_synchronous_normal().unwrap();
             let mut owners = BTreeMap::new();
             for (at, (project, session, word, whole)) in said.iter().enumerate() {
                 let text = format!("kiwi word{word} own{project}zz");
@@ -152,17 +150,15 @@ mod tests {
                     ..SessionUpdate::default()
                 };
                 let name = format!("own{project}zz");
-                let committed = store.commit(&Batch {
+                let learned = Learned { session: Some(update), drafts: vec![(0, draft)], ..Learned::default() };
+                let committed = store.commit(&CommitBatch {
                     project: &Project { id: format!("p{project}"), identity: name.clone(), root: format!("/{name}").into() },
-                    session: Some(&update),
                     session_id: SESSIONS[*session],
-                    drafts: &[(0, draft)],
-                    retracted: &[],
+                    learned: &redacted(learned),
                     policies: &[("p".into(), "d".into())],
-                    states: ("s", &[]),
+                    reader: "s",
                     cursor: None,
                     moment: "stop",
-                    event: None,
                     now: 3_000,
                 });
                 // The first project to use a session owns it.
@@ -173,7 +169,7 @@ mod tests {
             let mut public = BTreeSet::new();
             for (project, word) in &shared {
                 let text = format!("word{word} own{project}zz");
-                let filter = Filter { project: Some(format!("p{project}")), ..Filter::default() };
+                let filter = MemoryFilter { project: Some(format!("p{project}")), ..MemoryFilter::default() };
                 for memory in store.recent(&filter, 1_000).unwrap().iter().filter(|memory| memory.title.ends_with(&text)) {
                     prop_assert!(store.share(&memory.id, 3_500).unwrap().is_some());
                     public.insert((*project, *word));

@@ -10,7 +10,7 @@
 //! So those hooks do not write to the database. `PostToolUse` asks the policy's `observer` for an observation of the
 //! call, redacts it, appends one line to the session's *journal* and exits ([`tracking`]). `Stop`, `PreCompact`,
 //! `SessionEnd`, a checkpoint, or the next session's start moves the journal into the table `events`, in one
-//! transaction ([`noting`]).
+//! transaction ([`journal_writer`]).
 //!
 //! - *The journal.* Records that were taken stay on disk until they are stored. A record that is stored twice is one,
 //!   by the agent's own identifiers (`event_keys`). At 4 MiB a journal is stored in the background; at 32 MiB nothing
@@ -36,16 +36,19 @@
 
 pub mod background;
 mod checkpoints;
-pub mod finding;
-mod gathered;
+mod exclusion;
+mod journal_writer;
 mod load;
 mod memories;
-pub mod minutes;
-mod noting;
 pub mod reading;
 mod recall;
+mod refusal;
 mod saving;
+mod session_project;
+pub mod spawn;
+pub mod synthesized_transcript;
 mod tracking;
+pub mod transcript_lookup;
 pub mod trial;
 
 use std::io::{self, ErrorKind};
@@ -53,9 +56,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+pub use journal_writer::store_journal;
 pub use load::context;
 pub use memories::ProjectMemories;
-pub use noting::store as store_journal;
 
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{self as agent, Event, Moment};
@@ -65,63 +68,68 @@ use throughline_sandbox::chain::{Compiling, NotCompiled};
 use throughline_store::{self as store, Store, StoreError};
 
 /// The longest a hook waits for another process to finish writing to the database.
-pub const PATIENCE: Duration = Duration::from_millis(800);
+pub const STORE_BUSY_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Handles the event and returns the text for standard output, in the agent's own format.
+/// Prepares the runtime for a hook.
+#[must_use]
+pub fn prepare(runtime: Runtime, moment: &Moment, deadline: Instant) -> Runtime {
+    // Only the start of a session needs the default policy at once: without it the agent would get no context. All
+    // other compiling is left to a background process.
+    let compiling = match moment {
+        Moment::Start { .. } => Compiling::Default(deadline),
+        _ => Compiling::Never,
+    };
+    runtime.for_hook(compiling, defer_upgrade)
+}
+
+/// Handles the event and returns the text for standard output, in the agent's own format. [`prepare`] comes first.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
-    if runtime.is_off(&event.cwd) || runtime.is_paused(&event.cwd, &event.session) {
+    let event = &refusal::resolve_folder(runtime, event);
+    if refusal::is_refused(runtime, event) {
         return None;
     }
     // Log lines must be free of these secrets too, whatever happens next.
-    runtime.secrets.look_in(&event.cwd, &event.cwd);
-    runtime.ignore_strangers();
-    runtime.before_opening(leave_older_database);
-    // Only the start of a session needs the default policy at once: without it the agent would get no context. All
-    // other compiling is left to a background process.
-    runtime.compile(match event.moment {
-        Moment::Start { .. } => Compiling::Default(deadline),
-        _ => Compiling::Never,
-    });
-    if let Err(error) = namespace::claim(&runtime.paths, &event.session) {
-        runtime.log.note(
+    runtime.secrets.add_env_files(&event.cwd, &event.cwd);
+    if let Err(error) = namespace::record_session(&runtime.paths, &event.session) {
+        runtime.log.record(
             Level::Warn,
             "could not record the session's namespace; the session is not read",
             error.to_string(),
         );
         return None;
     }
-    let event = &minutes::keep(runtime, event, deadline);
+    let source = &synthesized_transcript::resolve_source(runtime, event, deadline);
     let outcome = match &event.moment {
-        Moment::Start { source } => load::start(runtime, event, source, deadline),
+        Moment::Start { source: how } => load::start_session(runtime, event, source, how, deadline),
         Moment::Compacting { .. }
         | Moment::Compacted { .. }
-        | Moment::Answered { .. }
-        | Moment::GaveUp { .. }
-        | Moment::End { .. } => saving::save(runtime, event, deadline),
-        Moment::Prompted { prompt } => recall::recall(runtime, event, prompt, deadline),
-        Moment::Used { uses, batch } => tracking::track(runtime, event, uses, *batch, deadline),
-        Moment::SubAgentDone { .. } => saving::sub_agent(runtime, event, deadline).map(|()| None),
-        Moment::Said { .. } => Ok(None),
+        | Moment::TurnEnded { .. }
+        | Moment::TurnFailed { .. }
+        | Moment::End { .. } => saving::save(runtime, event, source, deadline),
+        Moment::PromptSubmitted { prompt } => recall::recall(runtime, event, prompt, deadline),
+        Moment::ToolsUsed { uses, batch } => tracking::track(runtime, event, source, uses, *batch, deadline),
+        Moment::SubAgentStopped { .. } => saving::save_sub_agent(runtime, event, deadline).map(|()| None),
+        Moment::MessageWritten { .. } => Ok(None),
         Moment::Other { name } => {
-            runtime.log.note(Level::Debug, "ignored an event that this version does not know", name);
+            runtime.log.record(Level::Debug, "ignored an event that this version does not know", name);
             Ok(None)
         }
     };
     if runtime.reporter().uncompiled.get() {
-        background::compile(runtime, &event.cwd);
+        spawn::compile(runtime, &event.cwd);
     }
     let context = outcome.unwrap_or_else(|error| {
         if error.is::<NotCompiled>() {
             // This happens right after an upgrade that only replaced the program.
-            runtime.log.note(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
-            background::compile(runtime, &event.cwd);
+            runtime.log.record(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
+            spawn::compile(runtime, &event.cwd);
             return None;
         }
         let (level, details) = match error.downcast_ref() {
             Some(StoreError::Older(_)) => (Level::Info, String::new()),
             _ => (Level::Error, format!("{error:#}")),
         };
-        runtime.log.note(level, what_failed(&error), details);
+        runtime.log.record(level, describe_failure(&error), details);
         None
     });
     context.and_then(|context| agent::answer(event, &context))
@@ -129,32 +137,32 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
 
 /// Upgrades a large database from an older version in a background process. A hook would be killed before the upgrade
 /// is done, and the next hook would start over.
-fn leave_older_database(runtime: &Runtime) -> std::result::Result<(), StoreError> {
+fn defer_upgrade(runtime: &Runtime) -> std::result::Result<(), StoreError> {
     let database = runtime.paths.database();
-    if !store::is_long_behind(&database) {
+    if !store::needs_long_migration(&database) {
         return Ok(());
     }
-    background::upgrade(runtime);
+    spawn::upgrade(runtime);
     Err(StoreError::Older(database))
 }
 
 /// Moves the journals of all sessions into the database, so that the latest events are visible. If the database cannot
 /// be written, returns Ok and the caller works with what is there.
-pub fn take_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
+pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
     let is_refusal = |error: &anyhow::Error| {
         let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
         matches!(error.downcast_ref(), Some(StoreError::ReadOnly(..)))
             || matches!(io, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
     };
     // No session's file has an empty name, so this takes every journal.
-    match noting::take_up(runtime, store, "") {
+    match journal_writer::store_left_journals(runtime, store, "") {
         Err(error) if is_refusal(&error) => Ok(()),
         other => other,
     }
 }
 
 /// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
-fn what_failed(error: &anyhow::Error) -> &'static str {
+fn describe_failure(error: &anyhow::Error) -> &'static str {
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",
@@ -173,13 +181,13 @@ pub fn budget_name(moment: &Moment) -> &'static str {
     match moment {
         Moment::Start { .. } => "memory-load",
         Moment::Compacting { .. } | Moment::Compacted { .. } | Moment::Other { .. } => "memory-flush",
-        Moment::Answered { .. } | Moment::GaveUp { .. } => "memory-complete",
-        Moment::SubAgentDone { .. } => "memory-subagent",
-        Moment::Prompted { .. } => "memory-search",
-        Moment::Used { .. } | Moment::Said { .. } => "memory-track",
+        Moment::TurnEnded { .. } | Moment::TurnFailed { .. } => "memory-complete",
+        Moment::SubAgentStopped { .. } => "memory-subagent",
+        Moment::PromptSubmitted { .. } => "memory-search",
+        Moment::ToolsUsed { .. } | Moment::MessageWritten { .. } => "memory-track",
         Moment::End { .. } => "memory-save",
     }
 }
 
 /// The result of all reading and writing in the hooks.
-type Outcome<T> = Result<T>;
+type HookResult<T> = Result<T>;

@@ -4,49 +4,50 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
-use super::reading::project_of;
-use super::{Outcome, PATIENCE, ProjectMemories, noting};
+use super::session_project::project_of;
+use super::{HookResult, ProjectMemories, STORE_BUSY_TIMEOUT, journal_writer};
 use crate::runtime::Runtime;
+use crate::search::SearchRequest;
 use throughline_agents::protocol::shorten::shorten_text;
 use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_search::query::Query;
-use throughline_store::journal::Seen;
-use throughline_store::{Access, PROMPT, Search, StoreError};
+use throughline_store::journal::EventPayload;
+use throughline_store::{Access, PROMPT, StoreError};
 
 /// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
-const BUDGET: u32 = 2_000;
+const CONTEXT_BUDGET: u32 = 2_000;
 
 /// The most memories injected at once.
-const MOST: usize = 5;
+const MAX_INJECTED: usize = 5;
 
 /// How many search results are considered, since some were shown already.
 const CANDIDATES: u32 = 30;
 
 /// Returns the context to show the agent together with the prompt.
-pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> Outcome<Option<String>> {
-    let store = match runtime.store(Access::Existing, PATIENCE) {
+pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> HookResult<Option<String>> {
+    let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
         Ok(store) => Some(store),
         Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
         Err(error) => return Err(error.into()),
     };
     let project = match &store {
         Some(store) => project_of(store, &event.session, &event.cwd)?,
-        None => Project::of(&event.cwd),
+        None => Project::discover(&event.cwd),
     };
-    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
     }
     let prompt = shorten_text(prompt);
     let prompt = runtime.privacy.clean(&prompt).unwrap_or(prompt);
     let policies = runtime.policies(Some(&project.root))?;
-    runtime.secrets.look_in(&project.root, &event.cwd);
+    runtime.secrets.add_env_files(&project.root, &event.cwd);
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let Some(store) = store else {
         let mut work = policies.work(None, deadline)?;
-        keep(runtime, &mut work, event, &prompt, deadline)?;
+        record_prompt(runtime, &mut work, event, &prompt, deadline)?;
         return Ok(None);
     };
     let store = Rc::new(store);
@@ -58,17 +59,15 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         shared: runtime.config.sharing.context,
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
-    keep(runtime, &mut work, event, &prompt, deadline)?;
-    if !agent::can_tell(event) {
+    record_prompt(runtime, &mut work, event, &prompt, deadline)?;
+    if !agent::shows_answer(event) {
         return Ok(None);
     }
     let last = store.last_answer(&event.session)?;
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
-    let mut query = Query::parse(&search.text, &jiff::Zoned::now());
-    query.kinds.extend(search.kinds);
-    let shared = runtime.config.sharing.context;
-    let wanted = Search { is_quick: true, shared, ..Search::new(&query, Some(&project.id), CANDIDATES, runtime.now) };
-    let mut found: Vec<Memory> = store.search(&wanted)?.hits.into_iter().map(|hit| hit.memory).collect();
+    let request = SearchRequest::of_prompt(&search.text, &search.kinds, &project.id, CANDIDATES, runtime.now)
+        .with_shared(runtime.config.sharing.context);
+    let mut found: Vec<Memory> = request.run(&store)?.hits.into_iter().map(|hit| hit.memory).collect();
     let (mut shown, is_all) = runtime.journal().shown(&event.session);
     if !is_all {
         shown.extend(store.shown(&event.session)?);
@@ -77,13 +76,13 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     // What this session said since the last compaction is still in the agent's context.
     let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
     let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
-    let is_good = |it: &Memory| it.score >= search.min_score || covers(&query, it);
+    let is_good = |it: &Memory| it.score >= search.min_score || covers(request.query(), it);
     found.retain(|it| is_good(it) && !shown.contains(&it.id) && !is_before_it(it));
-    found.truncate(MOST.min(search.limit as usize));
+    found.truncate(MAX_INJECTED.min(search.limit as usize));
     if found.is_empty() {
         return Ok(None);
     }
-    let budget = BUDGET.min(runtime.config.context.budget);
+    let budget = CONTEXT_BUDGET.min(runtime.config.context.budget);
     let Some(built) = work.build_context(&session, "prompt", budget, &found, deadline)? else { return Ok(None) };
     let mut texts = [built.text];
     work.redact(&mut texts, deadline)?;
@@ -92,7 +91,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if text.trim().is_empty() {
         return Ok(None);
     }
-    noting::shown(runtime, event, "prompt", &built.used);
+    journal_writer::record_shown(runtime, event, "prompt", &built.used);
     Ok(Some(text))
 }
 
@@ -100,21 +99,21 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
 /// assume a database in which most words are rare.
 fn covers(query: &Query, memory: &Memory) -> bool {
     /// How many bytes of the content are searched: what a memory is about is said at its beginning.
-    const LOOK: usize = 2 << 10;
-    let content = &memory.content[..memory.content.floor_char_boundary(LOOK)];
+    const SEARCHED_BYTES: usize = 2 << 10;
+    let content = &memory.content[..memory.content.floor_char_boundary(SEARCHED_BYTES)];
     let text = [memory.title.as_str(), content, &memory.keywords.join(" "), &memory.files.join(" ")].join("\n");
-    let (found, all) = query.matches(&text);
+    let (found, all) = query.count_matches(&text);
     found >= 2 && found * 10 >= all * 6
 }
 
 /// Records the prompt as an event.
-fn keep(
+fn record_prompt(
     runtime: &Runtime,
     work: &mut throughline_sandbox::chain::Work<'_>,
     event: &Event,
     prompt: &str,
     deadline: Instant,
-) -> Outcome<()> {
+) -> HookResult<()> {
     // Reports from the agent's own background tasks come as prompts too.
     if prompt.trim().is_empty() || prompt.trim_start().starts_with("<task-notification>") {
         return Ok(());
@@ -124,7 +123,12 @@ fn keep(
         None => format!("prompt:{}:{}", runtime.now, &sha256_hex(prompt.as_bytes())[..8]),
     };
     let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let seen = Seen { summary: first.into(), detail: prompt.into(), ..Seen::default() };
-    noting::note(runtime, work, vec![noting::record(runtime, event, PROMPT, key, seen)], deadline)?;
+    let seen = EventPayload { summary: first.into(), detail: prompt.into(), ..EventPayload::default() };
+    journal_writer::append_redacted(
+        runtime,
+        work,
+        vec![journal_writer::new_record(runtime, event, PROMPT, key, seen)],
+        deadline,
+    )?;
     Ok(())
 }

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use serde_json::Value;
-
-use super::{Outcome, checkpoints, noting};
+use super::exclusion::without_excluded;
+use super::synthesized_transcript::SessionSource;
+use super::{HookResult, checkpoints, journal_writer};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::codex;
@@ -16,9 +16,8 @@ use throughline_model::contract::Session;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
-use throughline_privacy::Rules;
 use throughline_sandbox::instance::ToolEvent;
-use throughline_store::journal::{Record, Seen};
+use throughline_store::journal::{EventPayload, JournalRecord};
 use throughline_store::{Access, Failure, OBSERVATION, StoreError};
 
 /// The attribute that identifies equal failures, and how many digits of its hash are kept.
@@ -29,50 +28,52 @@ const SIGNATURE_DIGITS: usize = 24;
 pub(super) fn track(
     runtime: &Runtime,
     event: &Event,
+    source: &SessionSource,
     uses: &[ToolUse],
     batch: bool,
     deadline: Instant,
-) -> Outcome<Option<String>> {
-    let uses = with_codes(runtime, event, uses);
-    let fresh = unseen(runtime, event, &uses, batch);
-    let project = Project::of(&event.cwd);
-    let wanted: Vec<ToolUse> = fresh.iter().filter_map(|it| allowed(&runtime.privacy, it)).collect();
+) -> HookResult<Option<String>> {
+    let uses = with_exit_codes(runtime, event, source, uses);
+    let fresh = unreported_uses(runtime, event, &uses, batch);
+    let project = Project::discover(&event.cwd);
+    let wanted: Vec<ToolUse> = fresh.iter().filter_map(|it| without_excluded(&runtime.privacy, it)).collect();
     let mut answer = None;
     if !wanted.is_empty() {
         let policies = runtime.policies(Some(&project.root))?;
-        runtime.secrets.look_in(&project.root, &event.cwd);
+        runtime.secrets.add_env_files(&project.root, &event.cwd);
         let mut work = policies.work(None, deadline)?;
         let session =
             Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
         let mut records = Vec::new();
         for it in &wanted {
             if let Some(seen) = observe(runtime, &mut work, &session, it, deadline)? {
-                records.push(noting::record(runtime, event, OBSERVATION, it.id.clone(), seen));
+                records.push(journal_writer::new_record(runtime, event, OBSERVATION, it.id.clone(), seen));
             }
         }
-        let failed: Vec<Record> = records.iter().filter(|it| it.seen.failed && !it.seen.interrupted).cloned().collect();
-        let appended = noting::note(runtime, &mut work, records, deadline)?;
-        if appended.iter().any(|it| it.wants_taking()) {
-            super::background::take(runtime, &event.session);
+        let failed: Vec<JournalRecord> =
+            records.iter().filter(|it| it.seen.failed && !it.seen.interrupted).cloned().collect();
+        let appended = journal_writer::append_redacted(runtime, &mut work, records, deadline)?;
+        if appended.iter().any(|it| it.should_take()) {
+            super::spawn::store_journal(runtime, &event.session);
         }
-        answer = warning(runtime, &project, &failed)?;
+        answer = known_failure_warning(runtime, &project, &failed)?;
     }
-    let reminder = checkpoints::count(runtime, event, fresh.len())?;
+    let reminder = checkpoints::count_tool_calls(runtime, event, source.path(), fresh.len())?;
     let said: Vec<String> = answer.into_iter().chain(reminder).collect();
     Ok((!said.is_empty()).then(|| said.join("\n\n")))
 }
 
 /// Returns the tool calls with the exit codes of commands. Codex's hook does not report them, but its rollout has them
 /// just before the hook runs.
-fn with_codes<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse]) -> Cow<'u, [ToolUse]> {
+fn with_exit_codes<'u>(runtime: &Runtime, event: &Event, source: &SessionSource, uses: &'u [ToolUse]) -> Cow<'u, [ToolUse]> {
     /// How many bytes at the end of the rollout are searched.
-    const ENDING: u64 = 256 << 10;
-    let Some(path) = event.transcript.as_ref().filter(|_| event.agent == Agent::Codex) else { return uses.into() };
+    const TAIL_BYTES: u64 = 256 << 10;
+    let Some(path) = source.own_path().filter(|_| event.agent == Agent::Codex) else { return uses.into() };
     if uses.iter().all(|it| it.tool != "Bash" || it.error.is_some()) {
         return uses.into();
     }
     let mut uses = uses.to_vec();
-    let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.ending(ENDING).ok());
+    let ending = transcript::open(path, &runtime.transcript_roots()).ok().and_then(|it| it.read_end(TAIL_BYTES).ok());
     for it in uses.iter_mut().filter(|it| it.tool == "Bash" && it.error.is_none()) {
         let code = ending.as_ref().and_then(|ending| codex::exit_code(ending, &it.id)).filter(|code| *code != 0);
         let said: String = serde_json::from_str(&it.output).unwrap_or_default();
@@ -82,15 +83,15 @@ fn with_codes<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse]) -> Cow<
 }
 
 /// Returns the batched calls that were not reported individually.
-fn unseen<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool) -> Vec<&'u ToolUse> {
+fn unreported_uses<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool) -> Vec<&'u ToolUse> {
     if !batch {
         return uses.iter().collect();
     }
     let keys: Vec<&str> = uses.iter().map(|it| it.id.as_str()).collect();
-    let mut known = runtime.journal().holds(&event.session, &keys);
+    let mut known = runtime.journal().contains_keys(&event.session, &keys);
     // A checkpoint may have moved the journal into the database since.
     if known.contains(&false)
-        && let Ok(store) = runtime.store(Access::Existing, super::PATIENCE)
+        && let Ok(store) = runtime.store(Access::Existing, super::STORE_BUSY_TIMEOUT)
     {
         for (known, key) in known.iter_mut().zip(&keys) {
             *known |= store.has_event(&event.session, key).unwrap_or_default();
@@ -99,58 +100,13 @@ fn unseen<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], batch: bool
     uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it).collect()
 }
 
-/// Returns the tool call without what the user excluded, or `None` if the call is about an excluded tool or path.
-pub(super) fn allowed(rules: &Rules, tool_use: &ToolUse) -> Option<ToolUse> {
-    if rules.is_empty() {
-        return Some(tool_use.clone());
-    }
-    if rules.excludes_tool(&tool_use.tool) {
-        return None;
-    }
-    let mut input: Value = serde_json::from_str(&tool_use.input).unwrap_or(Value::Null);
-    if names_path(rules, &input) {
-        return None;
-    }
-    clean(rules, &mut input);
-    let mut output: Value = serde_json::from_str(&tool_use.output).unwrap_or(Value::Null);
-    clean(rules, &mut output);
-    Some(ToolUse {
-        input: input.to_string(),
-        output: output.to_string(),
-        error: tool_use.error.as_ref().map(|error| rules.clean(error).unwrap_or_else(|| error.clone())),
-        ..tool_use.clone()
-    })
-}
-
-fn names_path(rules: &Rules, value: &Value) -> bool {
-    match value {
-        Value::String(text) => rules.names_path(text),
-        Value::Array(items) => items.iter().any(|item| names_path(rules, item)),
-        Value::Object(fields) => fields.values().any(|item| names_path(rules, item)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn clean(rules: &Rules, value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Some(cleaned) = rules.clean(text) {
-                *text = cleaned;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| clean(rules, item)),
-        Value::Object(fields) => fields.values_mut().for_each(|item| clean(rules, item)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 fn observe(
     runtime: &Runtime,
     work: &mut throughline_sandbox::chain::Work<'_>,
     session: &Session,
     tool_use: &ToolUse,
     deadline: Instant,
-) -> Outcome<Option<Seen>> {
+) -> HookResult<Option<EventPayload>> {
     // Secrets are masked before the policy runs: it may transform the text so that they would not be recognized
     // afterwards.
     let mut texts = [tool_use.input.clone(), tool_use.output.clone(), tool_use.error.clone().unwrap_or_default()];
@@ -174,7 +130,7 @@ fn observe(
             sha256_hex(value.as_bytes())[..SIGNATURE_DIGITS].clone_into(value);
         }
     }
-    Ok(observation.map(|seen| Seen {
+    Ok(observation.map(|seen| EventPayload {
         tool: tool_use.tool.clone(),
         summary: seen.summary,
         detail: seen.detail,
@@ -188,11 +144,11 @@ fn observe(
 }
 
 /// Returns what is known about earlier failures of the same kind.
-fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<Option<String>> {
+fn known_failure_warning(runtime: &Runtime, project: &Project, failed: &[JournalRecord]) -> HookResult<Option<String>> {
     if failed.is_empty() {
         return Ok(None);
     }
-    let store = match runtime.store(Access::Existing, super::PATIENCE) {
+    let store = match runtime.store(Access::Existing, super::STORE_BUSY_TIMEOUT) {
         Err(StoreError::Missing(_) | StoreError::Older(_)) => return Ok(None),
         other => other?,
     };
@@ -200,9 +156,9 @@ fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<O
     for record in failed {
         let Some(signature) = record.seen.attribute(SIGNATURE) else { continue };
         match store.failure(&project.id, signature) {
-            Ok(Some(failure)) => lines.push(warn(&failure)),
+            Ok(Some(failure)) => lines.push(format_warning(&failure)),
             Ok(None) => {}
-            Err(error) => runtime.log.note(Level::Warn, "earlier failures could not be looked up", error.to_string()),
+            Err(error) => runtime.log.record(Level::Warn, "earlier failures could not be looked up", error.to_string()),
         }
     }
     lines.dedup();
@@ -210,7 +166,7 @@ fn warning(runtime: &Runtime, project: &Project, failed: &[Record]) -> Outcome<O
 }
 
 /// Describes a known failure to the agent. Its texts were redacted before they were stored.
-fn warn(failure: &Failure) -> String {
+fn format_warning(failure: &Failure) -> String {
     let times = |number: u32, one: &str, many: &str| match number {
         1 => one.to_owned(),
         number => format!("{number} {many}"),

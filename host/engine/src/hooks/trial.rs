@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use super::reading::{self, Job, Report};
+use super::reading::{self, ReadOutcome, ReadRequest};
 use crate::config::Config;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
@@ -17,10 +17,10 @@ use throughline_platform::paths::Paths;
 use throughline_sandbox::chain::Policies;
 use throughline_sandbox::instance::{BuiltContext, Summary};
 use throughline_sandbox::managed::Managed;
-use throughline_store::{Access, Filter};
+use throughline_store::{Access, MemoryFilter};
 
 /// A limit that no session reaches.
-const ALL: u32 = 100_000;
+const NO_LIMIT: u32 = 100_000;
 
 /// A temporary home for one trial.
 pub struct Trial {
@@ -29,9 +29,9 @@ pub struct Trial {
 }
 
 /// The result of a trial.
-pub struct Outcome {
+pub struct TrialResult {
     /// The result of the reading.
-    pub report: Report,
+    pub report: ReadOutcome,
     /// The memories, without archived turns.
     pub memories: Vec<Memory>,
     /// The session's notes.
@@ -67,8 +67,7 @@ impl Trial {
     /// Uses these policies instead.
     #[must_use]
     pub fn with(self, policies: Rc<Policies>) -> Self {
-        self.runtime.use_only(policies);
-        self
+        Self { runtime: self.runtime.with_policies(policies), ..self }
     }
 
     /// Returns the trial's own folder.
@@ -82,16 +81,15 @@ impl Trial {
     }
 
     /// Reads one transcript.
-    pub fn play(&self, transcript: &Path, deadline: Instant) -> Result<Outcome> {
+    pub fn replay(&self, transcript: &Path, deadline: Instant) -> Result<TrialResult> {
         let runtime = &self.runtime;
         let transcript = transcript.canonicalize().with_context(|| format!("{} does not exist", transcript.display()))?;
-        let mut store = runtime.store(Access::Write, super::PATIENCE)?;
+        let mut store = runtime.store(Access::Write, super::STORE_BUSY_TIMEOUT)?;
         let roots = transcript.parent().map(Path::to_path_buf).into_iter().collect();
-        let job = Job { path: Some(transcript), roots, moment: "ingest", unterminated: true, ..Job::default() };
-        let report = reading::read(runtime, &mut store, &job, deadline)?;
-        let project = Project::of(&report.project);
-        let filter = Filter { session: Some(report.session.clone()), ..Filter::default() };
-        let memories = store.in_order(&filter, ALL)?;
+        let report = reading::read(runtime, &mut store, &ReadRequest::trial(transcript, roots), deadline)?;
+        let project = Project::discover(&report.project);
+        let filter = MemoryFilter { session: Some(report.session.clone()), ..MemoryFilter::default() };
+        let memories = store.in_learned_order(&filter, NO_LIMIT)?;
         let record = store.session(&project.id, &report.session)?;
         let next = Session::new("trial", &project, &project.root, Agent::ClaudeCode.name(), None, runtime.now);
         let budget = runtime.config.context.budget;
@@ -101,6 +99,6 @@ impl Trial {
             (record.notes.unwrap_or_default(), Some(summary).filter(|summary| !summary.text.is_empty()))
         });
         let page = page.map(|text| BuiltContext { text, used });
-        Ok(Outcome { report, memories, notes, summary, page })
+        Ok(TrialResult { report, memories, notes, summary, page })
     }
 }

@@ -9,28 +9,28 @@ use serde_json::Value;
 use throughline_model::contract::Timestamp;
 
 /// The longest line, bytes: the longest content with every character escaped, plus the other fields.
-pub const MOST_LINE: usize = 1 << 20;
+pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// The longest content, bytes. The contract sets this limit for every memory.
-pub const MOST_CONTENT: usize = 64 << 10;
+pub(crate) const MAX_CONTENT_BYTES: usize = 64 << 10;
 
 /// The longest identifier of a memory or a session, bytes.
-pub const MOST_ID: usize = 128;
+pub(crate) const MAX_ID_BYTES: usize = 128;
 
 /// The longest project, bytes: the limit of a path on Linux.
-const MOST_PROJECT: usize = 4096;
+const MAX_PROJECT_BYTES: usize = 4096;
 
 /// The longest type, bytes: the same as for memories saved by hand.
-pub(super) const MOST_TYPE: usize = 64;
+pub(super) const MAX_TYPE_BYTES: usize = 64;
 
 /// The longest title, characters.
-pub(crate) const MOST_TITLE: usize = 200;
+pub(crate) const MAX_TITLE_CHARS: usize = 200;
 
 /// A title made from content that is at least this long, in characters, ends after a sentence.
 const LONG_TITLE: usize = 120;
 
 /// The most keywords, or files, of one memory.
-pub(crate) const MOST_LIST: usize = 256;
+pub(crate) const MAX_LIST: usize = 256;
 
 /// The type of a memory that has none.
 pub(crate) const DEFAULT_TYPE: &str = "learning";
@@ -39,7 +39,7 @@ pub(crate) const DEFAULT_TYPE: &str = "learning";
 const DEFAULT_IMPORTANCE: f32 = 0.5;
 
 /// Numbers below this are seconds, others milliseconds: in seconds it is the year 5138, in milliseconds March 1973.
-const LEAST_MILLISECONDS: f64 = 1e11;
+const MIN_MILLISECONDS: f64 = 1e11;
 
 /// A parsed line.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,7 +69,7 @@ pub struct Line {
 /// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
 /// serde would not do.
 #[derive(Deserialize)]
-struct Fields {
+struct RawFields {
     #[serde(default)]
     id: Value,
     #[serde(default)]
@@ -99,7 +99,7 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
     if !text.starts_with('{') {
         return Err("it is not a JSON object".into());
     }
-    let fields: Fields =
+    let fields: RawFields =
         serde_json::from_str(text).map_err(|error| format!("it is not valid JSON at column {}", error.column()))?;
     let content = match fields.content {
         Value::String(content) if !content.trim().is_empty() => content,
@@ -107,28 +107,28 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
         Value::Null => return Err("it has no content".into()),
         _ => return Err("its content is not a string".into()),
     };
-    if content.len() > MOST_CONTENT {
+    if content.len() > MAX_CONTENT_BYTES {
         return Err("its content is larger than 64 KiB; split it into several memories".into());
     }
     Ok(Line {
-        id: name(fields.id, "id", MOST_ID)?,
-        project: name(fields.project, "project", MOST_PROJECT)?,
-        session: name(fields.session_id, "session_id", MOST_ID)?.unwrap_or_default(),
+        id: name(fields.id, "id", MAX_ID_BYTES)?,
+        project: name(fields.project, "project", MAX_PROJECT_BYTES)?,
+        session: name(fields.session_id, "session_id", MAX_ID_BYTES)?.unwrap_or_default(),
         kind: kind(fields.kind)?,
-        title: string(fields.title, "title")?.map(|title| cut(title.trim(), MOST_TITLE).to_owned()).unwrap_or_default(),
+        title: string(fields.title, "title")?.map(|title| cut(title.trim(), MAX_TITLE_CHARS).to_owned()).unwrap_or_default(),
         content,
         keywords: list(fields.keywords, "keywords")?,
         files: list(fields.files, "files")?,
         importance: importance(&fields.importance)?,
-        created: moment(&fields.created_at)?,
+        created: parse_time(&fields.created_at)?,
     })
 }
 
 /// Returns a title for a memory that has none: its first line, or the first sentences of a long first line.
-pub fn title_of(content: &str) -> String {
+pub(crate) fn title_of(content: &str) -> String {
     let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches('#').trim_start();
-    let start = cut(line, MOST_TITLE);
+    let start = cut(line, MAX_TITLE_CHARS);
     if cut(line, LONG_TITLE).len() == line.len() {
         return line.to_owned();
     }
@@ -182,7 +182,7 @@ pub(crate) fn plain_type(kind: &str) -> Option<String> {
     if kind.is_empty() {
         return Some(DEFAULT_TYPE.into());
     }
-    (kind.len() <= MOST_TYPE && kind.bytes().all(is_plain)).then_some(kind)
+    (kind.len() <= MAX_TYPE_BYTES && kind.bytes().all(is_plain)).then_some(kind)
 }
 
 /// Parses a list of strings, or a single string.
@@ -197,8 +197,8 @@ fn list(value: Value, field: &str) -> Result<Vec<String>, String> {
             .collect::<Result<_, _>>()?,
         _ => return Err(wrong()),
     };
-    if list.len() > MOST_LIST {
-        return Err(format!("it has more than {MOST_LIST} {field}"));
+    if list.len() > MAX_LIST {
+        return Err(format!("it has more than {MAX_LIST} {field}"));
     }
     Ok(list.into_iter().filter(|text| !text.trim().is_empty()).collect())
 }
@@ -217,19 +217,19 @@ fn importance(value: &Value) -> Result<f32, String> {
 
 /// Parses a time: seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a date, with or
 /// without a time, in UTC.
-pub(super) fn moment(value: &Value) -> Result<Option<Timestamp>, String> {
+pub(super) fn parse_time(value: &Value) -> Result<Option<Timestamp>, String> {
     let at = match value {
         Value::Null => return Ok(None),
-        Value::Number(number) => number.as_f64().and_then(since_epoch),
+        Value::Number(number) => number.as_f64().and_then(parse_epoch),
         Value::String(text) if text.trim().is_empty() => return Ok(None),
-        Value::String(text) => written(text.trim()),
+        Value::String(text) => parse_date(text.trim()),
         _ => None,
     };
     at.map(Some).ok_or_else(|| "its created_at is not a time after 1970: use milliseconds, seconds, or RFC 3339".into())
 }
 
-fn since_epoch(number: f64) -> Option<Timestamp> {
-    let milliseconds = if number < LEAST_MILLISECONDS { number * 1000.0 } else { number };
+fn parse_epoch(number: f64) -> Option<Timestamp> {
+    let milliseconds = if number < MIN_MILLISECONDS { number * 1000.0 } else { number };
     // The latest time that jiff can represent: the end of the year 9999.
     #[expect(clippy::cast_precision_loss, reason = "a bound")]
     let most = jiff::Timestamp::MAX.as_millisecond() as f64;
@@ -237,9 +237,9 @@ fn since_epoch(number: f64) -> Option<Timestamp> {
     (0.0..=most).contains(&milliseconds).then_some(milliseconds.round() as Timestamp)
 }
 
-fn written(text: &str) -> Option<Timestamp> {
+fn parse_date(text: &str) -> Option<Timestamp> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() > 4 {
-        return text.parse().ok().and_then(since_epoch);
+        return text.parse().ok().and_then(parse_epoch);
     }
     let utc = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     // The format in which Go writes times into a database: `2026-02-20 10:00:00.5 +0900 KST`.
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn what_is_out_of_bounds_is_named() {
-        let long = "x".repeat(MOST_CONTENT + 1);
+        let long = "x".repeat(MAX_CONTENT_BYTES + 1);
         for (field, why) in [
             (format!(r#""content": "{long}""#), "64 KiB"),
             (format!(r#""content": "c", "id": "{}""#, &long[..129]), "its id has more than 128 bytes"),
@@ -354,8 +354,8 @@ mod tests {
         let sentence = "The scheduler drops a job when the queue is full and nobody waits for it any more.";
         assert_eq!(title_of(&format!("{sentence} {}", "and so on ".repeat(30))), sentence);
         let title = title_of(&"word ".repeat(100));
-        assert!(title.ends_with("word…") && title.chars().count() <= MOST_TITLE + 1);
-        assert_eq!(title_of(&"한".repeat(500)).chars().count(), MOST_TITLE + 1);
+        assert!(title.ends_with("word…") && title.chars().count() <= MAX_TITLE_CHARS + 1);
+        assert_eq!(title_of(&"한".repeat(500)).chars().count(), MAX_TITLE_CHARS + 1);
     }
 
     proptest! {
@@ -378,14 +378,14 @@ mod tests {
                     prop_assert_eq!(line.id, Some(id));
                     prop_assert_eq!(line.session, session);
                 }
-                Err(why) => prop_assert!(content.trim().is_empty() || id.trim().is_empty() || id.len() > MOST_ID, "{}", why),
+                Err(why) => prop_assert!(content.trim().is_empty() || id.trim().is_empty() || id.len() > MAX_ID_BYTES, "{}", why),
             }
         }
 
         #[test]
         fn a_title_is_one_short_line(content in "\\PC{0,20}([ \\n。.]{1,2}\\PC{0,30}){0,20}") {
             let title = title_of(&content);
-            prop_assert!(!title.contains('\n') && title.chars().count() <= MOST_TITLE + 1);
+            prop_assert!(!title.contains('\n') && title.chars().count() <= MAX_TITLE_CHARS + 1);
         }
     }
 }

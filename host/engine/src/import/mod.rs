@@ -18,12 +18,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
+use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
-pub use line::{Line, MOST_LINE, parse};
-use reader::{Lines, Read};
+pub use line::{Line, MAX_LINE_BYTES, parse};
+use reader::{LineOutcome, LineReader};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
-use throughline_store::{Import, Put, Store};
+use throughline_model::redacted::Redacted;
+use throughline_store::{Import, PutOutcome, Store};
 
 /// The most memories stored in one transaction.
 const BATCH: usize = 2_000;
@@ -31,19 +33,16 @@ const BATCH: usize = 2_000;
 /// The most text held at once, bytes. A batch ends at whichever limit comes first.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// How much text is redacted in one call, bytes, because a policy's memory is limited.
-const SHARE_BYTES: usize = 512 << 10;
-
 /// The longest that redacting one chunk may take.
-const PATIENT: Duration = Duration::from_mins(1);
+const CHUNK_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How many bad lines are listed; further ones are only counted.
-const MOST_TOLD: usize = 100;
+const MAX_LISTED_ERRORS: usize = 100;
 
 /// A line that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Bad {
+pub struct LineError {
     /// The line's number, starting at 1.
     pub line: u64,
     /// The reason, without any text of the line itself.
@@ -53,7 +52,7 @@ pub struct Bad {
 /// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
+pub struct ImportReport {
     /// Lines that are not blank.
     pub lines: u64,
     /// Bytes read.
@@ -71,23 +70,23 @@ pub struct Report {
     /// Lines that could not be used.
     pub failed: u64,
     /// The first lines that could not be used.
-    pub errors: Vec<Bad>,
+    pub errors: Vec<LineError>,
 }
 
-impl Report {
+impl ImportReport {
     fn fail(&mut self, line: u64, reason: String) {
         self.failed += 1;
-        if self.errors.len() < MOST_TOLD {
-            self.errors.push(Bad { line, reason });
+        if self.errors.len() < MAX_LISTED_ERRORS {
+            self.errors.push(LineError { line, reason });
         }
     }
 
-    fn count(&mut self, put: Put) {
+    fn count(&mut self, put: PutOutcome) {
         let number = match put {
-            Put::Stored => &mut self.memories,
-            Put::SeenAgain => &mut self.seen_again,
-            Put::Known => &mut self.known,
-            Put::Forgotten => &mut self.forgotten,
+            PutOutcome::Stored => &mut self.memories,
+            PutOutcome::NewOccurrence => &mut self.seen_again,
+            PutOutcome::Known => &mut self.known,
+            PutOutcome::Forgotten => &mut self.forgotten,
         };
         *number += 1;
     }
@@ -104,18 +103,18 @@ pub fn run(
     input: impl BufRead,
     default: &Path,
     mut progress: impl FnMut(u64),
-) -> Result<Report> {
-    let mut lines = Lines::new(input, MOST_LINE);
+) -> Result<ImportReport> {
+    let mut lines = LineReader::new(input, MAX_LINE_BYTES);
     let mut importer = Importer::new(runtime, Some(store), true, default)?;
     loop {
         let understood = match lines.next().context("the input cannot be read")? {
-            Read::End => break,
-            Read::Blank => continue,
-            Read::TooLong => Err(format!("it has more than {} KiB", MOST_LINE >> 10)),
-            Read::Line => parse(lines.line()),
+            LineOutcome::End => break,
+            LineOutcome::Blank => continue,
+            LineOutcome::TooLong => Err(format!("it has more than {} KiB", MAX_LINE_BYTES >> 10)),
+            LineOutcome::Line => parse(lines.line()),
         };
         let taken = match understood {
-            Ok(line) => importer.take(line)?,
+            Ok(line) => importer.add(line)?,
             Err(reason) => Err(reason),
         };
         if let Err(reason) = taken {
@@ -134,9 +133,9 @@ struct Importer<'a> {
     store: Option<&'a mut Store>,
     /// If false, nothing is stored.
     stores: bool,
-    places: Places<'a>,
+    places: TargetProjects<'a>,
     batch: Batch,
-    report: Report,
+    report: ImportReport,
 }
 
 impl<'a> Importer<'a> {
@@ -145,17 +144,17 @@ impl<'a> Importer<'a> {
         if let Some(store) = store.as_ref().filter(|_| stores) {
             store.prepare_import()?;
         }
-        let places = Places { runtime, default, known: HashMap::new() };
-        Ok(Self { runtime, store, stores, places, batch: Batch::default(), report: Report::default() })
+        let places = TargetProjects { runtime, default, known: HashMap::new() };
+        Ok(Self { runtime, store, stores, places, batch: Batch::default(), report: ImportReport::default() })
     }
 
     /// Takes a line, and stores a batch when it is full. The inner error says why the line cannot be used.
-    fn take(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
+    fn add(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
         let place = match self.places.of(line.project.as_deref()) {
             Ok(place) => place,
             Err(reason) => return Ok(Err(reason)),
         };
-        if !place.takes(self.runtime, &line) {
+        if !place.accepts(self.runtime, &line) {
             self.report.left_out += 1;
             return Ok(Ok(()));
         }
@@ -176,7 +175,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Stores the last batch and returns the report.
-    fn finish(mut self) -> Result<Report> {
+    fn finish(mut self) -> Result<ImportReport> {
         self.flush()?;
         if let Some(store) = self.store.as_ref().filter(|_| self.stores) {
             store.finish_import()?;
@@ -186,7 +185,7 @@ impl<'a> Importer<'a> {
 }
 
 /// A project that lines name.
-struct Place {
+struct TargetProject {
     project: Project,
     /// Whether the project is excluded.
     is_off: bool,
@@ -194,26 +193,26 @@ struct Place {
     root: Option<PathBuf>,
 }
 
-impl Place {
+impl TargetProject {
     /// Returns whether the line may be remembered: it must not be paused, excluded, or from a forgotten time.
-    fn takes(&self, runtime: &Runtime, line: &Line) -> bool {
+    fn accepts(&self, runtime: &Runtime, line: &Line) -> bool {
         let at = line.created.unwrap_or(runtime.now);
         !self.is_off
-            && !runtime.intervals.hold(&self.project.id, &[&line.session], at)
+            && !runtime.intervals.is_excluded_at(&self.project.id, &[&line.session], at)
             && !runtime.intervals.is_paused(&self.project.id, &line.session)
     }
 }
 
 /// The projects named so far. They are cached, because finding a folder's repository takes time and many lines name the
 /// same project.
-struct Places<'a> {
+struct TargetProjects<'a> {
     runtime: &'a Runtime,
     default: &'a Path,
-    known: HashMap<Option<String>, std::result::Result<Rc<Place>, String>>,
+    known: HashMap<Option<String>, std::result::Result<Rc<TargetProject>, String>>,
 }
 
-impl Places<'_> {
-    fn of(&mut self, name: Option<&str>) -> std::result::Result<Rc<Place>, String> {
+impl TargetProjects<'_> {
+    fn of(&mut self, name: Option<&str>) -> std::result::Result<Rc<TargetProject>, String> {
         let key = name.map(|name| name.trim().to_owned());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -223,44 +222,44 @@ impl Places<'_> {
         place
     }
 
-    fn find(&self, name: Option<&str>) -> std::result::Result<Place, String> {
+    fn find(&self, name: Option<&str>) -> std::result::Result<TargetProject, String> {
         let is_folder = |project: Project| {
-            let is_off = self.runtime.is_off(&project.root);
-            Place { is_off, root: Some(project.root.clone()), project }
+            let is_off = self.runtime.is_excluded(&project.root);
+            TargetProject { is_off, root: Some(project.root.clone()), project }
         };
-        let Some(name) = name else { return Ok(is_folder(Project::of(self.default))) };
+        let Some(name) = name else { return Ok(is_folder(Project::discover(self.default))) };
         if name.chars().any(char::is_control) {
             return Err("its project has control characters".into());
         }
         if let Some(below) = name.strip_prefix("~/") {
-            return Ok(is_folder(Project::of(&self.runtime.paths.home.join(below))));
+            return Ok(is_folder(Project::discover(&self.runtime.paths.home.join(below))));
         }
         if !Project::is_name(name) {
             let folder = std::path::absolute(name).map_err(|_| "its project is not a path".to_owned())?;
-            return Ok(is_folder(Project::of(&folder)));
+            return Ok(is_folder(Project::discover(&folder)));
         }
         // A name is an identity: redacting it could merge two projects into one.
         let mut texts = [name.to_owned()];
-        let until = Instant::now() + PATIENT;
+        let until = Instant::now() + CHUNK_TIMEOUT;
         let redacted =
             self.runtime.policies(None).and_then(|policies| policies.work(None, until)?.redact(&mut texts, until));
         if redacted.is_err() || texts[0] != name {
             return Err("its project looks like a secret; give it another name".into());
         }
         let project = Project::named(name);
-        Ok(Place { is_off: self.runtime.is_off(&project.root), root: None, project })
+        Ok(TargetProject { is_off: self.runtime.is_excluded(&project.root), root: None, project })
     }
 }
 
 /// Lines that are redacted and stored together.
 #[derive(Default)]
 struct Batch {
-    lines: Vec<(Rc<Place>, Line)>,
+    lines: Vec<(Rc<TargetProject>, Line)>,
     bytes: usize,
 }
 
 impl Batch {
-    fn push(&mut self, place: Rc<Place>, line: Line) {
+    fn push(&mut self, place: Rc<TargetProject>, line: Line) {
         self.bytes += line.content.len() + line.title.len();
         self.lines.push((place, line));
     }
@@ -269,41 +268,24 @@ impl Batch {
         self.lines.len() >= BATCH || self.bytes >= BATCH_BYTES
     }
 
-    fn store(&mut self, runtime: &Runtime, store: &mut Store, report: &mut Report) -> Result<()> {
+    fn store(&mut self, runtime: &Runtime, store: &mut Store, report: &mut ImportReport) -> Result<()> {
         let mut lines = std::mem::take(self).lines;
         if lines.is_empty() {
             return Ok(());
         }
-        // The original identifier, because redaction could make two identifiers equal.
-        let keys: Vec<Option<String>> = lines.iter().map(|(_, line)| line.id.clone()).collect();
-        let mut groups: HashMap<*const Place, (Rc<Place>, Vec<&mut Line>)> = HashMap::new();
-        for (place, line) in &mut lines {
-            groups.entry(Rc::as_ptr(place)).or_insert_with(|| (Rc::clone(place), Vec::new())).1.push(line);
+        let mut groups: HashMap<*const TargetProject, (Rc<TargetProject>, Vec<usize>)> = HashMap::new();
+        for (index, (place, _)) in lines.iter().enumerate() {
+            groups.entry(Rc::as_ptr(place)).or_insert_with(|| (Rc::clone(place), Vec::new())).1.push(index);
         }
-        for (place, lines) in groups.into_values() {
-            redact(runtime, place.root.as_deref(), lines)?;
+        let mut memories: Vec<Option<Import>> = lines.drain(..).map(|(place, line)| Some(import_of(&place, line))).collect();
+        let mut redacted: Vec<(usize, Redacted<Import>)> = Vec::with_capacity(memories.len());
+        for (place, indexes) in groups.into_values() {
+            let group: Vec<Import> = indexes.iter().filter_map(|&index| memories[index].take()).collect();
+            let group = Redacted::all(group, &mut ProjectRedactor::new(runtime, place.root.as_deref()))?;
+            redacted.extend(indexes.into_iter().zip(group));
         }
-        let memories: Vec<Import> = lines
-            .into_iter()
-            .zip(keys)
-            .map(|((place, line), key)| Import {
-                key,
-                id: line.id,
-                session: line.session,
-                draft: Draft {
-                    key: None,
-                    title: if line.title.is_empty() { line::title_of(&line.content) } else { line.title },
-                    kind: line.kind,
-                    content: line.content,
-                    keywords: line.keywords,
-                    files: line.files,
-                    importance: line.importance,
-                    origin: Origin { line_uuid: None, at: line.created },
-                    attributes: Vec::new(),
-                },
-                project: place.project.clone(),
-            })
-            .collect();
+        redacted.sort_by_key(|(index, _)| *index);
+        let memories: Vec<_> = redacted.into_iter().map(|(_, it)| it.map(with_title)).collect();
         for put in store.import(&memories, runtime.now)? {
             report.count(put);
         }
@@ -311,42 +293,31 @@ impl Batch {
     }
 }
 
-/// Redacts all texts of the lines, one chunk at a time.
-fn redact(runtime: &Runtime, root: Option<&Path>, lines: Vec<&mut Line>) -> Result<()> {
-    if let Some(root) = root {
-        runtime.secrets.look_in(root, root);
+fn import_of(place: &TargetProject, line: Line) -> Import {
+    Import {
+        // The original identifier, because redaction could make two identifiers equal.
+        key: line.id.clone(),
+        id: line.id,
+        session: line.session,
+        draft: Draft {
+            key: None,
+            title: line.title,
+            kind: line.kind,
+            content: line.content,
+            keywords: line.keywords,
+            files: line.files,
+            importance: line.importance,
+            origin: Origin { line_uuid: None, at: line.created },
+            attributes: Vec::new(),
+        },
+        project: place.project.clone(),
     }
-    let policies = runtime.policies(root)?;
-    let mut work = policies.work(None, Instant::now() + PATIENT)?;
-    let mut sessions: HashMap<String, Vec<&mut String>> = HashMap::new();
-    let mut share: Vec<&mut String> = Vec::new();
-    let mut bytes = 0;
-    for line in lines {
-        let texts = [&mut line.title, &mut line.content].into_iter();
-        for text in texts.chain(&mut line.keywords).chain(&mut line.files).chain(&mut line.id) {
-            if let Some(clean) = runtime.privacy.clean(text) {
-                *text = clean;
-            }
-            if !text.is_empty() {
-                bytes += text.len();
-                share.push(text);
-            }
-        }
-        if !line.session.is_empty() {
-            sessions.entry(line.session.clone()).or_default().push(&mut line.session);
-        }
-        if bytes >= SHARE_BYTES {
-            work.redact_in_place(std::mem::take(&mut share), Instant::now() + PATIENT)?;
-            bytes = 0;
-        }
+}
+
+/// Gives a redacted memory without a title the first line of its content.
+fn with_title(mut import: Import) -> Import {
+    if import.draft.title.is_empty() {
+        import.draft.title = line::title_of(&import.draft.content);
     }
-    work.redact_in_place(share, Instant::now() + PATIENT)?;
-    let (mut names, places): (Vec<String>, Vec<_>) = sessions.into_iter().unzip();
-    work.redact(&mut names, Instant::now() + PATIENT)?;
-    for (name, places) in names.into_iter().zip(places) {
-        for place in places {
-            place.clone_from(&name);
-        }
-    }
-    Ok(())
+    import
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// Reads lines one after another into one buffer.
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     input: R,
     most: usize,
     buffer: Vec<u8>,
@@ -13,8 +13,8 @@ pub(super) struct Lines<R> {
 
 /// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Read {
-    /// A line; get it with [`Lines::line`].
+pub(super) enum LineOutcome {
+    /// A line; get it with [`LineReader::line`].
     Line,
     /// A blank line.
     Blank,
@@ -24,7 +24,7 @@ pub(super) enum Read {
     End,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> LineReader<R> {
     /// Creates a reader of lines of at most `most` bytes.
     pub(super) fn new(input: R, most: usize) -> Self {
         Self { input, most, buffer: Vec::new(), number: 0, bytes: 0 }
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads up to the next newline or the end of the input.
-    pub(super) fn next(&mut self) -> io::Result<Read> {
+    pub(super) fn next(&mut self) -> io::Result<LineOutcome> {
         self.buffer.clear();
         let before = self.bytes;
         let mut is_long = false;
@@ -70,16 +70,16 @@ impl<R: BufRead> Lines<R> {
             }
         }
         if self.bytes == before {
-            return Ok(Read::End);
+            return Ok(LineOutcome::End);
         }
         self.number += 1;
         if self.number == 1 && self.buffer.starts_with("\u{feff}".as_bytes()) {
             self.buffer.drain(.."\u{feff}".len());
         }
         Ok(match (is_long, self.line().is_empty()) {
-            (true, _) => Read::TooLong,
-            (false, true) => Read::Blank,
-            (false, false) => Read::Line,
+            (true, _) => LineOutcome::TooLong,
+            (false, true) => LineOutcome::Blank,
+            (false, false) => LineOutcome::Line,
         })
     }
 }
@@ -92,13 +92,13 @@ mod tests {
 
     use super::*;
 
-    fn all(bytes: &[u8], most: usize, capacity: usize) -> Vec<(Read, Vec<u8>)> {
-        let mut lines = Lines::new(BufReader::with_capacity(capacity, bytes), most);
+    fn all(bytes: &[u8], most: usize, capacity: usize) -> Vec<(LineOutcome, Vec<u8>)> {
+        let mut lines = LineReader::new(BufReader::with_capacity(capacity, bytes), most);
         let mut read = Vec::new();
         loop {
             match lines.next().unwrap() {
-                Read::End => break,
-                Read::Line => read.push((Read::Line, lines.line().to_vec())),
+                LineOutcome::End => break,
+                LineOutcome::Line => read.push((LineOutcome::Line, lines.line().to_vec())),
                 other => read.push((other, Vec::new())),
             }
         }
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn marks_returns_and_a_missing_last_newline_are_no_matter() {
-        let line = |text: &str| (Read::Line, text.as_bytes().to_vec());
+        let line = |text: &str| (LineOutcome::Line, text.as_bytes().to_vec());
         let read = all("\u{feff}a\r\n\n  \nb".as_bytes(), 10, 3);
-        assert_eq!(read, [line("a"), (Read::Blank, vec![]), (Read::Blank, vec![]), line("b")]);
+        assert_eq!(read, [line("a"), (LineOutcome::Blank, vec![]), (LineOutcome::Blank, vec![]), line("b")]);
         assert_eq!(all(b"", 10, 3), []);
     }
 
@@ -118,14 +118,17 @@ mod tests {
     fn a_long_line_is_passed_over_and_not_held() {
         let bytes = [&[b'x'; 100][..], b"\nshort\n", &[b'y'; 11]].concat();
         let read = all(&bytes, 10, 7);
-        assert_eq!(read, [(Read::TooLong, vec![]), (Read::Line, b"short".to_vec()), (Read::TooLong, vec![])]);
+        assert_eq!(
+            read,
+            [(LineOutcome::TooLong, vec![]), (LineOutcome::Line, b"short".to_vec()), (LineOutcome::TooLong, vec![])]
+        );
     }
 
     proptest! {
         #[test]
         fn lines_are_those_of_the_text(text in "[a-c \n]{0,60}", capacity in 1_usize..20) {
             let found: Vec<Vec<u8>> =
-                all(text.as_bytes(), 100, capacity).into_iter().filter(|it| it.0 == Read::Line).map(|it| it.1).collect();
+                all(text.as_bytes(), 100, capacity).into_iter().filter(|it| it.0 == LineOutcome::Line).map(|it| it.1).collect();
             let wanted: Vec<Vec<u8>> =
                 text.lines().map(|line| line.trim().as_bytes().to_vec()).filter(|line| !line.is_empty()).collect();
             prop_assert_eq!(found, wanted);

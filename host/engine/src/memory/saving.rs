@@ -1,33 +1,30 @@
 //! Saves a memory on request: checks it, redacts it and stores it.
 
-use std::time::{Duration, Instant};
-
 use anyhow::Result;
 
-use super::{Refused, types};
+use super::{RequestError, types};
+use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
-use throughline_store::{Put, SAVED, SAVED_BY_AGENT, Store};
+use throughline_model::redacted::Redacted;
+use throughline_store::{PutOutcome, SAVED, SAVED_BY_AGENT, Store};
 
 /// The longest text, bytes. The contract sets this limit for every memory.
-pub const MOST_TEXT: usize = 64 << 10;
+pub const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// The longest title, characters.
-const MOST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The longest type name, bytes.
-const MOST_TYPE: usize = 64;
+const MAX_TYPE_BYTES: usize = 64;
 
 /// The most tags, and the longest tag in bytes.
-const MOST_TAGS: usize = 32;
-const MOST_TAG: usize = 200;
-
-/// The longest that redaction may take.
-const PATIENT: Duration = Duration::from_mins(1);
+const MAX_TAGS: usize = 32;
+const MAX_TAG: usize = 200;
 
 /// The type of a saved session summary, and its key in the session: a later summary replaces the earlier one.
-pub const SUMMARY: &str = "session_summary";
+pub const SUMMARY_TYPE: &str = "session_summary";
 const SUMMARY_KEY: &str = "saved-summary";
 
 /// Who asks to save a memory.
@@ -41,10 +38,10 @@ pub enum Author {
 
 /// A request to save a memory.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct SaveRequest {
     /// Who asks.
     pub author: Author,
-    /// The text to remember, at most [`MOST_TEXT`] bytes.
+    /// The text to remember, at most [`MAX_TEXT_BYTES`] bytes.
     pub text: String,
     /// The title; `None` for the text's first line.
     pub title: Option<String>,
@@ -58,7 +55,7 @@ pub struct Wish {
 
 /// The memory that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveResult {
     /// The memory's identifier.
     pub id: String,
     /// Its type.
@@ -73,59 +70,55 @@ pub struct Saved {
 
 /// Stores a memory in the project. Refuses if the request is invalid, if the project or session is paused or excluded,
 /// or if this exact text was deleted for good.
-pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, wish: &Wish) -> Result<Saved> {
-    let kind = kind(wish)?;
-    types::kinds(std::slice::from_ref(&kind), store, Some(project))?;
-    check(wish)?;
-    let session = wish.session.as_deref().unwrap_or_default();
-    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {
-        return Err(Refused::new(
+pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &SaveRequest) -> Result<SaveResult> {
+    let kind = kind(request)?;
+    types::resolve_kinds(std::slice::from_ref(&kind), store, Some(project))?;
+    check(request)?;
+    let session = request.session.as_deref().unwrap_or_default();
+    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session) {
+        return Err(RequestError::new(
             "nothing is remembered for this project or session: it is paused or excluded",
             "`throughline resume` ends a pause; privacy.exclude_projects lists excluded projects",
         )
         .into());
     }
-    let length = wish.text.trim().chars().count();
-    let mut texts = vec![wish.text.trim().to_owned(), wish.title.clone().unwrap_or_default()];
-    texts.extend(wish.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()));
-    redact(runtime, project, &mut texts)?;
-    let mut texts = texts.into_iter();
-    let (content, title) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
-    let title = [title.as_str(), content.as_str()].into_iter().flat_map(str::lines).map(str::trim).find(|it| !it.is_empty());
-    let (source, importance) = match wish.author {
+    let length = request.text.trim().chars().count();
+    let (source, importance) = match request.author {
         // A person thought it worth saving.
-        Author::Person if kind != SUMMARY => (SAVED, 0.8),
+        Author::Person if kind != SUMMARY_TYPE => (SAVED, 0.8),
         Author::Person => (SAVED, 0.6),
         // What people say outranks what agents conclude.
-        Author::Agent => (SAVED_BY_AGENT, if kind == SUMMARY { 0.6 } else { 0.7 }),
+        Author::Agent => (SAVED_BY_AGENT, if kind == SUMMARY_TYPE { 0.6 } else { 0.7 }),
     };
     let draft = Draft {
-        key: (wish.session.is_some() && kind == SUMMARY).then(|| SUMMARY_KEY.into()),
-        title: title.unwrap_or_default().chars().take(MOST_TITLE).collect(),
-        content,
-        keywords: texts.collect(),
+        key: (request.session.is_some() && kind == SUMMARY_TYPE).then(|| SUMMARY_KEY.into()),
+        title: request.title.clone().unwrap_or_default(),
+        content: request.text.trim().to_owned(),
+        keywords: request.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect(),
         importance,
         origin: Origin { line_uuid: None, at: Some(runtime.now) },
         attributes: vec![(source.0.into(), source.1.into())],
         kind,
         ..Draft::default()
     };
+    let draft = Redacted::new(draft, &mut ProjectRedactor::new(runtime, Some(&project.root)))?.map(with_title);
     let (put, id) = store.save_memory(project, session, &draft, runtime.now)?;
-    let (Some(id), Put::Stored | Put::SeenAgain | Put::Known) = (id, put) else {
-        return Err(Refused::new("this exact text was deleted for good", "reword it").into());
+    let (Some(id), PutOutcome::Stored | PutOutcome::NewOccurrence | PutOutcome::Known) = (id, put) else {
+        return Err(RequestError::new("this exact text was deleted for good", "reword it").into());
     };
-    if wish.session.is_some() {
-        runtime.journal().recount(session);
+    if request.session.is_some() {
+        runtime.journal().reset_tool_count(session);
     }
-    Ok(Saved { id, kind: draft.kind, title: draft.title, is_new: put == Put::Stored, length })
+    let Draft { kind, title, .. } = draft.into_inner();
+    Ok(SaveResult { id, kind, title, is_new: put == PutOutcome::Stored, length })
 }
 
-fn kind(wish: &Wish) -> Result<String, Refused> {
-    let default = if wish.session.is_some() { SUMMARY } else { "learning" };
-    let kind = wish.kind.as_deref().unwrap_or(default);
+fn kind(request: &SaveRequest) -> Result<String, RequestError> {
+    let default = if request.session.is_some() { SUMMARY_TYPE } else { "learning" };
+    let kind = request.kind.as_deref().unwrap_or(default);
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
-    if kind.is_empty() || kind.len() > MOST_TYPE || !kind.bytes().all(plain) {
-        return Err(Refused::new(
+    if kind.is_empty() || kind.len() > MAX_TYPE_BYTES || !kind.bytes().all(plain) {
+        return Err(RequestError::new(
             format!("{kind:?} is not a type"),
             "use a lower-case word such as decision, learning, preference or session_summary",
         ));
@@ -133,30 +126,25 @@ fn kind(wish: &Wish) -> Result<String, Refused> {
     Ok(kind.to_owned())
 }
 
-fn check(wish: &Wish) -> Result<(), Refused> {
-    if wish.text.len() > MOST_TEXT || wish.title.as_ref().is_some_and(|title| title.len() > MOST_TEXT) {
-        return Err(Refused::new("the text is larger than 64 KiB", "save only the part worth remembering"));
+fn check(request: &SaveRequest) -> Result<(), RequestError> {
+    if request.text.len() > MAX_TEXT_BYTES || request.title.as_ref().is_some_and(|title| title.len() > MAX_TEXT_BYTES) {
+        return Err(RequestError::new("the text is larger than 64 KiB", "save only the part worth remembering"));
     }
-    if wish.text.trim().is_empty() {
-        return Err(Refused::new("the text is empty", "say what to remember"));
+    if request.text.trim().is_empty() {
+        return Err(RequestError::new("the text is empty", "say what to remember"));
     }
-    if wish.tags.len() > MOST_TAGS || wish.tags.iter().any(|tag| tag.len() > MOST_TAG) {
-        return Err(Refused::new(
-            format!("too many tags, or a tag is too long: at most {MOST_TAGS} tags of {MOST_TAG} bytes each"),
+    if request.tags.len() > MAX_TAGS || request.tags.iter().any(|tag| tag.len() > MAX_TAG) {
+        return Err(RequestError::new(
+            format!("too many tags, or a tag is too long: at most {MAX_TAGS} tags of {MAX_TAG} bytes each"),
             "keep the tags that someone would search for",
         ));
     }
     Ok(())
 }
 
-fn redact(runtime: &Runtime, project: &Project, texts: &mut [String]) -> Result<()> {
-    for text in texts.iter_mut() {
-        if let Some(clean) = runtime.privacy.clean(text) {
-            *text = clean;
-        }
-    }
-    runtime.secrets.look_in(&project.root, &project.root);
-    let until = Instant::now() + PATIENT;
-    runtime.policies(Some(&project.root))?.work(None, until)?.redact(texts, until)?;
-    Ok(())
+/// Gives a redacted draft its title: the one that was given, or the first line of the content.
+fn with_title(draft: Draft) -> Draft {
+    let lines = [draft.title.as_str(), draft.content.as_str()].into_iter().flat_map(str::lines).map(str::trim);
+    let title = lines.filter(|line| !line.is_empty()).map(|line| line.chars().take(MAX_TITLE_CHARS).collect()).next();
+    Draft { title: title.unwrap_or_default(), ..draft }
 }

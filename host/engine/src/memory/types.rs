@@ -6,9 +6,9 @@
 use anyhow::Result;
 use jiff::Zoned;
 
-use super::Refused;
+use super::RequestError;
 use throughline_model::project::Project;
-use throughline_notes::FOLDER;
+use throughline_notes::NOTES_FOLDER;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
 use throughline_store::Store;
@@ -32,20 +32,20 @@ pub const CORE_KINDS: [&str; 13] = [
 
 /// Parses a query that somebody typed, with the types of options such as `--type`. Unknown types and unreadable dates
 /// are errors.
-pub fn query(text: &str, types: &[String], store: &Store, project: Option<&Project>) -> Result<Query> {
+pub fn parse_query(text: &str, types: &[String], store: &Store, project: Option<&Project>) -> Result<Query> {
     check_dates(text)?;
     let mut query = Query::parse(text, &Zoned::now());
     query.kinds.extend_from_slice(types);
-    query.kinds = kinds(&query.kinds, store, project)?;
-    query.excluded_kinds = kinds(&query.excluded_kinds, store, project)?;
+    query.kinds = resolve_kinds(&query.kinds, store, project)?;
+    query.excluded_kinds = resolve_kinds(&query.excluded_kinds, store, project)?;
     Ok(query)
 }
 
 /// Returns an error if `after:` or `before:` in a query is followed by something that is not a date.
-pub fn check_dates(text: &str) -> Result<(), Refused> {
-    match Query::unreadable_date(text, &Zoned::now()) {
+pub fn check_dates(text: &str) -> Result<(), RequestError> {
+    match Query::find_invalid_date(text, &Zoned::now()) {
         None => Ok(()),
-        Some(found) => Err(Refused::new(
+        Some(found) => Err(RequestError::new(
             format!("`{found}` is not a date"),
             "write a year, month, day or moment such as 2026-02-23, `today`, `yesterday`, or how long ago: 12h, 7d, 2w; to search \
              for the words themselves, put them in double quotes within the query",
@@ -56,27 +56,28 @@ pub fn check_dates(text: &str) -> Result<(), Refused> {
 /// Returns the kinds of memories that the types stand for; a type of notes can stand for several. An unknown type is an
 /// error that names the known ones: core kinds, the types of notes (built-in and the project's own), and every kind
 /// that is stored.
-pub fn kinds(types: &[String], store: &Store, project: Option<&Project>) -> Result<Vec<String>> {
+pub fn resolve_kinds(types: &[String], store: &Store, project: Option<&Project>) -> Result<Vec<String>> {
     // Most queries name no type, and the registry need not be read for them.
     if types.is_empty() {
         return Ok(Vec::new());
     }
     let types: Vec<String> = types.iter().map(|name| name.to_lowercase()).collect();
     // A registry that cannot be read is reported by the commands about notes; a search works without it.
-    let registry = project.and_then(|project| Registry::of(&project.root.join(FOLDER)).ok()).unwrap_or_else(Registry::own);
+    let registry =
+        project.and_then(|project| Registry::load(&project.root.join(NOTES_FOLDER)).ok()).unwrap_or_else(Registry::built_in);
     let is_built_in =
         |name: &str| CORE_KINDS.contains(&name) || registry.get(name).is_some() || registry.type_of(name).is_some();
     let others: Vec<&String> = types.iter().filter(|name| !is_built_in(name)).collect();
     if !others.is_empty() {
         let stored = store.stored_kinds(project.map(|project| project.id.as_str()))?;
         if let Some(unknown) = others.into_iter().find(|name| !stored.contains(name)) {
-            return Err(refusal(unknown, &registry, &stored).into());
+            return Err(unknown_type_error(unknown, &registry, &stored).into());
         }
     }
-    Ok(registry.meant(&types))
+    Ok(registry.expand_types(&types))
 }
 
-fn refusal(unknown: &str, registry: &Registry, stored: &[String]) -> Refused {
+fn unknown_type_error(unknown: &str, registry: &Registry, stored: &[String]) -> RequestError {
     let mut known: Vec<&str> = CORE_KINDS.to_vec();
     let own = registry.names().chain(stored.iter().map(String::as_str));
     for name in own {
@@ -84,5 +85,5 @@ fn refusal(unknown: &str, registry: &Registry, stored: &[String]) -> Refused {
             known.push(name);
         }
     }
-    Refused::new(format!("there is no type {unknown:?}"), format!("the types are {}", known.join(", ")))
+    RequestError::new(format!("there is no type {unknown:?}"), format!("the types are {}", known.join(", ")))
 }

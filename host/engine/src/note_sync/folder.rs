@@ -6,24 +6,25 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, MetadataExt as _, OpenOptions};
+use cap_std::fs::{Dir, OpenOptions};
 
 use throughline_notes::registry::SCHEMA_FOLDER;
+use throughline_platform::metadata::Modified as _;
 
 /// The largest file that is read, bytes: more than four times the largest note, with room for front matter.
-const MOST_BYTES: u64 = 320 << 10;
+const MAX_FILE_BYTES: u64 = 320 << 10;
 
 /// How deep folders may be nested.
 const DEEPEST: usize = 8;
 
 /// The most files that the folder may contain.
-const MOST_FILES: usize = 200_000;
+const MAX_FILES: usize = 200_000;
 
 /// The suffix of a file that holds the note's side of a conflict.
 pub const CONFLICT: &str = ".conflict.md";
 
 /// A file modified less than this before it was examined may be modified again without its time changing.
-const RACY: Duration = Duration::from_millis(100);
+const RACY_WINDOW: Duration = Duration::from_millis(100);
 
 /// An open folder.
 pub struct Folder {
@@ -34,7 +35,7 @@ pub struct Folder {
 
 /// The state of a file, known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stat {
+pub struct FileStat {
     /// The size, bytes.
     pub size: u64,
     /// Nanoseconds since the Unix epoch; 0 if the time cannot be relied on to show a later change.
@@ -43,9 +44,9 @@ pub struct Stat {
 
 /// The content of a folder.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub struct FolderScan {
     /// Markdown files, by their path below the folder.
-    pub files: BTreeMap<String, Stat>,
+    pub files: BTreeMap<String, FileStat>,
     /// Conflict files, by the path of the file that they belong to.
     pub conflicts: BTreeMap<String, String>,
     /// What was skipped: the path, and why.
@@ -67,14 +68,14 @@ impl Folder {
     }
 
     /// Lists everything in the folder.
-    pub fn scan(&self) -> io::Result<Scan> {
-        let mut scan = Scan::default();
-        self.look(&self.dir, "", 0, &mut scan)?;
+    pub fn scan(&self) -> io::Result<FolderScan> {
+        let mut scan = FolderScan::default();
+        self.scan_dir(&self.dir, "", 0, &mut scan)?;
         Ok(scan)
     }
 
     #[expect(clippy::self_only_used_in_recursion, reason = "it is one of its own operations")]
-    fn look(&self, dir: &Dir, at: &str, depth: usize, scan: &mut Scan) -> io::Result<()> {
+    fn scan_dir(&self, dir: &Dir, at: &str, depth: usize, scan: &mut FolderScan) -> io::Result<()> {
         for entry in dir.entries()? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else {
@@ -93,7 +94,7 @@ impl Folder {
                 if depth >= DEEPEST {
                     scan.passed_over.push((path, format!("it is more than {DEEPEST} folders deep")));
                 } else {
-                    self.look(&entry.open_dir()?, &format!("{path}/"), depth + 1, scan)?;
+                    self.scan_dir(&entry.open_dir()?, &format!("{path}/"), depth + 1, scan)?;
                 }
             } else if let Some(of) = name.strip_suffix(CONFLICT) {
                 scan.conflicts.insert(format!("{at}{of}.md"), path);
@@ -102,8 +103,8 @@ impl Folder {
                     scan.passed_over.push((path, "it is not a file".into()));
                     continue;
                 }
-                if scan.files.len() >= MOST_FILES {
-                    return Err(io::Error::other(format!("there are more than {MOST_FILES} files in it")));
+                if scan.files.len() >= MAX_FILES {
+                    return Err(io::Error::other(format!("there are more than {MAX_FILES} files in it")));
                 }
                 scan.files.insert(path, stat(&entry.metadata()?));
             }
@@ -112,26 +113,26 @@ impl Folder {
     }
 
     /// Reads a file, and its state at that time. The error is one line for a person.
-    pub fn read(&self, path: &str) -> Result<(Vec<u8>, Stat), String> {
-        let read = || -> io::Result<(Vec<u8>, Stat)> {
+    pub fn read(&self, path: &str) -> Result<(Vec<u8>, FileStat), String> {
+        let read = || -> io::Result<(Vec<u8>, FileStat)> {
             // A symbolic link may have replaced it since.
             if !self.dir.symlink_metadata(path)?.is_file() {
                 return Err(io::Error::other("it is not a file"));
             }
             let file = self.dir.open(path)?;
             let stat = stat(&file.metadata()?);
-            if stat.size > MOST_BYTES {
+            if stat.size > MAX_FILE_BYTES {
                 return Err(io::Error::other(format!("it has {} KiB, but a note may have at most 64", stat.size >> 10)));
             }
             let mut bytes = Vec::new();
-            file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
             Ok((bytes, stat))
         };
         read().map_err(|error| error.to_string())
     }
 
     /// Replaces a file's content: a reader sees the old or the new content. Folders are created as needed.
-    pub fn write(&self, path: &str, text: &str) -> io::Result<Stat> {
+    pub fn write(&self, path: &str, text: &str) -> io::Result<FileStat> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         if !folder.is_empty() {
             self.dir.create_dir_all(folder)?;
@@ -170,16 +171,16 @@ impl Folder {
     }
 }
 
-fn stat(meta: &cap_std::fs::Metadata) -> Stat {
-    let modified = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
-    Stat { size: meta.size(), modified }
+fn stat(meta: &cap_std::fs::Metadata) -> FileStat {
+    let (seconds, nanos) = meta.modified_parts();
+    FileStat { size: meta.len(), modified: seconds.saturating_mul(1_000_000_000).saturating_add(nanos) }
 }
 
 /// Returns the state as it may be stored: without the modification time if that is too recent to be reliable.
-pub fn settled(stat: Stat, now: SystemTime) -> Stat {
-    let limit = now.checked_sub(RACY).and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+pub fn without_racy_time(stat: FileStat, now: SystemTime) -> FileStat {
+    let limit = now.checked_sub(RACY_WINDOW).and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let is_racy = u128::try_from(stat.modified).is_ok_and(|at| at > limit.as_nanos());
-    if is_racy { Stat { modified: 0, ..stat } } else { stat }
+    if is_racy { FileStat { modified: 0, ..stat } } else { stat }
 }
 
 #[cfg(test)]

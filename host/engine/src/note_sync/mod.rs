@@ -20,26 +20,27 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::redaction;
+use crate::redaction::{self, ProjectRedactor};
 use crate::runtime::Runtime;
-use folder::{CONFLICT, Folder, Scan, Stat, settled};
+use folder::{CONFLICT, FileStat, Folder, FolderScan, without_racy_time};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
-use throughline_notes::markdown::Around;
+use throughline_model::redacted::Redacted;
+use throughline_notes::markdown::FileContext;
 use throughline_notes::registry::Registry;
 use throughline_notes::{Note, markdown, slug};
-use throughline_store::{NoteChange, NoteRow, PutNote, Store, StoredNote, SyncedFile};
+use throughline_store::{NoteChange, NoteRow, PutNoteOutcome, Store, StoredNote, SyncedFile};
 
 /// How many changes are made in one transaction. Hooks wait meanwhile, so this is limited.
 const BATCH: usize = 200;
 
 /// If at least this many files are missing, and more than half of all, it is taken for an accident.
-const ACCIDENT: usize = 5;
+const MIN_MASS_DELETION: usize = 5;
 
 /// What a sync did, or would do in a dry run.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
+pub struct SyncReport {
     /// New files that became notes.
     pub stored: u64,
     /// Notes that were updated from their edited file.
@@ -57,15 +58,15 @@ pub struct Report {
     /// Notes and files that already agreed.
     pub unchanged: u64,
     /// Notes changed on both sides: nothing was lost, and a person must decide.
-    pub conflicts: Vec<Told>,
+    pub conflicts: Vec<SyncRemark>,
     /// Files that could not be used, and other remarks.
-    pub told: Vec<Told>,
+    pub told: Vec<SyncRemark>,
 }
 
 /// A remark about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Told {
+pub struct SyncRemark {
     /// The path below the folder.
     pub path: String,
     /// The remark, one line.
@@ -74,7 +75,7 @@ pub struct Told {
 
 /// Options of a sync.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Settings {
+pub struct SyncOptions {
     /// Only report what would be done.
     pub is_dry: bool,
     /// Delete notes even if many files are missing.
@@ -82,19 +83,27 @@ pub struct Settings {
 }
 
 /// Syncs the notes of a project with a folder.
-pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path, settings: Settings) -> Result<Report> {
-    let mut report = Report::default();
+pub fn run(
+    runtime: &Runtime,
+    store: &mut Store,
+    project: &Project,
+    path: &Path,
+    settings: SyncOptions,
+) -> Result<SyncReport> {
+    let mut report = SyncReport::default();
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
-        report.written = store.notes_of(&project.id, &Registry::own())?.len() as u64;
+        report.written = store.notes_of(&project.id, &Registry::built_in())?.len() as u64;
         return Ok(report);
     };
-    let registry = Registry::of(&folder.path).map_err(anyhow::Error::msg)?;
+    let registry = Registry::load(&folder.path).map_err(anyhow::Error::msg)?;
     let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
     let key = folder.path.to_string_lossy().into_owned();
     let known = store.synced_files(&key)?;
     let notes = store.notes_of(&project.id, &registry)?;
     let mut plan = Plan::new(&folder, &registry, project, &scan, known, &notes, settings);
     plan.read_files();
+    plan.find_replaced();
+    plan.find_moved();
     redact_files(runtime, project, &mut plan)?;
     plan.decide(store)?;
     let Plan { steps, told, conflicts, unchanged, .. } = plan;
@@ -107,7 +116,12 @@ pub fn run(runtime: &Runtime, store: &mut Store, project: &Project, path: &Path,
         }
         return Ok(report);
     }
-    carry_out(&Work { runtime, project, folder: &folder, registry: &registry, key: &key }, store, &steps, &mut report)?;
+    apply_steps(
+        &SyncContext { runtime, project, folder: &folder, registry: &registry, key: &key },
+        store,
+        &steps,
+        &mut report,
+    )?;
     Ok(report)
 }
 
@@ -119,17 +133,17 @@ enum Step {
     /// A file was edited.
     Edit { path: String, row: NoteRow, file: ReadFile },
     /// A file was renamed without a change of content.
-    Rename { path: String, row: NoteRow, note: Note, agreed: SyncedFile },
+    Rename { path: String, row: NoteRow, note: Redacted<Note>, agreed: SyncedFile },
     /// A file was deleted.
     Delete { path: String, row: NoteRow },
     /// A note has no file. `row` is set if the note has no file name of its own yet.
-    Write { path: String, row: Option<NoteRow>, note: Note },
+    Write { path: String, row: Option<NoteRow>, note: Redacted<Note> },
     /// A note was edited.
-    Rewrite { path: String, note: Note },
+    Rewrite { path: String, note: Redacted<Note> },
     /// A note was deleted.
     Remove { path: String },
     /// Both sides changed: the note's content is written beside the file.
-    Conflict { path: String, note: Note, agreed: SyncedFile },
+    Conflict { path: String, note: Redacted<Note>, agreed: SyncedFile },
     /// Both sides agree; this state is recorded.
     Agree { path: String, agreed: SyncedFile },
     /// File and note are both gone, so the record is deleted.
@@ -154,7 +168,7 @@ impl Step {
     }
 }
 
-fn count(report: &mut Report, step: &Step) {
+fn count(report: &mut SyncReport, step: &Step) {
     let number = match step {
         Step::Store { .. } => &mut report.stored,
         Step::Edit { .. } => &mut report.edited,
@@ -169,24 +183,23 @@ fn count(report: &mut Report, step: &Step) {
     *number += 1;
 }
 
-/// A file that was read because it is new or may have changed.
+/// A file that was read because it is new or may have changed. Its note is a [`Note`] until it is redacted.
 #[derive(Debug)]
-struct ReadFile {
-    /// The note, later redacted.
-    note: Note,
+struct ReadFile<N = Redacted<Note>> {
+    note: N,
     hash: [u8; 32],
-    stat: Stat,
+    stat: FileStat,
 }
 
 impl ReadFile {
     fn agreed(&self, registry: &Registry) -> SyncedFile {
-        agreed(&self.note, registry, self.hash, settled(self.stat, SystemTime::now()))
+        agreed(&self.note, registry, self.hash, without_racy_time(self.stat, SystemTime::now()))
     }
 }
 
 /// Returns a note's digest: that of the file that would be written for it.
 fn digest(note: &Note, registry: &Registry) -> [u8; 32] {
-    sha256_parts(&[&markdown::write(note, registry)])
+    sha256_parts(&[&markdown::format_note(note, registry)])
 }
 
 /// Returns the identifier for a note whose file gives none. It is derived from the content, so every machine that reads
@@ -200,21 +213,23 @@ struct Plan<'a> {
     folder: &'a Folder,
     registry: &'a Registry,
     project: &'a Project,
-    scan: &'a Scan,
-    settings: Settings,
+    scan: &'a FolderScan,
+    settings: SyncOptions,
     /// The state of the last sync, by path.
     known: BTreeMap<String, SyncedFile>,
     notes: &'a [StoredNote],
     by_uid: HashMap<&'a str, &'a StoredNote>,
-    /// The files that were read, by path.
+    /// The files that were read, by path, not yet redacted.
+    unredacted: BTreeMap<String, ReadFile<Note>>,
+    /// The files that were read and redacted.
     read: BTreeMap<String, ReadFile>,
     /// Renamed files: their state of the last sync under the old name, by the new path.
     moved: HashMap<String, SyncedFile>,
     /// Paths that are left alone.
     left: HashSet<String>,
     steps: Vec<Step>,
-    told: Vec<Told>,
-    conflicts: Vec<Told>,
+    told: Vec<SyncRemark>,
+    conflicts: Vec<SyncRemark>,
     unchanged: u64,
 }
 
@@ -223,14 +238,15 @@ impl<'a> Plan<'a> {
         folder: &'a Folder,
         registry: &'a Registry,
         project: &'a Project,
-        scan: &'a Scan,
+        scan: &'a FolderScan,
         known: BTreeMap<String, SyncedFile>,
         notes: &'a [StoredNote],
-        settings: Settings,
+        settings: SyncOptions,
     ) -> Self {
         let mut this = Self {
             by_uid: notes.iter().map(|it| (it.note.uid.as_str(), it)).collect(),
             told: Vec::new(),
+            unredacted: BTreeMap::new(),
             read: BTreeMap::new(),
             moved: HashMap::new(),
             left: HashSet::new(),
@@ -246,18 +262,18 @@ impl<'a> Plan<'a> {
             settings,
         };
         for (path, why) in &scan.passed_over {
-            this.leave(path, why.clone());
+            this.skip_file(path, why.clone());
         }
         this
     }
 
-    fn tell(&mut self, path: &str, why: impl Into<String>) {
-        self.told.push(Told { path: path.to_owned(), why: why.into() });
+    fn add_remark(&mut self, path: &str, why: impl Into<String>) {
+        self.told.push(SyncRemark { path: path.to_owned(), why: why.into() });
     }
 
     /// Leaves a file that cannot be used, and its note, alone.
-    fn leave(&mut self, path: &str, why: String) {
-        self.tell(path, why);
+    fn skip_file(&mut self, path: &str, why: String) {
+        self.add_remark(path, why);
         self.left.insert(path.to_owned());
     }
 
@@ -274,23 +290,23 @@ impl<'a> Plan<'a> {
             }
             match self.read_file(path) {
                 Ok(file) => {
-                    self.read.insert(path.clone(), file);
+                    self.unredacted.insert(path.clone(), file);
                 }
-                Err(why) => self.leave(path, why),
+                Err(why) => self.skip_file(path, why),
             }
         }
     }
 
-    fn read_file(&self, path: &str) -> Result<ReadFile, String> {
+    fn read_file(&self, path: &str) -> Result<ReadFile<Note>, String> {
         let (bytes, stat) = self.folder.read(path)?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
             format!("line {line}: it is not UTF-8")
         })?;
-        if let Some(line) = marks_of_a_merge(text) {
+        if let Some(line) = find_conflict_marker(text) {
             return Err(format!("line {line}: it contains conflict markers of an unfinished merge"));
         }
-        let around = Around::of(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
+        let around = FileContext::from_path(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
         let mut note = markdown::parse(text, around, self.registry)?;
         if self.registry.get(&note.note_type).is_none() {
             return Err(format!(
@@ -308,10 +324,8 @@ impl<'a> Plan<'a> {
     }
 
     fn decide(&mut self, store: &Store) -> Result<()> {
-        self.replaced();
-        self.find_moved();
         let paths: Vec<String> = self.scan.files.keys().filter(|path| !self.left.contains(*path)).cloned().collect();
-        self.one_file_each(&paths);
+        self.drop_duplicates(&paths);
         let mut has_file: HashSet<String> =
             self.left.iter().filter_map(|path| self.known.get(path).map(|known| known.uid.clone())).collect();
         for path in paths {
@@ -321,33 +335,36 @@ impl<'a> Plan<'a> {
                 known.as_ref().map(|known| known.uid.clone()).or_else(|| read.as_ref().map(|file| file.note.uid.clone()));
             let Some(uid) = uid else { continue };
             if !has_file.insert(uid.clone()) {
-                self.tell(&path, format!("another file is also the note {uid}; remove the line `id` from one of them"));
+                self.add_remark(
+                    &path,
+                    format!("another file is also the note {uid}; remove the line `id` from one of them"),
+                );
                 continue;
             }
             let note = self.by_uid.get(uid.as_str()).copied();
             match (known, read) {
-                (Some(known), None) => self.unedited(path, known, note, true),
+                (Some(known), None) => self.plan_unedited(path, known, note, true),
                 (Some(known), Some(file)) if file.hash == known.file_hash && !known.conflict => {
                     // Only the modification time or the name differs.
-                    let stat = settled(file.stat, SystemTime::now());
+                    let stat = without_racy_time(file.stat, SystemTime::now());
                     let agreed = SyncedFile { size: stat.size, modified: stat.modified, ..known };
-                    self.unedited(path, agreed, note, false);
+                    self.plan_unedited(path, agreed, note, false);
                 }
-                (Some(known), Some(file)) => self.edited(path, known, file, note),
-                (None, Some(file)) => self.new_file(store, path, file, note)?,
+                (Some(known), Some(file)) => self.plan_edited(path, known, file, note),
+                (None, Some(file)) => self.plan_new_file(store, path, file, note)?,
                 (None, None) => {}
             }
         }
-        self.gone(&mut has_file);
-        self.without_file(&has_file);
+        self.plan_deletions(&mut has_file);
+        self.plan_new_notes(&has_file);
         Ok(())
     }
 
     /// Finds files that were replaced by the file of another note. This happens if two machines chose the same name and
     /// git's conflict was resolved for one side. The note that had the file has none now, and must not be overwritten
     /// by the other.
-    fn replaced(&mut self) {
-        for (path, file) in &self.read {
+    fn find_replaced(&mut self) {
+        for (path, file) in &self.unredacted {
             if self.known.get(path).is_some_and(|known| known.uid != file.note.uid) {
                 self.known.remove(path);
                 self.steps.push(Step::Forget { path: path.clone() });
@@ -357,7 +374,7 @@ impl<'a> Plan<'a> {
 
     /// If several files are the same note, the first one by name counts, on every machine and regardless of which
     /// existed before. The others are left alone until a person decides.
-    fn one_file_each(&mut self, paths: &[String]) {
+    fn drop_duplicates(&mut self, paths: &[String]) {
         let mut first: HashMap<String, &String> = HashMap::new();
         for path in paths {
             let known = self.moved.get(path).or_else(|| self.known.get(path));
@@ -387,8 +404,8 @@ impl<'a> Plan<'a> {
             by_uid.insert(known.uid.clone(), path);
         }
         let found: Vec<(String, String)> = self
-            .read
-            .iter_mut()
+            .unredacted
+            .iter()
             .filter(|(path, _)| !self.known.contains_key(*path))
             .filter_map(|(path, file)| {
                 let from = by_hash.remove(&file.hash).or_else(|| by_uid.remove(&file.note.uid))?;
@@ -401,7 +418,7 @@ impl<'a> Plan<'a> {
             if !taken.insert(from.clone()) {
                 continue;
             }
-            if let (Some(known), Some(file)) = (self.known.remove(&from), self.read.get_mut(&path)) {
+            if let (Some(known), Some(file)) = (self.known.remove(&from), self.unredacted.get_mut(&path)) {
                 file.note.uid.clone_from(&known.uid);
                 self.steps.push(Step::Forget { path: from });
                 self.moved.insert(path, known);
@@ -410,7 +427,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Handles a file with unchanged content. `is_known` says that this state at this path is already stored.
-    fn unedited(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>, is_known: bool) {
+    fn plan_unedited(&mut self, path: String, agreed: SyncedFile, note: Option<&StoredNote>, is_known: bool) {
         match note {
             None => self.steps.push(Step::Remove { path }),
             Some(it) if digest(&it.note, self.registry) != agreed.note_hash => {
@@ -422,7 +439,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn edited(&mut self, path: String, known: SyncedFile, file: ReadFile, note: Option<&StoredNote>) {
+    fn plan_edited(&mut self, path: String, known: SyncedFile, file: ReadFile, note: Option<&StoredNote>) {
         let Some(it) = note else {
             self.conflict(&path, "the note was deleted and the file edited: the file was kept, and is a note again");
             self.steps.push(Step::Store { path, file });
@@ -436,12 +453,12 @@ impl<'a> Plan<'a> {
             // Only the file was changed; or both were, and a person deleted the conflict file.
             self.steps.push(Step::Edit { path, row: it.row, file });
         } else {
-            self.both(path, it, known);
+            self.plan_both_changed(path, it, known);
         }
     }
 
-    fn both(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
-        let other = beside(&path);
+    fn plan_both_changed(&mut self, path: String, it: &StoredNote, agreed: SyncedFile) {
+        let other = conflict_path(&path);
         let why = format!(
             "both the file and the note were changed; the note was written to {other}: edit the file, then delete that one"
         );
@@ -450,23 +467,23 @@ impl<'a> Plan<'a> {
     }
 
     fn conflict(&mut self, path: &str, why: &str) {
-        self.conflicts.push(Told { path: path.to_owned(), why: why.to_owned() });
+        self.conflicts.push(SyncRemark { path: path.to_owned(), why: why.to_owned() });
     }
 
-    fn new_file(&mut self, store: &Store, path: String, file: ReadFile, note: Option<&StoredNote>) -> Result<()> {
+    fn plan_new_file(&mut self, store: &Store, path: String, file: ReadFile, note: Option<&StoredNote>) -> Result<()> {
         if let Some(it) = note {
             if digest(&file.note, self.registry) == digest(&it.note, self.registry) {
                 let agreed = file.agreed(self.registry);
-                self.unedited(path, agreed, note, false);
+                self.plan_unedited(path, agreed, note, false);
             } else {
                 // They were never synced, so nothing says which is newer.
                 let agreed = SyncedFile { note_hash: [0; 32], ..file.agreed(self.registry) };
-                self.both(path, it, agreed);
+                self.plan_both_changed(path, it, agreed);
             }
             return Ok(());
         }
         if store.is_forgotten(&self.project.id, &file.note, self.registry)? {
-            self.tell(&path, "its content was deleted for good here: delete the file, or reword it");
+            self.add_remark(&path, "its content was deleted for good here: delete the file, or reword it");
             return Ok(());
         }
         self.steps.push(Step::Store { path, file });
@@ -474,7 +491,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Handles files that are missing and have no new name.
-    fn gone(&mut self, has_file: &mut HashSet<String>) {
+    fn plan_deletions(&mut self, has_file: &mut HashSet<String>) {
         let gone: Vec<(String, SyncedFile)> = self
             .known
             .iter()
@@ -482,9 +499,9 @@ impl<'a> Plan<'a> {
             .map(|(path, known)| (path.clone(), known.clone()))
             .collect();
         let deleted = gone.iter().filter(|(_, known)| self.by_uid.contains_key(known.uid.as_str())).count();
-        let is_accident = !self.settings.may_delete && deleted >= ACCIDENT && deleted * 2 > self.known.len();
+        let is_accident = !self.settings.may_delete && deleted >= MIN_MASS_DELETION && deleted * 2 > self.known.len();
         if is_accident {
-            self.tell(
+            self.add_remark(
                 "",
                 format!(
                     "{deleted} of {} files are gone: their notes were kept. Use --delete if that is intended",
@@ -512,11 +529,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Handles notes that have no file yet.
-    fn without_file(&mut self, has_file: &HashSet<String>) {
+    fn plan_new_notes(&mut self, has_file: &HashSet<String>) {
         let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
         for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
             let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
-            let stem = slug::free(&it.stem, |stem| {
+            let stem = slug::unique_stem(&it.stem, |stem| {
                 let path = file(stem);
                 taken.contains(&path) || (!self.settings.is_dry && self.folder.has(&path))
             });
@@ -529,50 +546,39 @@ impl<'a> Plan<'a> {
 }
 
 fn stem_of(path: &str) -> &str {
-    Around::of(path, 0).stem
+    FileContext::from_path(path, 0).stem
 }
 
 /// Returns the path of the conflict file.
-fn beside(path: &str) -> String {
+fn conflict_path(path: &str) -> String {
     format!("{}{CONFLICT}", path.strip_suffix(".md").unwrap_or(path))
 }
 
 /// Returns the line at which git left conflict markers.
-fn marks_of_a_merge(text: &str) -> Option<usize> {
+fn find_conflict_marker(text: &str) -> Option<usize> {
     let begins = text.lines().position(|line| line.starts_with("<<<<<<< "))?;
     text.lines().skip(begins).any(|line| line.starts_with(">>>>>>> ")).then_some(begins + 1)
 }
 
 /// Redacts the files that were read.
 fn redact_files(runtime: &Runtime, project: &Project, plan: &mut Plan<'_>) -> Result<()> {
-    let before: Vec<Note> = plan.read.values().map(|file| file.note.clone()).collect();
-    let texts = plan.read.values_mut().flat_map(|file| texts_of(&mut file.note)).collect();
-    redaction::in_place(runtime, Some(&project.root), texts)?;
-    let changed: Vec<String> = plan
-        .read
-        .iter()
-        .zip(before)
-        .filter(|((_, file), before)| file.note != *before)
-        .map(|((path, _), _)| path.clone())
-        .collect();
-    for path in changed {
-        plan.tell(&path, "it contains what looks like a secret: the note was stored without it; remove it from the file");
+    let files = std::mem::take(&mut plan.unredacted);
+    let before: Vec<Note> = files.values().map(|file| file.note.clone()).collect();
+    let notes = Redacted::all(before.clone(), &mut ProjectRedactor::new(runtime, Some(&project.root)))?;
+    for (((path, file), before), note) in files.into_iter().zip(before).zip(notes) {
+        if *note != before {
+            plan.add_remark(
+                &path,
+                "it contains what looks like a secret: the note was stored without it; remove it from the file",
+            );
+        }
+        plan.read.insert(path, ReadFile { note, hash: file.hash, stat: file.stat });
     }
     Ok(())
 }
 
-/// Returns all texts of a note that a person wrote.
-pub fn texts_of(note: &mut Note) -> impl Iterator<Item = &mut String> {
-    [&mut note.title, &mut note.content, &mut note.description, &mut note.extra]
-        .into_iter()
-        .chain(&mut note.tags)
-        .chain(&mut note.keywords)
-        .chain(&mut note.related)
-        .chain(&mut note.files)
-}
-
 /// The context in which steps are carried out.
-struct Work<'a> {
+struct SyncContext<'a> {
     runtime: &'a Runtime,
     project: &'a Project,
     folder: &'a Folder,
@@ -580,7 +586,7 @@ struct Work<'a> {
     key: &'a str,
 }
 
-fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Report) -> Result<()> {
+fn apply_steps(work: &SyncContext<'_>, store: &mut Store, steps: &[Step], report: &mut SyncReport) -> Result<()> {
     for batch in steps.chunks(BATCH) {
         let mut changes = Vec::new();
         for step in batch {
@@ -601,30 +607,30 @@ fn carry_out(work: &Work<'_>, store: &mut Store, steps: &[Step], report: &mut Re
             let mut puts = puts.into_iter();
             let mut agreements = Vec::with_capacity(batch.len());
             for (step, text) in batch.iter().zip(texts) {
-                match carry_out_one(work, step, text.as_deref(), &mut puts)? {
+                match apply_file_step(work, step, text.as_deref(), &mut puts)? {
                     Ok(agreed) => {
                         agreements.push((step.path().to_owned(), agreed));
                         count(report, step);
                     }
-                    Err(why) => report.told.push(Told { path: step.path().to_owned(), why }),
+                    Err(why) => report.told.push(SyncRemark { path: step.path().to_owned(), why }),
                 }
             }
             Ok(agreements)
         })?;
     }
-    if store.leaves_much() {
+    if store.has_large_wal() {
         store.checkpoint()?;
     }
     Ok(())
 }
 
 /// Returns the redacted texts of the files that the steps write. The rules may be newer than the stored notes.
-fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>> {
+fn redacted_files(work: &SyncContext<'_>, steps: &[Step]) -> Result<Vec<Option<String>>> {
     let mut texts: Vec<Option<String>> = steps
         .iter()
         .map(|step| match step {
             Step::Write { note, .. } | Step::Rewrite { note, .. } | Step::Conflict { note, .. } => {
-                Some(markdown::write(note, work.registry))
+                Some(markdown::format_note(note, work.registry))
             }
             _ => None,
         })
@@ -635,21 +641,21 @@ fn redacted_files(work: &Work<'_>, steps: &[Step]) -> Result<Vec<Option<String>>
 
 /// Carries out a step's part outside the database; the database part is already done. Returns the new state of file and
 /// note, or `None` if there is no file. The inner error says why nothing was done.
-fn carry_out_one(
-    work: &Work<'_>,
+fn apply_file_step(
+    work: &SyncContext<'_>,
     step: &Step,
     text: Option<&str>,
-    puts: &mut impl Iterator<Item = PutNote>,
+    puts: &mut impl Iterator<Item = PutNoteOutcome>,
 ) -> Result<std::result::Result<Option<SyncedFile>, String>> {
-    let write = |path: &str| -> Result<([u8; 32], Stat)> {
+    let write = |path: &str| -> Result<([u8; 32], FileStat)> {
         let text = text.unwrap_or_default();
         let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
-        Ok((sha256_parts(&[text]), settled(stat, SystemTime::now())))
+        Ok((sha256_parts(&[text]), without_racy_time(stat, SystemTime::now())))
     };
     Ok(Ok(match step {
         Step::Store { file, .. } | Step::Edit { file, .. } => match puts.next() {
-            Some(PutNote::Stored { .. }) => Some(file.agreed(work.registry)),
-            Some(PutNote::Duplicate { note_type, stem, .. }) => {
+            Some(PutNoteOutcome::Stored { .. }) => Some(file.agreed(work.registry)),
+            Some(PutNoteOutcome::Duplicate { note_type, stem, .. }) => {
                 return Ok(Err(format!("it has the same content as {note_type}/{stem}: it was not stored again")));
             }
             _ => return Ok(Err("its content was deleted for good here".into())),
@@ -678,7 +684,7 @@ fn carry_out_one(
             None
         }
         Step::Conflict { path, agreed, .. } => {
-            write(&beside(path))?;
+            write(&conflict_path(path))?;
             Some(agreed.clone())
         }
         Step::Agree { agreed, .. } => Some(agreed.clone()),
@@ -686,7 +692,7 @@ fn carry_out_one(
     }))
 }
 
-fn agreed(note: &Note, registry: &Registry, file_hash: [u8; 32], stat: Stat) -> SyncedFile {
+fn agreed(note: &Note, registry: &Registry, file_hash: [u8; 32], stat: FileStat) -> SyncedFile {
     SyncedFile {
         uid: note.uid.clone(),
         file_hash,

@@ -21,8 +21,8 @@ pub(super) const BACKUP: &str = "session-context.json.bak";
 const VERSION: &str = "2.0";
 
 /// The most files listed as recent, and the most failures added to the notes' own errors.
-const MOST_FILES: usize = 20;
-const MOST_ERRORS: u32 = 10;
+const MAX_FILES: usize = 20;
+const MAX_ERRORS: u32 = 10;
 
 /// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -113,7 +113,7 @@ pub fn context(store: &Store, project: &Project, session: &str) -> Result<Option
     let Some(notes) = store.session(&project.id, session)?.and_then(|record| record.notes) else { return Ok(None) };
     let saved_at = store.saved_at(session)?.unwrap_or_default();
     let mut errors = notes.errors.clone();
-    for failure in store.failures(Some(&project.id), Some(session), true, MOST_ERRORS)? {
+    for failure in store.failures(Some(&project.id), Some(session), true, MAX_ERRORS)? {
         if !errors.iter().any(|known| known.contains(&failure.error)) {
             errors.push(failure.line());
         }
@@ -138,7 +138,7 @@ pub fn context(store: &Store, project: &Project, session: &str) -> Result<Option
             })
             .collect(),
         state: State {
-            recent_files: notes.changes.into_iter().rev().map(|change| change.path).take(MOST_FILES).collect(),
+            recent_files: notes.changes.into_iter().rev().map(|change| change.path).take(MAX_FILES).collect(),
             blockers: notes.blockers,
             errors,
         },

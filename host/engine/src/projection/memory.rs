@@ -8,15 +8,15 @@ use super::session::saved_summary;
 use super::text::{line, list, local, stamp};
 use throughline_model::contract::{Memory, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
-use throughline_store::{Failure, Filter, Result, Store};
+use throughline_store::{Failure, MemoryFilter, Result, Store};
 
 /// The types that count as decisions.
 const DECISIONS: [&str; 3] = ["decision", "preference", "architecture"];
 
 /// The most entries of each section.
-const MOST_DECISIONS: u32 = 15;
-const MOST_SESSIONS: u32 = 5;
-const MOST_ISSUES: usize = 10;
+const MAX_DECISIONS: u32 = 15;
+const MAX_SESSIONS: u32 = 5;
+const MAX_ISSUES: usize = 10;
 
 /// The text of an empty section.
 const NONE: &str = "- None known";
@@ -24,11 +24,11 @@ const NONE: &str = "- None known";
 /// Returns the file's text, or `None` if nothing is stored of the project.
 pub(super) fn page(store: &Store, project: &Project, zone: &TimeZone) -> Result<Option<String>> {
     let kinds = DECISIONS.map(str::to_owned).to_vec();
-    let filter = Filter { project: Some(project.id.clone()), kinds, ..Filter::default() };
-    let decisions = store.important(&filter, MOST_DECISIONS)?;
-    let sessions = store.sessions(&project.id, "", MOST_SESSIONS)?;
-    let failures = store.failures(Some(&project.id), None, true, u32::try_from(MOST_ISSUES).unwrap_or(u32::MAX))?;
-    let any = Filter { project: Some(project.id.clone()), ..Filter::default() };
+    let filter = MemoryFilter { project: Some(project.id.clone()), kinds, ..MemoryFilter::default() };
+    let decisions = store.important(&filter, MAX_DECISIONS)?;
+    let sessions = store.sessions(&project.id, "", MAX_SESSIONS)?;
+    let failures = store.failures(Some(&project.id), None, true, u32::try_from(MAX_ISSUES).unwrap_or(u32::MAX))?;
+    let any = MemoryFilter { project: Some(project.id.clone()), ..MemoryFilter::default() };
     let newest = store.recent(&any, 1)?;
     if newest.is_empty() && sessions.is_empty() && failures.is_empty() {
         return Ok(None);
@@ -43,7 +43,7 @@ pub(super) fn page(store: &Store, project: &Project, zone: &TimeZone) -> Result<
         .max();
     let mut recent = Vec::new();
     for session in &sessions {
-        let text = gist(session, saved_summary(store, &project.id, &session.id)?.as_ref());
+        let text = one_line_summary(session, saved_summary(store, &project.id, &session.id)?.as_ref());
         let day = session.started.or(session.ended).map(|at| local(at, zone).strftime("%Y-%m-%d: ").to_string());
         recent.push(if text.is_empty() { text } else { day.unwrap_or_default() + &text });
     }
@@ -88,7 +88,7 @@ fn state(notes: &SessionNotes) -> String {
 }
 
 /// Returns a session in one line, preferring the summary that its agent saved.
-fn gist(session: &SessionRecord, saved: Option<&Memory>) -> String {
+fn one_line_summary(session: &SessionRecord, saved: Option<&Memory>) -> String {
     let notes = session.notes.as_ref();
     let texts = [
         saved.map(|memory| memory.content.as_str()),
@@ -121,6 +121,6 @@ fn issues(failures: &[Failure], notes: Option<&SessionNotes>) -> Vec<String> {
             add(error.clone(), &error);
         }
     }
-    all.truncate(MOST_ISSUES);
+    all.truncate(MAX_ISSUES);
     all
 }

@@ -4,7 +4,7 @@
 
 mod context;
 mod memory;
-mod place;
+mod output_folder;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -18,12 +18,12 @@ use anyhow::{Context as _, Result};
 use jiff::tz::TimeZone;
 
 pub use context::{SessionContext, context, would_be_tracked};
-pub use place::Written;
+pub use output_folder::WrittenFile;
 
 use crate::config::Projections;
 use crate::runtime::Runtime;
 use context::{BACKUP, FILE, FOLDER};
-use place::Place;
+use output_folder::OutputFolder;
 use throughline_model::project::Project;
 use throughline_store::Store;
 
@@ -33,11 +33,11 @@ const MEMORY: &str = "memory.md";
 const SESSIONS: &str = "sessions";
 
 /// How many missing session files are written along with another, for sessions that were read without a hook.
-const MOST_MISSING: usize = 10;
+const MAX_MISSING: usize = 10;
 
 /// The sessions whose files are written.
 #[derive(Debug, Clone, Copy)]
-enum Which<'a> {
+enum SessionSelection<'a> {
     /// All sessions; files of sessions that no longer exist are deleted.
     All,
     /// This session, and those that started in the same minute.
@@ -45,18 +45,18 @@ enum Which<'a> {
 }
 
 /// Returns whether the user configured any projections.
-pub fn are_wanted(settings: &Projections) -> bool {
+pub fn are_configured(settings: &Projections) -> bool {
     settings.folder.is_some() || settings.session_context
 }
 
 /// Writes the configured projections of a session and its project, after the session was stored.
-pub fn write(runtime: &Runtime, store: &Store, session: &str) -> Result<Vec<Written>> {
+pub fn write(runtime: &Runtime, store: &Store, session: &str) -> Result<Vec<WrittenFile>> {
     let settings = &runtime.config.projections;
-    if !are_wanted(settings) {
+    if !are_configured(settings) {
         return Ok(Vec::new());
     }
     let Some(project) = store.project_of_session(session)? else { return Ok(Vec::new()) };
-    if runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session) {
+    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session) {
         return Ok(Vec::new());
     }
     let mut written = Vec::new();
@@ -64,13 +64,13 @@ pub fn write(runtime: &Runtime, store: &Store, session: &str) -> Result<Vec<Writ
         written.extend(write_context(store, &project, session)?);
     }
     if let Some(folder) = &settings.folder {
-        written.extend(write_notes(store, &project, folder, Which::One(session), &TimeZone::system())?);
+        written.extend(write_notes(store, &project, folder, SessionSelection::One(session), &TimeZone::system())?);
     }
     Ok(written)
 }
 
 /// Writes all configured projections of a project.
-pub fn write_all(store: &Store, settings: &Projections, project: &Project) -> Result<Vec<Written>> {
+pub fn write_all(store: &Store, settings: &Projections, project: &Project) -> Result<Vec<WrittenFile>> {
     let mut written = Vec::new();
     if settings.session_context
         && let Some(last) = store.sessions(&project.id, "", 1)?.first()
@@ -78,17 +78,17 @@ pub fn write_all(store: &Store, settings: &Projections, project: &Project) -> Re
         written.extend(write_context(store, project, &last.id)?);
     }
     if let Some(folder) = &settings.folder {
-        written.extend(write_notes(store, project, folder, Which::All, &TimeZone::system())?);
+        written.extend(write_notes(store, project, folder, SessionSelection::All, &TimeZone::system())?);
     }
     Ok(written)
 }
 
 /// Rewrites the projections so that nothing deleted from the store remains in them. `projects` are those that existed
 /// before the deletion.
-pub fn make_anew(store: &Store, settings: &Projections, projects: &[Project]) -> Result<()> {
+pub fn rewrite_all(store: &Store, settings: &Projections, projects: &[Project]) -> Result<()> {
     for project in projects {
         if settings.session_context
-            && let Ok(place) = Place::open(&project.root).and_then(|root| root.existing(FOLDER))
+            && let Ok(place) = OutputFolder::open(&project.root).and_then(|root| root.existing(FOLDER))
         {
             for file in [FILE, BACKUP] {
                 // Delete only files that this program wrote.
@@ -107,11 +107,11 @@ fn is_context(text: &str) -> bool {
         .is_ok_and(|it| it["meta"]["version"].is_string() && it["goal"].is_object())
 }
 
-fn write_context(store: &Store, project: &Project, session: &str) -> Result<Option<Written>> {
+fn write_context(store: &Store, project: &Project, session: &str) -> Result<Option<WrittenFile>> {
     let Some(context) = context(store, project, session)? else { return Ok(None) };
     let mut text = serde_json::to_string_pretty(&context)?;
     text.push('\n');
-    let root = match Place::open(&project.root) {
+    let root = match OutputFolder::open(&project.root) {
         // The project was moved or deleted; its stored memories stay.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.with_context(|| project.root.display().to_string())?,
@@ -120,13 +120,19 @@ fn write_context(store: &Store, project: &Project, session: &str) -> Result<Opti
     Ok(Some(written.with_context(|| project.root.join(FOLDER).join(FILE).display().to_string())?))
 }
 
-fn write_notes(store: &Store, project: &Project, folder: &Path, which: Which<'_>, zone: &TimeZone) -> Result<Vec<Written>> {
+fn write_notes(
+    store: &Store,
+    project: &Project,
+    folder: &Path,
+    which: SessionSelection<'_>,
+    zone: &TimeZone,
+) -> Result<Vec<WrittenFile>> {
     let named = || folder.display().to_string();
     let Some(page) = memory::page(store, project, zone)? else {
         remove_notes(project, folder).with_context(named)?;
         return Ok(Vec::new());
     };
-    let place = Place::make(folder).and_then(|all| all.of_project(project)).with_context(named)?;
+    let place = OutputFolder::create_folder(folder).and_then(|all| all.of_project(project)).with_context(named)?;
     let mut written = vec![place.replace(MEMORY, page.as_bytes(), None).with_context(named)?];
     written.extend(write_sessions(store, project, &place, which, zone)?);
     Ok(written)
@@ -135,29 +141,29 @@ fn write_notes(store: &Store, project: &Project, folder: &Path, which: Which<'_>
 fn write_sessions(
     store: &Store,
     project: &Project,
-    place: &Place,
-    which: Which<'_>,
+    place: &OutputFolder,
+    which: SessionSelection<'_>,
     zone: &TimeZone,
-) -> Result<Vec<Written>> {
+) -> Result<Vec<WrittenFile>> {
     let place = place.folder(SESSIONS, 0o700)?;
     let times = store.session_times(&project.id)?;
     let names = session::names(&times, zone);
     let there: BTreeSet<String> = place.names()?.into_iter().collect();
     let minute_of = |id: &str| times.iter().find(|(session, _)| session == id).map(|(_, at)| session::minute(*at, zone));
     let minute = match which {
-        Which::All => None,
-        Which::One(id) => minute_of(id),
+        SessionSelection::All => None,
+        SessionSelection::One(id) => minute_of(id),
     };
     let mut missing = 0;
     let mut written = Vec::new();
     for (id, at) in times.iter().rev() {
         let name = &names[id];
         let is_wanted = match which {
-            Which::All => true,
+            SessionSelection::All => true,
             // A session that was read late can renumber the others of its minute.
-            Which::One(_) if minute.as_ref().is_some_and(|minute| name.starts_with(minute.as_str())) => true,
-            Which::One(_) => {
-                let made_up_for = !there.contains(name) && missing < MOST_MISSING;
+            SessionSelection::One(_) if minute.as_ref().is_some_and(|minute| name.starts_with(minute.as_str())) => true,
+            SessionSelection::One(_) => {
+                let made_up_for = !there.contains(name) && missing < MAX_MISSING;
                 missing += usize::from(made_up_for);
                 made_up_for
             }
@@ -170,7 +176,7 @@ fn write_sessions(
         let page = session::page(&record, *at, saved.as_ref(), zone);
         written.push(place.replace(name, page.as_bytes(), None).with_context(|| name.clone())?);
     }
-    if matches!(which, Which::All) {
+    if matches!(which, SessionSelection::All) {
         let wanted: BTreeSet<&String> = names.values().collect();
         prune(&place, |name| !wanted.contains(name))?;
     }
@@ -178,7 +184,7 @@ fn write_sessions(
 }
 
 /// Deletes session files for which `is_gone` returns true.
-fn prune(place: &Place, is_gone: impl Fn(&String) -> bool) -> io::Result<()> {
+fn prune(place: &OutputFolder, is_gone: impl Fn(&String) -> bool) -> io::Result<()> {
     for name in place.names()? {
         if is_gone(&name) && place.text(&name).is_some_and(|text| session::is_ours(&name, &text)) {
             place.remove(&name);
@@ -189,7 +195,7 @@ fn prune(place: &Place, is_gone: impl Fn(&String) -> bool) -> io::Result<()> {
 
 /// Deletes a project's files when nothing is stored of it. Files that the user put beside them stay.
 fn remove_notes(project: &Project, folder: &Path) -> io::Result<()> {
-    let all = match Place::open(folder) {
+    let all = match OutputFolder::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
@@ -200,7 +206,7 @@ fn remove_notes(project: &Project, folder: &Path) -> io::Result<()> {
         place.remove_empty(SESSIONS);
     }
     if place.names()?.iter().all(|name| name.starts_with('.')) {
-        place.disown();
+        place.remove_marker();
         if let Some(name) = place.name() {
             all.remove_empty(name);
         }

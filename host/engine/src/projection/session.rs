@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::text::{code, line, list, local, stamp};
 use throughline_model::contract::{Decision, Memory, SessionRecord};
-use throughline_store::{Filter, Result, SAVED, Store};
+use throughline_store::{MemoryFilter, Result, SAVED, Store};
 
 /// The prefix of the line that identifies a file as a session's.
 const OF: &str = "- Session: ";
@@ -49,11 +49,11 @@ pub(super) fn is_ours(name: &str, text: &str) -> bool {
 
 /// Returns the summary that was saved for a session with the save command.
 pub(super) fn saved_summary(store: &Store, project: &str, session: &str) -> Result<Option<Memory>> {
-    let filter = Filter {
+    let filter = MemoryFilter {
         project: Some(project.into()),
         session: Some(session.into()),
         kinds: vec!["session_summary".into()],
-        ..Filter::default()
+        ..MemoryFilter::default()
     };
     let by_hand = |memory: &Memory| memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == SAVED);
     Ok(store.recent(&filter, 8)?.into_iter().find(by_hand))

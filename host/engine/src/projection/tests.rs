@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
+use crate::redaction::tests::redacted;
 use throughline_model::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
-use throughline_store::journal::{Record, Seen};
-use throughline_store::{Access, Batch, SAVED, SessionUpdate};
+use throughline_store::journal::{EventPayload, JournalRecord};
+use throughline_store::{Access, CommitBatch, Learned, SAVED, SessionUpdate};
 
 /// 2026-01-15T10:30:00Z.
 const AT: u64 = 1_768_473_000_000;
@@ -24,7 +25,7 @@ struct Fixture {
 fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().join("t.db"), Access::Write, Duration::from_secs(1)).unwrap();
-    store.relax().unwrap();
+    store.set_synchronous_normal().unwrap();
     let root = dir.path().join("shop");
     fs::create_dir(&root).unwrap();
     let project = Project { id: "0123456789abcdef".into(), identity: "dir:/shop".into(), root };
@@ -71,18 +72,17 @@ fn draft(kind: &str, content: &str, importance: f32) -> Draft {
 impl Fixture {
     fn session(&mut self, id: &str, notes: SessionNotes, drafts: Vec<Draft>) {
         let update = SessionUpdate { id: id.into(), summary: notes.outcome.clone(), notes, ..SessionUpdate::default() };
+        let drafts = drafts.into_iter().map(|draft| (0, draft)).collect();
+        let learned = Learned { session: Some(update), drafts, ..Learned::default() };
         self.store
-            .commit(&Batch {
+            .commit(&CommitBatch {
                 project: &self.project,
-                session: Some(&update),
-                drafts: &drafts.into_iter().map(|draft| (0, draft)).collect::<Vec<_>>(),
-                retracted: &[],
-                policies: &[("p".into(), "d".into())],
                 session_id: id,
-                states: (id, &[]),
+                learned: &redacted(learned),
+                policies: &[("p".into(), "d".into())],
+                reader: id,
                 cursor: None,
                 moment: "stop",
-                event: None,
                 now: AT + 6 * MINUTE,
             })
             .unwrap();
@@ -102,23 +102,23 @@ impl Fixture {
             attributes: vec![(SAVED.0.into(), SAVED.1.into())],
             ..draft("session_summary", "By hand:\n# all is well", 0.6)
         };
-        it.store.save_memory(&it.project, "two", &saved, AT).unwrap();
+        it.store.save_memory(&it.project, "two", &redacted(saved), AT).unwrap();
         let attributes = [("subject", "cargo test"), ("signature", "s"), ("error", "E0432 unresolved import")];
-        let record = Record {
+        let record = JournalRecord {
             kind: "tool_observation".into(),
             key: "k".into(),
             at: AT,
             session: "one".into(),
             cwd: PathBuf::from("/"),
-            seen: Seen {
+            seen: EventPayload {
                 tool: "Bash".into(),
                 summary: "cargo test failed".into(),
                 attributes: attributes.map(|(name, value)| (name.into(), value.into())).to_vec(),
                 failed: true,
-                ..Seen::default()
+                ..EventPayload::default()
             },
         };
-        it.store.put_records(&it.project, &[record], AT).unwrap();
+        it.store.put_records(&it.project, &[redacted(record)], AT).unwrap();
         it
     }
 
@@ -126,7 +126,7 @@ impl Fixture {
         self.dir.path().join("notes")
     }
 
-    fn write(&self, which: Which<'_>) -> Vec<Written> {
+    fn write(&self, which: SessionSelection<'_>) -> Vec<WrittenFile> {
         write_notes(&self.store, &self.project, &self.notes_folder(), which, &zone()).unwrap()
     }
 
@@ -150,7 +150,7 @@ fn zone() -> TimeZone {
 #[test]
 fn the_memory_of_a_project() {
     let it = Fixture::full();
-    it.write(Which::All);
+    it.write(SessionSelection::All);
     assert_eq!(
         it.read("memory.md"),
         "# Project Memory: shop
@@ -178,7 +178,7 @@ fn the_memory_of_a_project() {
 #[test]
 fn the_file_of_a_session() {
     let it = Fixture::full();
-    it.write(Which::All);
+    it.write(SessionSelection::All);
     assert_eq!(it.sessions(), ["2026-01-15_1930.md", "2026-01-15_1930_2.md"]);
     assert_eq!(
         it.read("sessions/2026-01-15_1930.md"),
@@ -259,13 +259,13 @@ fn the_context_of_a_session() {
 #[test]
 fn what_did_not_change_is_not_written_again() {
     let mut it = Fixture::full();
-    assert!(it.write(Which::All).iter().all(|file| file.changed));
-    assert!(it.write(Which::All).iter().all(|file| !file.changed));
-    assert!(it.write(Which::One("one")).iter().all(|file| !file.changed));
+    assert!(it.write(SessionSelection::All).iter().all(|file| file.changed));
+    assert!(it.write(SessionSelection::All).iter().all(|file| !file.changed));
+    assert!(it.write(SessionSelection::One("one")).iter().all(|file| !file.changed));
     // A session that was read late renumbers the others of its minute.
     it.session("zero", notes(AT - 1), Vec::new());
     it.session("early", notes(AT + 1), Vec::new());
-    let changed: Vec<_> = it.write(Which::One("early")).into_iter().filter(|file| file.changed).collect();
+    let changed: Vec<_> = it.write(SessionSelection::One("early")).into_iter().filter(|file| file.changed).collect();
     assert_eq!(it.sessions(), ["2026-01-15_1929.md", "2026-01-15_1930.md", "2026-01-15_1930_2.md", "2026-01-15_1930_3.md"]);
     assert!(it.read("sessions/2026-01-15_1930_2.md").contains("`early`"));
     assert_eq!(changed.len(), 4, "{changed:#?}");
@@ -301,7 +301,7 @@ fn what_is_no_longer_stored_stands_in_no_file() {
 
     let one = throughline_store::Selection { session: Some("two".into()), ..throughline_store::Selection::default() };
     it.store.forget(&one, AT, true).unwrap();
-    make_anew(&it.store, &settings, &projects).unwrap();
+    rewrite_all(&it.store, &settings, &projects).unwrap();
     assert_eq!(it.sessions().len(), 2, "{:?}", it.sessions());
     let context = it.project.root.join(".claude/session-context.json");
     assert!(fs::read_to_string(&context).unwrap().contains("\"one\""));
@@ -310,7 +310,7 @@ fn what_is_no_longer_stored_stands_in_no_file() {
     let all =
         throughline_store::Selection { project: Some(it.project.id.clone()), ..throughline_store::Selection::default() };
     it.store.forget(&all, AT, true).unwrap();
-    make_anew(&it.store, &settings, &projects).unwrap();
+    rewrite_all(&it.store, &settings, &projects).unwrap();
     assert!(!context.exists() && mine.exists());
     assert_eq!(it.sessions(), ["mine.md"]);
     assert!(!it.notes_folder().join("shop/memory.md").exists());

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// The longest text of one line, characters.
-const MOST_LINE: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 
 /// Returns whether a terminal could obey the character, or the character changes the direction of writing.
 fn is_unsafe(c: char) -> bool {
@@ -15,7 +15,7 @@ fn is_unsafe(c: char) -> bool {
 pub(super) fn line(text: &str) -> String {
     let text: String = text.chars().map(|c| if is_unsafe(c) && !c.is_whitespace() { ' ' } else { c }).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MOST_LINE) {
+    match text.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text,
     }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn lines() {
         assert_eq!(line(" a\n# b\u{1b}[2J\u{202e}  c\t"), "a # b [2J c");
-        assert_eq!(line(&"é".repeat(MOST_LINE + 1)).chars().count(), MOST_LINE + 1);
+        assert_eq!(line(&"é".repeat(MAX_LINE_CHARS + 1)).chars().count(), MAX_LINE_CHARS + 1);
         assert_eq!(code("a`b"), "`a'b`");
         assert_eq!(stamp(1_768_473_000_123), "2026-01-15T10:30:00Z");
         assert_eq!(stamp(u64::MAX), "1970-01-01T00:00:00Z");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Source;
+use super::PolicySource;
 use super::tool::Tool;
 
 const NODE: Tool = Tool {
@@ -20,7 +20,7 @@ const NPM: Tool = Tool {
     remedy: "It comes with Node.js 20 or newer: https://nodejs.org; Debian and Ubuntu have a package `npm`.",
 };
 
-pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     let scratch = source.scratch()?;
     NODE.run(NODE.command().arg("--version"))?;
     packages(&source.folder, say)?;

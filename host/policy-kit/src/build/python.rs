@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::Source;
+use super::PolicySource;
 use super::tool::{Tool, run};
 
 const PYTHON: Tool = Tool {
@@ -16,7 +16,7 @@ const PYTHON: Tool = Tool {
     remedy: "Install Python 3.10 or newer, with venv: `apt install python3 python3-venv`, or https://www.python.org.",
 };
 
-pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     let scratch = source.scratch()?;
     let environment = environment(&source.folder, &scratch, say)?;
     say("making the component with componentize-py");

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use wit_component::ComponentEncoder;
 
-use super::Source;
+use super::PolicySource;
 use super::tool::Tool;
 
 /// A target without an operating system, hence without WASI imports.
@@ -21,7 +21,7 @@ const CARGO: Tool = Tool {
 };
 const RUSTC: Tool = Tool { program: "rustc", purpose: CARGO.purpose, remedy: CARGO.remedy };
 
-pub fn component(source: &Source, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     require_target(&source.folder)?;
     say("building for wasm32-unknown-unknown with cargo");
     let module = cargo(source)?;
@@ -47,7 +47,7 @@ fn require_target(folder: &Path) -> Result<()> {
 }
 
 /// Runs cargo and returns the path of the module.
-fn cargo(source: &Source) -> Result<PathBuf> {
+fn cargo(source: &PolicySource) -> Result<PathBuf> {
     let mut command = CARGO.command();
     command
         .args(["build", "--release", "--target", TARGET, "--message-format", "json-render-diagnostics"])

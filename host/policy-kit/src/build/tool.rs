@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// How many lines of a failed tool's output are shown.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// A tool that a build needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Tool {
+pub(super) struct Tool {
     /// The program.
     pub program: &'static str,
     /// What the build needs it for.
@@ -23,12 +23,12 @@ pub struct Tool {
 
 impl Tool {
     /// Returns a new command that runs this tool.
-    pub fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         Command::new(self.program)
     }
 
     /// Runs the command and returns its standard output.
-    pub fn run(&self, command: &mut Command) -> Result<String> {
+    pub(super) fn run(&self, command: &mut Command) -> Result<String> {
         run(command).map_err(|error| {
             let missing = error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound);
             if missing {
@@ -41,7 +41,7 @@ impl Tool {
 }
 
 /// Runs a command to completion and returns its standard output. On failure, the error holds the end of its output.
-pub fn run(command: &mut Command) -> Result<String> {
+pub(super) fn run(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
         .env("CARGO_TERM_COLOR", "never")
@@ -64,7 +64,7 @@ fn words(command: &Command) -> String {
 
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(MOST_LINES)..].join("\n")
+    lines[lines.len().saturating_sub(MAX_LINES)..].join("\n")
 }
 
 #[cfg(test)]

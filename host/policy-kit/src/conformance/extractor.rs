@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result, bail};
 
 use super::{
-    Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, check_file, deterministic,
-    is_kind, is_one_line, material, quoted,
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, check_file,
+    deterministic, fixtures, is_kind, is_one_line, quoted,
 };
-use crate::compare::{self, Learned};
+use crate::compare::{self, StoredResult};
 use throughline_model::lines::{Line, LineSource};
 use throughline_sandbox::instance::{ExtractRequest, Extraction, Supplement};
 
 /// The contract's limits, in bytes and characters.
-const MOST_STATE_BYTES: usize = 256 << 10;
-const MOST_TITLE_CHARS: usize = 200;
-const MOST_CONTENT_BYTES: usize = 64 << 10;
+const MAX_STATE_BYTES: usize = 256 << 10;
+const MAX_TITLE_CHARS: usize = 200;
+const MAX_CONTENT_BYTES: usize = 64 << 10;
 
 /// More drafts than this in one call get a warning.
 const MANY_DRAFTS: usize = 1_000;
@@ -77,7 +77,7 @@ impl LineSource for Script {
 }
 
 /// One extraction and what the policy read for it.
-struct Seen {
+struct ExtractionCase {
     case: String,
     extraction: Extraction,
     /// The ends of the lines that the policy read.
@@ -85,13 +85,13 @@ struct Seen {
 }
 
 fn request(state: Option<String>) -> ExtractRequest {
-    ExtractRequest { session: material::session(), moment: "stop".into(), state, supplements: Vec::new() }
+    ExtractRequest { session: fixtures::session(), moment: "stop".into(), state, supplements: Vec::new() }
 }
 
 /// Makes the calls and collects the extractions, for the checks that apply to every result.
 struct Extractor<'a> {
     suite: &'a Suite<'a>,
-    seen: Vec<Seen>,
+    seen: Vec<ExtractionCase>,
 }
 
 impl Extractor<'_> {
@@ -103,7 +103,7 @@ impl Extractor<'_> {
         let extraction =
             self.suite.timed(|until| instance.extract(request, Box::new(script), until)).with_context(|| case.to_owned())?;
         let served = served.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.seen.push(Seen { case: case.into(), extraction: extraction.clone(), served });
+        self.seen.push(ExtractionCase { case: case.into(), extraction: extraction.clone(), served });
         Ok(extraction)
     }
 
@@ -114,8 +114,8 @@ impl Extractor<'_> {
 
     /// Extracts a transcript in pieces of a few lines, each in a fresh instance, carrying on the state and the
     /// position. If the extractor consumes nothing, the piece is made longer.
-    fn pieces(&mut self, transcript: &Transcript, mut length: impl FnMut() -> usize) -> Result<Learned> {
-        let (mut from, mut state, mut learned) = (0, None, Learned::default());
+    fn pieces(&mut self, transcript: &Transcript, mut length: impl FnMut() -> usize) -> Result<StoredResult> {
+        let (mut from, mut state, mut learned) = (0, None, StoredResult::default());
         let mut most = length();
         loop {
             let share = transcript.share(from, most);
@@ -148,20 +148,20 @@ impl Extractor<'_> {
     }
 }
 
-fn learned(extraction: &Extraction) -> Learned {
-    let mut learned = Learned::default();
+fn learned(extraction: &Extraction) -> StoredResult {
+    let mut learned = StoredResult::default();
     learned.add(extraction);
     learned
 }
 
 /// Describes how two results differ; none if they are equal.
-fn difference(one: &Learned, other: &Learned) -> Option<String> {
+fn difference(one: &StoredResult, other: &StoredResult) -> Option<String> {
     let found = compare::extractions(one, other);
     if found.is_empty() {
         return None;
     }
     let mut parts = Vec::new();
-    let titles = |briefs: &[compare::Brief]| {
+    let titles = |briefs: &[compare::DraftSummary]| {
         let first = briefs.first().map(|brief| quoted(&brief.title)).unwrap_or_default();
         format!("{} ({first})", briefs.len())
     };
@@ -181,24 +181,24 @@ fn difference(one: &Learned, other: &Learned) -> Option<String> {
     Some(parts.join("; "))
 }
 
-pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
+pub(super) fn run(suite: &Suite<'_>, recorder: &mut CheckRecorder<'_>) {
     let mut it = Extractor { suite, seen: Vec::new() };
     let mut sessions = vec![
-        Transcript::new("the sample session", material::ordinary()),
-        Transcript::new("a busy session", material::busy()),
+        Transcript::new("the sample session", fixtures::ordinary()),
+        Transcript::new("a busy session", fixtures::busy_session()),
     ];
     let given = suite.options.sessions.iter().enumerate();
     sessions.extend(given.map(|(number, lines)| Transcript::new(format!("given session {}", number + 1), lines.clone())));
-    reading(&mut it, sheet, &sessions);
-    folding(&mut it, sheet, &sessions);
-    asking(&mut it, sheet, &sessions[0]);
-    results(&it.seen, sheet);
+    reading(&mut it, recorder, &sessions);
+    folding(&mut it, recorder, &sessions);
+    asking(&mut it, recorder, &sessions[0]);
+    results(&it.seen, recorder);
 }
 
 /// Checks that every kind of line can be read.
-fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
+fn reading(it: &mut Extractor<'_>, recorder: &mut CheckRecorder<'_>, sessions: &[Transcript]) {
     let empty = it.whole(&Transcript::new("no lines", []));
-    sheet.note(
+    recorder.note(
         "empty-transcript",
         "extractor.extraction.consumed: \"0 if no line was read\"",
         "The hook can run before the transcript has its first line.",
@@ -210,30 +210,30 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
     let mut faults = Faults::default();
     let mut drafts = 0;
     for session in sessions {
-        drafts += faults.tried(it.whole(session)).map_or(0, |extraction| extraction.drafts.len());
+        drafts += faults.attempt(it.whole(session)).map_or(0, |extraction| extraction.drafts.len());
     }
     let mut verdict = faults.verdict("sessions", false);
     if verdict.status == super::Status::Pass {
         verdict.seen = format!("{} sessions: {drafts} drafts", sessions.len());
     }
-    sheet.note(
+    recorder.note(
         "ordinary-session",
         "extractor.extract",
         "A policy must be able to read what an agent writes every day.",
         verdict,
     );
     let others = [
-        ("malformed-lines", "extractor.extraction.malformed", material::malformed_lines()),
-        ("strange-json", "extractor.extraction.malformed", material::strange_lines()),
-        ("deep-json", "extractor.extraction.malformed", material::deep_json()),
-        ("odd-characters", PLACE_UNICODE, material::odd_lines()),
-        ("long-lines", "transcript.line.text: up to 16 MiB", material::long_lines()),
+        ("malformed-lines", "extractor.extraction.malformed", fixtures::malformed_lines()),
+        ("strange-json", "extractor.extraction.malformed", fixtures::strange_lines()),
+        ("deep-json", "extractor.extraction.malformed", fixtures::deep_json()),
+        ("odd-characters", PLACE_UNICODE, fixtures::odd_lines()),
+        ("long-lines", "transcript.line.text: up to 16 MiB", fixtures::long_lines()),
     ];
     for (id, place, lines) in others {
         let verdict = it.survives(&Transcript::new(id, lines));
-        sheet.note(id, place, WHY_LINES, verdict);
+        recorder.note(id, place, WHY_LINES, verdict);
     }
-    sheet.note(
+    recorder.note(
         "unknown-lines",
         PLACE_OPEN,
         "A newer agent writes lines that the policy does not know; they must not change its results.",
@@ -243,9 +243,9 @@ fn reading(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
 
 /// Checks that lines of unknown types between the known ones change nothing.
 fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
-    let plain = it.whole(&Transcript::new("the sample session", material::ordinary()))?;
-    let mut unknown = material::unknown_lines().into_iter().cycle();
-    let mixed = material::ordinary().into_iter().flat_map(|line| [Some(line), unknown.next()]).flatten().collect::<Vec<_>>();
+    let plain = it.whole(&Transcript::new("the sample session", fixtures::ordinary()))?;
+    let mut unknown = fixtures::unknown_lines().into_iter().cycle();
+    let mixed = fixtures::ordinary().into_iter().flat_map(|line| [Some(line), unknown.next()]).flatten().collect::<Vec<_>>();
     let mixed = it.whole(&Transcript::new("unknown lines in between", mixed))?;
     Ok(match difference(&learned(&plain), &learned(&mixed)) {
         None => Verdict::pass("unknown lines in between change nothing"),
@@ -254,13 +254,13 @@ fn unknown_lines(it: &mut Extractor<'_>) -> Result<Verdict> {
 }
 
 /// Returns how many lines the next piece has.
-type Length = fn(&mut material::Random) -> usize;
+type Length = fn(&mut fixtures::Random) -> usize;
 
 /// Checks that the same lines in one call or in ten give the same memories.
-fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript]) {
+fn folding(it: &mut Extractor<'_>, recorder: &mut CheckRecorder<'_>, sessions: &[Transcript]) {
     let mut faults = Faults::default();
     for session in sessions {
-        let mut random = material::Random(3);
+        let mut random = fixtures::Random(3);
         let lengths: [(&str, Length); 3] = [
             ("line by line", |_| 1),
             ("in pieces of 7 lines", |_| 7),
@@ -269,34 +269,34 @@ fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
         for (how, length) in lengths {
             let compared =
                 it.whole(session).and_then(|whole| Ok((learned(&whole), it.pieces(session, || length(&mut random))?)));
-            if let Some((whole, pieces)) = faults.tried(compared)
+            if let Some((whole, pieces)) = faults.attempt(compared)
                 && let Some(difference) = difference(&whole, &pieces)
             {
                 faults.fail(true, || format!("{}, {how}: {difference}", session.name));
             }
         }
     }
-    sheet.note(
+    recorder.note(
         "in-pieces",
         "stages.wit, extractor: \"the same lines must give the same memories, whether they arrive in one call or in ten\"",
         "The host reads a few more lines at every turn: what is remembered must not depend on how often it reads.",
         faults.verdict("reads in pieces", false),
     );
     let again = again(it, &sessions[0]);
-    sheet.note(
+    recorder.note(
         "read-again",
         "extractor.request.state",
         "Agents rewrite their transcripts, and the host then passes lines a second time.",
         Verdict::of(again),
     );
-    sheet.note(
+    recorder.note(
         "from-the-middle",
         "extractor.request.state: \"None on the first call, and after the policy has changed\"",
         "A newly installed policy starts in the middle of the sessions that are open.",
         Verdict::of(from_the_middle(it, &sessions[0])),
     );
     let altered = altered_state(it);
-    sheet.note(
+    recorder.note(
         "altered-state",
         "extractor.extraction.state: \"stores it and therefore redacts it like every other text\"",
         "A secret in the state comes back as [redacted:RULE]; if the policy then fails, the session is no longer remembered.",
@@ -307,7 +307,7 @@ fn folding(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, sessions: &[Transcript
         let script = Script { left: lines.iter().cloned().collect(), served: Arc::default() };
         instance.extract(&request(None), Box::new(script), until)
     });
-    sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
+    recorder.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
 }
 
 fn again(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict> {
@@ -329,8 +329,8 @@ fn from_the_middle(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdi
 }
 
 fn altered_state(it: &mut Extractor<'_>) -> Result<Verdict> {
-    let token = material::Random(11).word(40);
-    let session = Transcript::new("a session with a token", material::with_token(&token));
+    let token = fixtures::Random(11).word(40);
+    let session = Transcript::new("a session with a token", fixtures::with_token(&token));
     let (first, second) = session.lines.split_at(session.lines.len() / 2);
     let before = it.call(&session.name, &request(None), first)?;
     let places = before.state.matches(&token).count();
@@ -340,36 +340,36 @@ fn altered_state(it: &mut Extractor<'_>) -> Result<Verdict> {
 }
 
 /// Checks all kinds of requests.
-fn asking(it: &mut Extractor<'_>, sheet: &mut Sheet<'_>, session: &Transcript) {
+fn asking(it: &mut Extractor<'_>, recorder: &mut CheckRecorder<'_>, session: &Transcript) {
     let mut faults = Faults::default();
     for moment in ["stop", "compact", "compacted", "session-end", "catch-up", "ingest", "full-moon", "", "한글 \0"] {
         let request = ExtractRequest { moment: moment.into(), ..request(None) };
-        faults.tried(it.call(&format!("moment {moment:?}"), &request, &session.lines));
+        faults.attempt(it.call(&format!("moment {moment:?}"), &request, &session.lines));
     }
-    sheet.note(
+    recorder.note(
         "moments",
         "extractor.request.moment",
         "A newer host has moments that the policy does not know.",
         faults.verdict("moments", false),
     );
-    sheet.note(
+    recorder.note(
         "unknown-supplements",
         PLACE_OPEN,
         "A newer host passes supplements that the policy does not know.",
         Verdict::of(unknown_supplement(it, session)),
     );
-    sheet.note(
+    recorder.note(
         "last-message",
         "extractor.supplement.kind: \"use this text only for the notes of this call\"",
         "The line with the last message is read later: what the policy took from the supplement would be remembered twice.",
         Verdict::of(last_message(it, session)),
     );
     let mut faults = Faults::default();
-    for text in [material::long_text(256 << 10), String::new(), material::Random(5).text(2_000)] {
+    for text in [fixtures::long_text(256 << 10), String::new(), fixtures::Random(5).text(2_000)] {
         let supplements = vec![Supplement { kind: "compact-summary".into(), text }];
-        faults.tried(it.call("a compact summary", &ExtractRequest { supplements, ..request(None) }, &session.lines));
+        faults.attempt(it.call("a compact summary", &ExtractRequest { supplements, ..request(None) }, &session.lines));
     }
-    sheet.note(
+    recorder.note(
         "compact-summary",
         "extractor.supplement.kind",
         "After a compaction the host passes the agent's own summary, which can have any length.",
@@ -391,7 +391,7 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
     let (first, second) = session.lines.split_at(session.lines.len() / 2);
     let text = "DECISION: The lamps are painted green, because green was cheap. Always paint lamps green.";
     let supplements = vec![Supplement { kind: "last-assistant-message".into(), text: text.into() }];
-    let mut learned = [Learned::default(), Learned::default()];
+    let mut learned = [StoredResult::default(), StoredResult::default()];
     for (learned, supplements) in learned.iter_mut().zip([Vec::new(), supplements]) {
         let before = it.call("a last message", &ExtractRequest { supplements, ..request(None) }, first)?;
         learned.add(&before);
@@ -404,8 +404,8 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
 }
 
 /// Checks every result.
-fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
-    *sheet.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
+fn results(all: &[ExtractionCase], recorder: &mut CheckRecorder<'_>) {
+    *recorder.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
     let mut consumed = Faults::default();
     let mut state = Faults::default();
     let mut titles = Faults::default();
@@ -415,19 +415,19 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
     let mut files = Faults::default();
     let mut counts = Faults::default();
     let mut notes = Faults::default();
-    for Seen { case, extraction, served } in all {
+    for ExtractionCase { case, extraction, served } in all {
         let place = extraction.consumed;
-        consumed.look();
+        consumed.count_result();
         consumed.fail(place != 0 && !served.contains(&place), || {
             format!("{case}: consumed is {place}, where no line ends that was read")
         });
         consumed.warn(place == 0 && !served.is_empty(), || format!("{case}: lines were read, but consumed is 0"));
         let bytes = extraction.state.len();
-        state.look();
-        state.fail(bytes > MOST_STATE_BYTES, || format!("{case}: the state has {bytes} bytes"));
-        counts.look();
+        state.count_result();
+        state.fail(bytes > MAX_STATE_BYTES, || format!("{case}: the state has {bytes} bytes"));
+        counts.count_result();
         counts.warn(extraction.drafts.len() > MANY_DRAFTS, || format!("{case}: {} drafts", extraction.drafts.len()));
-        notes.look();
+        notes.count_result();
         for (name, entries) in note_lines(extraction) {
             let odd = entries.into_iter().find(|entry| !is_one_line(entry) || entry.trim().is_empty());
             notes.warn(odd.is_some(), || format!("{case}: {name} holds {}", quoted(odd.unwrap_or_default())));
@@ -436,18 +436,18 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
         changes.chain(extraction.notes.discoveries.iter().map(|d| &d.file)).for_each(|f| check_file(&mut files, case, f));
         for draft in &extraction.drafts {
             let title = &draft.title;
-            titles.look();
+            titles.count_result();
             titles.fail(!is_one_line(title), || format!("{case}: {} is more than one line", quoted(title)));
             titles.fail(title.trim().is_empty(), || format!("{case}: a title of a {} is empty", draft.kind));
-            titles.fail(title.chars().count() > MOST_TITLE_CHARS, || format!("{case}: {} is too long", quoted(title)));
-            contents.look();
+            titles.fail(title.chars().count() > MAX_TITLE_CHARS, || format!("{case}: {} is too long", quoted(title)));
+            contents.count_result();
             let bytes = draft.content.len();
-            contents.fail(bytes > MOST_CONTENT_BYTES, || format!("{case}: {} has {bytes} bytes", quoted(title)));
+            contents.fail(bytes > MAX_CONTENT_BYTES, || format!("{case}: {} has {bytes} bytes", quoted(title)));
             contents.warn(draft.content.trim().is_empty(), || format!("{case}: {} has no content", quoted(title)));
-            kinds.look();
+            kinds.count_result();
             kinds.fail(!is_kind(&draft.kind), || format!("{case}: {}", quoted(&draft.kind)));
             let weight = draft.importance;
-            importance.look();
+            importance.count_result();
             importance.fail(!weight.is_finite(), || format!("{case}: {} has the importance {weight}", quoted(title)));
             importance.warn(weight.is_finite() && !(0.0..=1.0).contains(&weight), || {
                 format!("{case}: {} has the importance {weight}, which is clamped", quoted(title))
@@ -456,7 +456,7 @@ fn results(all: &[Seen], sheet: &mut Sheet<'_>) {
         }
     }
     let mut note =
-        |id, place, why, faults: Faults, what, may_lack| sheet.note(id, place, why, faults.verdict(what, may_lack));
+        |id, place, why, faults: Faults, what, may_lack| recorder.note(id, place, why, faults.verdict(what, may_lack));
     note(
         "consumed",
         "extractor.extraction.consumed",

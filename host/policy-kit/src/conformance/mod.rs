@@ -3,7 +3,7 @@
 
 mod builder;
 mod extractor;
-mod material;
+mod fixtures;
 mod observer;
 mod query;
 mod redactor;
@@ -21,7 +21,8 @@ use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::lines::LineSource;
 use throughline_sandbox::imports::{Grants, MemorySource};
 use throughline_sandbox::instance::{
-    BuiltContext, ExtractRequest, Extraction, Loaded, Observation, Redacted, Running, Search, Summary, ToolEvent,
+    BuiltContext, ExtractRequest, Extraction, LinkedPolicy, Observation, PolicyInstance, Redacted, Search, Summary,
+    ToolEvent,
 };
 pub use throughline_sandbox::stage::Stage;
 
@@ -31,7 +32,7 @@ pub trait Subject {
     fn start(&self, memories: Rc<dyn MemorySource>) -> Result<Box<dyn Instance + '_>>;
 }
 
-/// The stages of one instance, as in [`Running`].
+/// The stages of one instance, as in [`PolicyInstance`].
 pub trait Instance {
     /// Runs stage `extractor`.
     fn extract(&mut self, request: &ExtractRequest, lines: Box<dyn LineSource>, deadline: Instant) -> Result<Extraction>;
@@ -63,7 +64,7 @@ pub trait Instance {
 /// A policy with its grants. The suite provides the memories.
 pub struct Granted<'a> {
     /// The policy.
-    pub policy: &'a Arc<Loaded>,
+    pub policy: &'a Arc<LinkedPolicy>,
     /// Its settings, its log and so on; the memories are replaced.
     pub grants: Grants,
 }
@@ -76,13 +77,13 @@ impl Subject for Granted<'_> {
     }
 }
 
-impl Instance for Running {
+impl Instance for PolicyInstance {
     fn extract(&mut self, request: &ExtractRequest, lines: Box<dyn LineSource>, deadline: Instant) -> Result<Extraction> {
-        Running::extract(self, request, lines, deadline)
+        PolicyInstance::extract(self, request, lines, deadline)
     }
 
     fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
-        Running::summarize(self, session, notes, deadline)
+        PolicyInstance::summarize(self, session, notes, deadline)
     }
 
     fn redact(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
@@ -101,7 +102,7 @@ impl Instance for Running {
     }
 
     fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
-        Running::observe(self, session, event, deadline)
+        PolicyInstance::observe(self, session, event, deadline)
     }
 
     fn plan(
@@ -111,7 +112,7 @@ impl Instance for Running {
         last_turn: Option<&str>,
         deadline: Instant,
     ) -> Result<Option<Search>> {
-        Running::plan(self, session, prompt, last_turn, deadline)
+        PolicyInstance::plan(self, session, prompt, last_turn, deadline)
     }
 }
 
@@ -137,7 +138,7 @@ impl Default for Options {
 }
 
 /// The root of the project that the suite's sessions are about.
-pub const ROOT: &str = material::ROOT;
+pub const ROOT: &str = fixtures::ROOT;
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -155,7 +156,7 @@ pub enum Status {
 /// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Check {
+pub struct ConformanceCheck {
     /// Its name, unique within the stage.
     pub id: &'static str,
     /// The stage that was called.
@@ -173,38 +174,38 @@ pub struct Check {
 /// All checks, in a fixed order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
+pub struct ConformanceReport {
     /// The checks by stage, in the order in which they ran.
-    pub checks: Vec<Check>,
+    pub checks: Vec<ConformanceCheck>,
     /// How many drafts the extractor made of all sessions. If none, its checks have hardly tested it.
     pub drafts: usize,
 }
 
-impl Report {
+impl ConformanceReport {
     /// Returns the checks with this result.
-    pub fn with(&self, status: Status) -> impl Iterator<Item = &Check> {
+    pub fn with(&self, status: Status) -> impl Iterator<Item = &ConformanceCheck> {
         self.checks.iter().filter(move |check| check.status == status)
     }
 
     /// Whether anything was checked and nothing failed.
-    pub fn is_fine(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         !self.checks.is_empty() && self.with(Status::Fail).next().is_none()
     }
 }
 
 /// Runs the checks of these stages. If the policy does not have a stage, the stage's checks fail.
-pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> Report {
+pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> ConformanceReport {
     let suite = Suite { subject, options, until: Instant::now() + options.whole };
-    let mut report = Report::default();
+    let mut report = ConformanceReport::default();
     for stage in Stage::ALL.into_iter().filter(|stage| stages.contains(stage)) {
-        let mut sheet = Sheet { stage, checks: &mut report.checks, drafts: &mut report.drafts };
+        let mut recorder = CheckRecorder { stage, checks: &mut report.checks, drafts: &mut report.drafts };
         match stage {
-            Stage::Extractor => extractor::run(&suite, &mut sheet),
-            Stage::Summarizer => summarizer::run(&suite, &mut sheet),
-            Stage::Redactor => redactor::run(&suite, &mut sheet),
-            Stage::ContextBuilder => builder::run(&suite, &mut sheet),
-            Stage::Observer => observer::run(&suite, &mut sheet),
-            Stage::Query => query::run(&suite, &mut sheet),
+            Stage::Extractor => extractor::run(&suite, &mut recorder),
+            Stage::Summarizer => summarizer::run(&suite, &mut recorder),
+            Stage::Redactor => redactor::run(&suite, &mut recorder),
+            Stage::ContextBuilder => builder::run(&suite, &mut recorder),
+            Stage::Observer => observer::run(&suite, &mut recorder),
+            Stage::Query => query::run(&suite, &mut recorder),
         }
     }
     report
@@ -226,7 +227,7 @@ struct Suite<'a> {
 impl<'a> Suite<'a> {
     /// Starts a fresh instance without memories.
     fn instance(&self) -> Result<Box<dyn Instance + 'a>> {
-        self.instance_with(Rc::new(material::Shelf::default()))
+        self.instance_with(Rc::new(fixtures::FakeMemories::default()))
     }
 
     fn instance_with(&self, memories: Rc<dyn MemorySource>) -> Result<Box<dyn Instance + 'a>> {
@@ -284,13 +285,13 @@ struct Faults {
 
 impl Faults {
     /// Counts one more result.
-    fn look(&mut self) {
+    fn count_result(&mut self) {
         self.seen += 1;
     }
 
     /// Counts one more attempt. An error breaks the contract.
-    fn tried<T>(&mut self, result: Result<T>) -> Option<T> {
-        self.look();
+    fn attempt<T>(&mut self, result: Result<T>) -> Option<T> {
+        self.count_result();
         result.map_err(|error| self.fails.push(format!("{error:#}"))).ok()
     }
 
@@ -334,29 +335,29 @@ fn examples(all: &[String]) -> String {
 }
 
 /// Collects the checks of a stage.
-struct Sheet<'a> {
+struct CheckRecorder<'a> {
     stage: Stage,
-    checks: &'a mut Vec<Check>,
+    checks: &'a mut Vec<ConformanceCheck>,
     drafts: &'a mut usize,
 }
 
-impl Sheet<'_> {
+impl CheckRecorder<'_> {
     fn note(&mut self, id: &'static str, contract: &'static str, why: &'static str, verdict: Verdict) {
         let Verdict { status, seen } = verdict;
-        self.checks.push(Check { id, stage: self.stage, status, seen, why, contract });
+        self.checks.push(ConformanceCheck { id, stage: self.stage, status, seen, why, contract });
     }
 }
 
 /// Quotes the beginning of a text on one line, for a report.
 fn quoted(text: &str) -> String {
-    const MOST: usize = 60;
-    let short: String = text.chars().take(MOST).collect();
+    const MAX_CHARS: usize = 60;
+    let short: String = text.chars().take(MAX_CHARS).collect();
     let dots = if short.len() < text.len() { "…" } else { "" };
     format!("{short:?}{dots}")
 }
 
 /// Whether two values have the same debug representation.
-fn alike(one: &impl std::fmt::Debug, other: &impl std::fmt::Debug) -> bool {
+fn is_same(one: &impl std::fmt::Debug, other: &impl std::fmt::Debug) -> bool {
     format!("{one:?}") == format!("{other:?}")
 }
 
@@ -373,7 +374,7 @@ fn is_kind(kind: &str) -> bool {
 /// Checks a file path that a policy returned: it must be relative to the root if inside it.
 fn check_file(faults: &mut Faults, case: &impl Display, file: &str) {
     let inside = file.strip_prefix(ROOT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    faults.look();
+    faults.count_result();
     faults.fail(inside, || format!("{case}: {} is inside the root but not relative to it", quoted(file)));
     faults.fail(file.trim().is_empty() || !is_one_line(file), || format!("{case}: {} is not a path", quoted(file)));
     faults.warn(file.starts_with("./"), || format!("{case}: {} begins with ./", quoted(file)));
@@ -387,7 +388,7 @@ fn deterministic<T: std::fmt::Debug>(suite: &Suite<'_>, call: impl Fn(&mut dyn I
         let second = suite.timed(|until| call(&mut *one, until))?;
         let mut other = suite.instance()?;
         let fresh = suite.timed(|until| call(&mut *other, until))?;
-        Ok(match (alike(&first, &second), alike(&first, &fresh)) {
+        Ok(match (is_same(&first, &second), is_same(&first, &fresh)) {
             (true, true) => Verdict::pass("the same result twice in one instance and in a fresh one"),
             (false, _) => Verdict::fail("the second call of an instance gives a different result from the first"),
             (true, false) => Verdict::fail("a fresh instance gives a different result"),

@@ -4,18 +4,18 @@ use anyhow::Context;
 use serde_json::json;
 
 use super::{
-    Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, check_file, deterministic,
-    is_one_line, material, quoted,
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, check_file,
+    deterministic, fixtures, is_one_line, quoted,
 };
 use throughline_sandbox::instance::{Observation, ToolEvent};
 
-const MOST_DETAIL_BYTES: usize = 10 << 10;
+const MAX_DETAIL_BYTES: usize = 10 << 10;
 
 fn event(tool: &str, input: &str, output: &str) -> ToolEvent {
     ToolEvent {
         tool: tool.into(),
         use_id: "toolu_conformance".into(),
-        at: material::BEGAN,
+        at: fixtures::STARTED_AT,
         input: input.into(),
         output: output.into(),
         succeeded: true,
@@ -30,7 +30,7 @@ fn failed(event: ToolEvent, error: &str) -> ToolEvent {
 
 /// Returns tool calls as the agent reports them.
 fn ordinary() -> Vec<ToolEvent> {
-    let file = format!("{}/src/export.py", material::ROOT);
+    let file = format!("{}/src/export.py", fixtures::ROOT);
     vec![
         event(
             "Bash",
@@ -54,7 +54,7 @@ fn ordinary() -> Vec<ToolEvent> {
         ),
         event(
             "Grep",
-            &json!({"pattern": "export", "path": material::ROOT}).to_string(),
+            &json!({"pattern": "export", "path": fixtures::ROOT}).to_string(),
             &json!({"mode": "files_with_matches", "filenames": [file], "numFiles": 1}).to_string(),
         ),
         event("WebFetch", &json!({"url": "https://example.com/", "prompt": "read"}).to_string(), "a page"),
@@ -66,20 +66,20 @@ fn ordinary() -> Vec<ToolEvent> {
     ]
 }
 
-pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
+pub(super) fn run(suite: &Suite<'_>, recorder: &mut CheckRecorder<'_>) {
     let mut all: Vec<(String, Observation)> = Vec::new();
     let mut survive = |events: Vec<ToolEvent>| -> Verdict {
         let mut faults = Faults::default();
         for event in events {
             let case = format!("{} {}", event.tool, quoted(&event.input));
             let observed = suite.instance().and_then(|mut instance| {
-                suite.timed(|until| instance.observe(&material::session(), &event, until)).with_context(|| case.clone())
+                suite.timed(|until| instance.observe(&fixtures::session(), &event, until)).with_context(|| case.clone())
             });
-            all.extend(faults.tried(observed).flatten().map(|observation| (case, observation)));
+            all.extend(faults.attempt(observed).flatten().map(|observation| (case, observation)));
         }
         faults.verdict("tool calls", false)
     };
-    sheet.note(
+    recorder.note(
         "ordinary-tools",
         "observer.observe",
         "A policy must handle the tools that agents use every day.",
@@ -102,70 +102,70 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
         "{\"command\":\"\\ud83d\\u0000\"}",
     ];
     let events = strange.iter().flat_map(|tool| values.iter().map(move |value| event(tool, value, value))).collect();
-    sheet.note(
+    recorder.note(
         "strange-json",
         "observer.tool-event.input: \"The arguments, as JSON\"",
         "Tools change their fields from one version to the next.",
         survive(events),
     );
-    let deep = material::deep_json().into_iter().map(|value| event("Bash", &value, &value)).collect();
-    sheet.note(
+    let deep = fixtures::deep_json().into_iter().map(|value| event("Bash", &value, &value)).collect();
+    recorder.note(
         "deep-json",
         "observer.tool-event.input: \"The arguments, as JSON\"",
         "A tool's output can be nested to any depth.",
         survive(deep),
     );
     let unknown = ["mcp__moon__phase", "", "한글", "\0"].map(|tool| event(tool, "{\"a\":1}", "x")).to_vec();
-    sheet.note("unknown-tools", PLACE_OPEN, "Users add tools of their own to their agents.", survive(unknown));
-    let odd = material::odd_texts().into_iter().map(|text| {
-        let input = json!({"command": text, "file_path": format!("{}/{text}", material::ROOT)}).to_string();
+    recorder.note("unknown-tools", PLACE_OPEN, "Users add tools of their own to their agents.", survive(unknown));
+    let odd = fixtures::odd_texts().into_iter().map(|text| {
+        let input = json!({"command": text, "file_path": format!("{}/{text}", fixtures::ROOT)}).to_string();
         failed(event("Bash", &input, &text), &text)
     });
-    sheet.note("odd-characters", PLACE_UNICODE, "The output of programs can contain anything.", survive(odd.collect()));
-    let long = material::long_text(1 << 20);
+    recorder.note("odd-characters", PLACE_UNICODE, "The output of programs can contain anything.", survive(odd.collect()));
+    let long = fixtures::long_text(1 << 20);
     let output = json!({"stdout": long, "stderr": "y".repeat(1 << 20)}).to_string();
     let huge = vec![
         event("Bash", "{\"command\":\"cat log\"}", &output),
         event("Unheard", "{}", &long),
         failed(event("Bash", &json!({"command": long}).to_string(), ""), &long),
     ];
-    sheet.note(
+    recorder.note(
         "huge-output",
         "observer.tool-event.output",
         "A tool may print megabytes, and the hook waits for the policy.",
         survive(huge),
     );
-    let verdict = deterministic(suite, |instance, until| instance.observe(&material::session(), &ordinary()[0], until));
-    sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
-    results(&all, sheet);
+    let verdict = deterministic(suite, |instance, until| instance.observe(&fixtures::session(), &ordinary()[0], until));
+    recorder.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
+    results(&all, recorder);
 }
 
-fn results(all: &[(String, Observation)], sheet: &mut Sheet<'_>) {
+fn results(all: &[(String, Observation)], recorder: &mut CheckRecorder<'_>) {
     let mut summaries = Faults::default();
     let mut details = Faults::default();
     let mut files = Faults::default();
     for (case, observation) in all {
         let (summary, bytes) = (&observation.summary, observation.detail.len());
-        summaries.look();
+        summaries.count_result();
         summaries.fail(!is_one_line(summary), || format!("{case}: {} is more than one line", quoted(summary)));
         summaries.fail(summary.trim().is_empty(), || format!("{case}: a summary is empty"));
-        details.look();
-        details.fail(bytes > MOST_DETAIL_BYTES, || format!("{case}: {bytes} bytes of detail"));
+        details.count_result();
+        details.fail(bytes > MAX_DETAIL_BYTES, || format!("{case}: {bytes} bytes of detail"));
         observation.files.iter().for_each(|file| check_file(&mut files, case, file));
     }
-    sheet.note(
+    recorder.note(
         "summaries",
         "observer.observation.summary: \"One line\"",
         "Lists show only the summary.",
         summaries.verdict("observations", true),
     );
-    sheet.note(
+    recorder.note(
         "details",
         "observer.observation.detail: \"at most 10 KiB\"",
         "Every tool call gives an observation, so thousands are stored in a day.",
         details.verdict("observations", true),
     );
-    sheet.note(
+    recorder.note(
         "files",
         "observer.observation.files",
         "Searches by file compare paths from the project's root.",

@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result};
 
 use super::{
-    Faults, PLACE_INSTANCES, PLACE_UNICODE, Sheet, Suite, Verdict, WHY_DETERMINISTIC, alike, deterministic, material, quoted,
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, deterministic, fixtures,
+    is_same, quoted,
 };
-use crate::compare::{self, is_rule, placeholder_at};
+use crate::compare;
 use throughline_sandbox::instance::Redacted;
+use throughline_sandbox::placeholders::{is_rule, pieces};
 
 /// A text may grow by this factor and by this many bytes more, because a placeholder can be longer than its secret.
-const MOST_GROWTH: usize = 8;
+const MAX_GROWTH: usize = 8;
 const FREE_GROWTH: usize = 1 << 10;
 
 /// How many bytes of a secret in a rule's name count as a leak.
-const LEAK: usize = 6;
+const MIN_LEAK_CHARS: usize = 6;
 
 struct Redactor<'a> {
     suite: &'a Suite<'a>,
@@ -40,14 +42,14 @@ fn applied<'a>(text: &'a str, result: &'a Redacted) -> &'a str {
     result.text.as_deref().unwrap_or(text)
 }
 
-pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
+pub(super) fn run(suite: &Suite<'_>, recorder: &mut CheckRecorder<'_>) {
     let mut it = Redactor { suite, all: Vec::new() };
-    let mut texts = material::secret_texts();
+    let mut texts = fixtures::secret_texts();
     texts.extend(suite.options.texts.iter().cloned());
-    texts.extend(material::plain_texts());
-    texts.extend(material::mixed_texts());
+    texts.extend(fixtures::plain_texts());
+    texts.extend(fixtures::mixed_texts());
     let together = it.call(&texts);
-    sheet.note(
+    recorder.note(
         "one-result-each",
         "redactor.redact: \"one result for each text, in the same order\"",
         "The host replaces each text by its result; if a result is missing, the whole batch is unusable.",
@@ -59,23 +61,23 @@ pub(super) fn run(suite: &Suite<'_>, sheet: &mut Sheet<'_>) {
             }
         })),
     );
-    sheet.note(
+    recorder.note(
         "each-alone",
         "redactor.redact: \"one result for each text, in the same order\"",
         "The host batches texts in any way: a result must not depend on the other texts or on the position.",
         Verdict::of(each_alone(&mut it, &texts, together.ok())),
     );
-    edges(&mut it, sheet);
+    edges(&mut it, recorder);
     let verdict = deterministic(suite, |instance, until| instance.redact(&texts, until));
-    sheet.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
+    recorder.note("deterministic", PLACE_INSTANCES, WHY_DETERMINISTIC, verdict);
     let idempotent = idempotent(&mut it);
-    sheet.note(
+    recorder.note(
         "idempotent",
         "stages.wit, redactor: \"redacting its own output must change nothing\"",
         "A text is redacted when it is stored and again when it is shown; the second time must not change it.",
         Verdict::of(idempotent),
     );
-    results(&it.all, sheet);
+    results(&it.all, recorder);
 }
 
 /// Redacts the texts in reverse order and some of them alone, which shows results in the wrong place.
@@ -85,13 +87,14 @@ fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Reda
     let backwards: Vec<String> = texts.iter().rev().cloned().collect();
     let turned = it.call(&backwards)?;
     for ((text, first), second) in texts.iter().zip(&together).zip(turned.iter().rev()) {
-        faults.look();
-        faults.fail(!alike(first, second), || format!("{} comes out differently when the order is reversed", quoted(text)));
+        faults.count_result();
+        faults
+            .fail(!is_same(first, second), || format!("{} comes out differently when the order is reversed", quoted(text)));
     }
     for (text, first) in texts.iter().zip(&together).take(20) {
-        faults.look();
+        faults.count_result();
         let alone = it.call(std::slice::from_ref(text))?;
-        faults.fail(!alone.first().is_some_and(|alone| alike(first, alone)), || {
+        faults.fail(!alone.first().is_some_and(|alone| is_same(first, alone)), || {
             format!("{} comes out differently when it is the only text", quoted(text))
         });
     }
@@ -99,9 +102,9 @@ fn each_alone(it: &mut Redactor<'_>, texts: &[String], together: Option<Vec<Reda
 }
 
 /// Checks empty, unusual and huge inputs.
-fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
+fn edges(it: &mut Redactor<'_>, recorder: &mut CheckRecorder<'_>) {
     let none = it.call(&[]);
-    sheet.note(
+    recorder.note(
         "no-texts",
         "redactor.redact: \"one result for each text\"",
         "Many extractions have no text to redact.",
@@ -111,7 +114,7 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
         })),
     );
     let empty = it.call(&[String::new(), "tea".into(), String::new()]);
-    sheet.note(
+    recorder.note(
         "empty-text",
         "redactor.redacted.text",
         "Empty fields are common and contain no secret.",
@@ -124,31 +127,31 @@ fn edges(it: &mut Redactor<'_>, sheet: &mut Sheet<'_>) {
         })),
     );
     let mut faults = Faults::default();
-    for text in material::odd_texts() {
-        faults.tried(it.call(std::slice::from_ref(&text)).with_context(|| quoted(&text)));
+    for text in fixtures::odd_texts() {
+        faults.attempt(it.call(std::slice::from_ref(&text)).with_context(|| quoted(&text)));
     }
-    sheet.note(
+    recorder.note(
         "odd-characters",
         PLACE_UNICODE,
         "The output of programs can contain anything; if the redactor fails, nothing is stored.",
         faults.verdict("texts", false),
     );
     let mut faults = Faults::default();
-    let secret = material::secret_texts().swap_remove(0);
+    let secret = fixtures::secret_texts().swap_remove(0);
     let huge = [
-        ("1 MiB of prose", material::long_text(1 << 20)),
+        ("1 MiB of prose", fixtures::long_text(1 << 20)),
         ("1 MiB without a space", "x".repeat(1 << 20)),
         ("1 MiB of secrets", format!("{secret} ").repeat((1 << 20) / (secret.len() + 1))),
         ("1 MiB of half secrets", secret[..8].repeat((1 << 20) / 8)),
         ("1 MiB of assignments", "password=\n".repeat((1 << 20) / 10)),
     ];
     for (name, text) in huge {
-        faults.tried(it.call(&[text]).context(name));
+        faults.attempt(it.call(&[text]).context(name));
     }
     let many = it.call(&vec!["a short text".to_owned(); 5_000]).map(|results| results.len());
-    faults.look();
+    faults.count_result();
     faults.fail(!matches!(many, Ok(5_000)), || format!("5,000 texts: {many:?}"));
-    sheet.note(
+    recorder.note(
         "huge-texts",
         "stages.wit, redactor: \"so a redactor must be fast\"",
         "The output of tools can be this long, and the hook waits for the redactor.",
@@ -165,7 +168,7 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
         let results = it.suite.timed(|until| instance.redact(outputs, until))?;
         faults.fail(results.len() != outputs.len(), || format!("{} texts, {} results", outputs.len(), results.len()));
         for (output, result) in outputs.iter().zip(&results) {
-            faults.look();
+            faults.count_result();
             faults.fail(applied(output, result) != output, || format!("{} is changed again", quoted(output)));
         }
     }
@@ -173,22 +176,22 @@ fn idempotent(it: &mut Redactor<'_>) -> Result<Verdict> {
 }
 
 /// Checks every result.
-fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
+fn results(all: &[(String, Redacted)], recorder: &mut CheckRecorder<'_>) {
     let mut placeholders = Faults::default();
     let mut findings = Faults::default();
     let mut leaks = Faults::default();
     let mut growth = Faults::default();
     for (text, result) in all {
         let output = applied(text, result);
-        placeholders.look();
+        placeholders.count_result();
         let removed = removed(text, output);
         placeholders.fail(removed.is_none(), || {
             format!("{} becomes {}, which is not the text with placeholders", quoted(text), quoted(output))
         });
-        let longest = text.len() * MOST_GROWTH + FREE_GROWTH;
-        growth.look();
+        let longest = text.len() * MAX_GROWTH + FREE_GROWTH;
+        growth.count_result();
         growth.fail(output.len() > longest, || format!("{} bytes become {}", text.len(), output.len()));
-        findings.look();
+        findings.count_result();
         findings.fail(output != text && result.findings.is_empty(), || {
             format!("{} is changed, but no rule is named", quoted(text))
         });
@@ -204,33 +207,33 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
         names.sort_unstable();
         names.dedup();
         let removed = removed.unwrap_or_default().into_iter();
-        let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= LEAK).collect();
+        let secrets: BTreeSet<&str> = removed.filter(|secret| secret.len() >= MIN_LEAK_CHARS).collect();
         for name in names {
-            leaks.look();
+            leaks.count_result();
             // A rule's name may contain a word of the text, such as `token`, but not a long part of the secret.
             let leaked = secrets.iter().any(|secret| shares(name, secret));
             leaks.fail(leaked, || "a rule's name contains part of what was replaced".to_owned());
         }
     }
-    sheet.note(
+    recorder.note(
         "placeholders",
         "redactor.redacted.text: \"each secret replaced by `[redacted:RULE]` or `[redacted:RULE#TAG]`\"",
         "A redactor only removes text; text that it invents or rewrites was never said.",
         placeholders.verdict("texts", false),
     );
-    sheet.note(
+    recorder.note(
         "findings",
         "redactor.finding",
         "Reports say how much each rule replaced; otherwise nobody can tell a mistake from a secret.",
         findings.verdict("texts", false),
     );
-    sheet.note(
+    recorder.note(
         "no-leaks",
         "redactor.redacted.findings: \"A finding never contains any part of a secret\"",
         "Reports and logs are read by people who must not see the secret.",
         leaks.verdict("rule names", true),
     );
-    sheet.note(
+    recorder.note(
         "growth",
         "redactor.redacted.text",
         "A text that grows with every redaction fills the disk.",
@@ -238,13 +241,13 @@ fn results(all: &[(String, Redacted)], sheet: &mut Sheet<'_>) {
     );
 }
 
-/// Whether the name contains [`LEAK`] bytes of the secret in a row that include a digit. Rule names are words, so they
+/// Whether the name contains [`MIN_LEAK_CHARS`] bytes of the secret in a row that include a digit. Rule names are words, so they
 /// may share runs of letters with what they name, such as `password`.
 fn shares(name: &str, secret: &str) -> bool {
-    let runs = secret.as_bytes().windows(LEAK);
+    let runs = secret.as_bytes().windows(MIN_LEAK_CHARS);
     runs.filter(|run| run.iter().any(u8::is_ascii_digit))
-        .any(|run| name.as_bytes().windows(LEAK).any(|part| part.eq_ignore_ascii_case(run)))
-        || (secret.len() >= 2 * LEAK && name.contains(secret))
+        .any(|run| name.as_bytes().windows(MIN_LEAK_CHARS).any(|part| part.eq_ignore_ascii_case(run)))
+        || (secret.len() >= 2 * MIN_LEAK_CHARS && name.contains(secret))
 }
 
 /// Returns the parts of the text that placeholders replaced in the output; none if the output is not the text with
@@ -264,25 +267,6 @@ fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
         rest = &rest[at + piece.len()..];
     }
     rest.is_empty().then_some(removed)
-}
-
-/// Returns the parts of a text before, between and after its placeholders.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let (mut begin, mut from) = (0, 0);
-    while let Some(found) = text[from..].find("[redacted:") {
-        let at = from + found;
-        match placeholder_at(&text[at..]) {
-            Some((_, length)) => {
-                pieces.push(&text[begin..at]);
-                begin = at + length;
-                from = begin;
-            }
-            None => from = at + 1,
-        }
-    }
-    pieces.push(&text[begin..]);
-    pieces
 }
 
 #[cfg(test)]

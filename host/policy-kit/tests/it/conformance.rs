@@ -10,28 +10,28 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 use throughline_model::contract::{Draft, Memory, Session, SessionNotes};
 use throughline_model::lines::{Line, LineSource};
-use throughline_policy_kit::conformance::{self, Granted, Instance, Options, Report, Stage, Status, Subject};
-use throughline_sandbox::engine::{Clockwork, Limits};
+use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Instance, Options, Stage, Status, Subject};
+use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::{Grants, MemorySource};
 use throughline_sandbox::instance::{
-    BuiltContext, ExtractRequest, Extraction, Finding, Loaded, Observation, Redacted, Search, Summary, ToolEvent,
+    BuiltContext, ExtractRequest, Extraction, Finding, LinkedPolicy, Observation, Redacted, Search, Summary, ToolEvent,
 };
 use wasmtime::component::Component;
 
-fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> Report {
+fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> ConformanceReport {
     check_with(bytes, stages, stages, options)
 }
 
 /// Checks `stages` of a component that is linked with the stages in `has`.
-fn check_with(bytes: &[u8], has: &[Stage], stages: &[Stage], options: &Options) -> Report {
-    let clock = Clockwork::start().expect("an engine");
+fn check_with(bytes: &[u8], has: &[Stage], stages: &[Stage], options: &Options) -> ConformanceReport {
+    let clock = EpochTicker::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), bytes).expect("it compiles");
     let terms = crate::support::terms("checked", has, Limits::default());
-    let policy = Arc::new(Loaded::link(terms, &clock, &component).expect("it links"));
+    let policy = Arc::new(LinkedPolicy::link(terms, &clock, &component).expect("it links"));
     conformance::run(&Granted { policy: &policy, grants: Grants::default() }, stages, options)
 }
 
-fn ids(report: &Report, status: Status) -> Vec<&str> {
+fn ids(report: &ConformanceReport, status: Status) -> Vec<&str> {
     report.with(status).map(|check| check.id).collect()
 }
 
@@ -41,7 +41,7 @@ fn the_default_policy_passes_and_twice_the_same() {
     let bytes = std::fs::read(path).expect("it is committed");
     let report = check_component(&bytes, &Stage::ALL, &Options::default());
     let fails: Vec<_> = report.with(Status::Fail).collect();
-    assert!(report.is_fine(), "{fails:#?}");
+    assert!(report.has_passed(), "{fails:#?}");
     assert_eq!(report, check_component(&bytes, &Stage::ALL, &Options::default()));
     let json = serde_json::to_value(&report.checks[0]).expect("it is plain data");
     assert_eq!(json["id"], "empty-transcript");
@@ -965,7 +965,7 @@ fn a_policy_that_hangs_is_found_out_in_time() {
 #[test]
 fn a_stage_that_is_not_there_fails() {
     let report = check_with(&tests::wasm::token_redactor(None), &[Stage::Redactor], &[Stage::Query], &Options::default());
-    assert!(!report.is_fine());
+    assert!(!report.has_passed());
     assert!(report.checks[0].seen.contains("has no stage query"), "{}", report.checks[0].seen);
 }
 

@@ -12,9 +12,9 @@ use arbitrary::Unstructured;
 use throughline_model::digest::sha256_hex;
 use throughline_policy_kit::conformance::{self, Granted, Options, Stage};
 use throughline_sandbox::cache::Cache;
-use throughline_sandbox::engine::{Clockwork, Limits};
+use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::Grants;
-use throughline_sandbox::instance::Loaded;
+use throughline_sandbox::instance::LinkedPolicy;
 
 const MUTANTS: usize = 1_000;
 
@@ -120,7 +120,7 @@ enum End {
 }
 
 /// Takes a component through the steps of an installed policy.
-fn judge(clock: &Clockwork, bytes: &[u8], options: &Options) -> Result<End> {
+fn judge(clock: &EpochTicker, bytes: &[u8], options: &Options) -> Result<End> {
     let folder = tempfile::tempdir()?;
     let digest = sha256_hex(bytes);
     let cache = Cache::new(folder.path().join("components"));
@@ -128,9 +128,9 @@ fn judge(clock: &Clockwork, bytes: &[u8], options: &Options) -> Result<End> {
         return Ok(End::Loading);
     };
     let terms = crate::support::terms("mutant", &[Stage::Redactor], Limits::default());
-    let Ok(policy) = Loaded::link(terms, clock, &component).map(Arc::new) else { return Ok(End::Linking) };
+    let Ok(policy) = LinkedPolicy::link(terms, clock, &component).map(Arc::new) else { return Ok(End::Linking) };
     let subject = Granted { policy: &policy, grants: Grants::default() };
-    if !conformance::run(&subject, &[Stage::Redactor], options).is_fine() {
+    if !conformance::run(&subject, &[Stage::Redactor], options).has_passed() {
         return Ok(End::Suite);
     }
     let exports: Vec<String> = component.component_type().exports(clock.engine()).map(|(name, _)| name.to_owned()).collect();
@@ -159,7 +159,7 @@ fn texts(random: &mut Random) -> Vec<String> {
 }
 
 /// Checks what makes a redactor, with other texts and in another way than the suite.
-fn behaves(policy: &Arc<Loaded>) -> Result<()> {
+fn behaves(policy: &Arc<LinkedPolicy>) -> Result<()> {
     let mut random = Random(42);
     let mut running = policy.start(Grants::default(), Instant::now() + Duration::from_secs(1))?;
     for _ in 0..30 {
@@ -197,7 +197,7 @@ fn is_redacted(text: &str, output: &str) -> bool {
 fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     let began = Instant::now();
     let sound = tests::wasm::token_redactor(None);
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     assert_eq!(judge(&clock, &sound, &Options::default()).expect("it behaves"), End::Fine);
 
     // A mutant that hangs must not take much of the test's time.
@@ -241,7 +241,9 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     let wrong = wrong.into_inner().expect("no thread panics");
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(ends.values().sum::<usize>(), MUTANTS);
-    assert!(took < Duration::from_secs(10), "{number} took {took:?}");
+    // Every call has a deadline of its own, so one that does not end would take minutes. Beside tests that compile, a mutant
+    // whose calls all run into their deadlines took 12 seconds.
+    assert!(took < Duration::from_secs(30), "{number} took {took:?}");
     // If no mutant ended at one of these steps, the test would say nothing about that step.
     for end in [End::Loading, End::Linking, End::Suite, End::Fine] {
         assert!(ends.keys().any(|(found, _)| *found == end), "no mutant came to {end:?}: {ends:?}");

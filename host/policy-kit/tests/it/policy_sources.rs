@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 use throughline_model::contract::{Draft, Memory, Session, SessionRecord};
 use throughline_model::lines::{Line, LineSource};
 use throughline_model::project::Project;
-use throughline_policy_kit::build::{self, Built};
+use throughline_policy_kit::build::{self, BuiltPolicy};
 use throughline_policy_kit::conformance::{self, Granted, Options, Status};
 use throughline_policy_kit::template;
 use throughline_sandbox::cache::Cache;
-use throughline_sandbox::capability::Kinds;
-use throughline_sandbox::engine::Clockwork;
+use throughline_sandbox::capability::KindSet;
+use throughline_sandbox::engine::EpochTicker;
 use throughline_sandbox::imports::{Fact, Grants, MemorySource};
-use throughline_sandbox::instance::{ExtractRequest, Extraction, Loaded, Running, Terms, ToolEvent};
+use throughline_sandbox::instance::{ExtractRequest, Extraction, LinkedPolicy, PolicyInstance, Terms, ToolEvent};
 use throughline_sandbox::manifest::{Language, Manifest};
 
 fn repository() -> PathBuf {
@@ -43,7 +43,7 @@ fn until() -> Instant {
 }
 
 /// Builds the policy; none if a tool or registry is missing and not required.
-fn built(folder: &Path) -> Option<Built> {
+fn built(folder: &Path) -> Option<BuiltPolicy> {
     let mut steps = Vec::new();
     match build::build(folder, &mut |step| steps.push(step.to_owned())) {
         Ok(built) => {
@@ -79,8 +79,8 @@ fn passes(program: &str, arguments: &[&str], folder: &Path) {
 }
 
 /// Compiles the component or loads it from the last run's cache, and links it as its manifest requests.
-fn loaded(built: &Built) -> Arc<Loaded> {
-    let clock = Clockwork::start().expect("an engine");
+fn loaded(built: &BuiltPolicy) -> Arc<LinkedPolicy> {
+    let clock = EpochTicker::start().expect("an engine");
     let wasm = fs::read(built.folder.join("policy.wasm")).expect("it is built");
     let cache = Cache::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("policy-sources-compiled"));
     let (component, _) = cache.load_or_compile(clock.engine(), &built.digest, &wasm, until()).expect("it compiles");
@@ -96,23 +96,23 @@ fn loaded(built: &Built) -> Arc<Loaded> {
         stages: manifest.stages.keys().copied().collect(),
         limits: manifest.limits(),
     };
-    Arc::new(Loaded::link(terms, &clock, &component).expect("it links"))
+    Arc::new(LinkedPolicy::link(terms, &clock, &component).expect("it links"))
 }
 
-fn start(policy: &Arc<Loaded>, grants: Grants) -> Running {
+fn start(policy: &Arc<LinkedPolicy>, grants: Grants) -> PolicyInstance {
     policy.start(grants, Instant::now() + Duration::from_secs(1)).expect("it starts")
 }
 
 /// Asserts that a shipped policy keeps the contract.
-fn conforms(policy: &Arc<Loaded>, grants: &Grants) {
+fn conforms(policy: &Arc<LinkedPolicy>, grants: &Grants) {
     let options = Options { call: policy.terms().limits.time, ..Options::default() };
     let report = conformance::run(&Granted { policy, grants: grants.clone() }, &policy.terms().stages, &options);
-    assert!(report.is_fine(), "{:#?}", report.with(Status::Fail).collect::<Vec<_>>());
+    assert!(report.has_passed(), "{:#?}", report.with(Status::Fail).collect::<Vec<_>>());
 }
 
 fn session() -> Session {
     let root = Path::new("/p");
-    Session::new("s", &Project::of(root), root, "claude-code", None, 0)
+    Session::new("s", &Project::discover(root), root, "claude-code", None, 0)
 }
 
 fn with_settings(settings: Value) -> Grants {
@@ -129,7 +129,7 @@ impl LineSource for Lines {
     }
 }
 
-fn extract(running: &mut Running, lines: &[String], state: Option<String>, start: u64) -> Extraction {
+fn extract(running: &mut PolicyInstance, lines: &[String], state: Option<String>, start: u64) -> Extraction {
     let mut at = start;
     let lines = lines.iter().map(|text| {
         let line = Line { start: at, end: at + text.len() as u64 + 1, text: text.clone() };
@@ -142,7 +142,7 @@ fn extract(running: &mut Running, lines: &[String], state: Option<String>, start
 }
 
 /// Extracts in one call and again line by line, each call in a new instance. Returns the drafts, which must be equal.
-fn drafts(policy: &Arc<Loaded>, grants: &Grants, lines: &[String]) -> Vec<Draft> {
+fn drafts(policy: &Arc<LinkedPolicy>, grants: &Grants, lines: &[String]) -> Vec<Draft> {
     let fresh = || start(policy, grants.clone());
     let whole = extract(&mut fresh(), lines, None, 0);
     assert_eq!(whole.consumed, lines.iter().map(|line| line.len() as u64 + 1).sum::<u64>());
@@ -271,7 +271,7 @@ fn private_terms() {
 }
 
 /// Creates a policy from a template, which must build without changes, and runs its tests.
-fn from_template(language: Language) -> Option<Built> {
+fn from_template(language: Language) -> Option<BuiltPolicy> {
     let name = format!("new-{}", language.name());
     let folder = template::create(&scratch(language.name()), &name, language).expect("it is created");
     let built = built(&folder)?;
@@ -339,7 +339,7 @@ impl MemorySource for OneDecision {
 fn a_new_policy_in_python() {
     let Some(built) = from_template(Language::Python) else { return };
     let policy = loaded(&built);
-    let grants = Grants { memories: Some((Rc::new(OneDecision), Kinds::ALL)), ..with_settings(json!({"most": 7})) };
+    let grants = Grants { memories: Some((Rc::new(OneDecision), KindSet::ALL)), ..with_settings(json!({"most": 7})) };
     let mut running = start(&policy, grants);
     let built = running.build_context(&session(), "startup", 200, Vec::new(), until()).expect("it builds");
     let context = built.expect("there is something to tell");

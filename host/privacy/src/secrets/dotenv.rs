@@ -1,44 +1,42 @@
 //! Finds and parses the `.env` files of a folder. Lines that are not assignments are skipped.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use throughline_platform::open;
+
 /// How many files of a folder are read, the largest file in bytes, and how many entries of the folder are looked at.
-const MOST_FILES: usize = 32;
-const MOST_FILE_BYTES: u64 = 256 << 10;
-const MOST_ENTRIES: usize = 10_000;
+const MAX_FILES: usize = 32;
+const MAX_FILE_BYTES: u64 = 256 << 10;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Endings of sample files, which contain no secrets.
-const SAMPLES: &[&str] = &["example", "sample", "template", "dist", "schema", "defaults"];
+const SAMPLE_SUFFIXES: &[&str] = &["example", "sample", "template", "dist", "schema", "defaults"];
 
 /// Returns the texts of the folder's `.env`, `.env.*` and `.envrc` files. Reads only regular files and no links,
 /// because a link's target need not belong to the project.
 pub(super) fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries
-        .take(MOST_ENTRIES)
+        .take(MAX_ENTRIES)
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name == ".env" || name == ".envrc" || name.starts_with(".env."))
-        .filter(|name| !SAMPLES.iter().any(|sample| name.ends_with(sample)))
+        .filter(|name| !SAMPLE_SUFFIXES.iter().any(|sample| name.ends_with(sample)))
         .collect();
     names.sort();
-    names.iter().take(MOST_FILES).filter_map(|name| read(&folder.join(name))).collect()
+    names.iter().take(MAX_FILES).filter_map(|name| read(&folder.join(name))).collect()
 }
 
 fn read(path: &Path) -> Option<String> {
-    use rustix::fs::OFlags;
-    // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let file = open::open_no_follow(path).ok()?;
     let meta = file.metadata().ok()?;
-    if !meta.is_file() || meta.len() > MOST_FILE_BYTES {
+    if !meta.is_file() || meta.len() > MAX_FILE_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(MOST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

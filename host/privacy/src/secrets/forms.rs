@@ -9,14 +9,14 @@ use aho_corasick::AhoCorasick;
 use memchr::memchr;
 
 /// How many nested escapes are decoded: JSON in JSON in JSON.
-const MOST_LAYERS: usize = 4;
+const MAX_DECODING_LAYERS: usize = 4;
 
 /// The shortest part of a truncated value that counts, in bytes; and the shortest if the part looks like words.
-const SHORTEST_REST: usize = 6;
-const SHORTEST_WORD: usize = 10;
+const MIN_FRAGMENT_BYTES: usize = 6;
+const MIN_WORD_FRAGMENT_BYTES: usize = 10;
 
 /// The shortest line of base64 that can continue on the next line; 76 and 64 characters are common.
-const SHORTEST_LINE: usize = 32;
+const MIN_BASE64_LINE_BYTES: usize = 32;
 
 const ALPHABETS: [&[u8; 64]; 2] = [
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
@@ -38,7 +38,7 @@ enum Form {
 
 /// Where a value occurs in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SecretMatch {
     range: Range<usize>,
     /// The value's index.
     value: usize,
@@ -46,17 +46,17 @@ pub(super) struct Place {
 
 /// The search for a set of values. A small automaton finds the first bytes of every form; the rest is then compared in
 /// place.
-pub(super) struct Masks {
+pub(super) struct SecretMatcher {
     automaton: AhoCorasick,
     /// For each pattern of the automaton: the values, and the forms of them, that it may belong to.
     forms: Vec<Vec<(usize, Form)>>,
     values: Vec<String>,
 }
 
-impl Masks {
+impl SecretMatcher {
     /// Returns none if there is nothing to look for, or too much of it.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let values: Vec<String> = values.filter(|value| value.len() >= SHORTEST_REST).map(str::to_owned).collect();
+        let values: Vec<String> = values.filter(|value| value.len() >= MIN_FRAGMENT_BYTES).map(str::to_owned).collect();
         let mut anchors: BTreeMap<Vec<u8>, Vec<(usize, Form)>> = BTreeMap::new();
         for (number, value) in values.iter().enumerate() {
             let mut add = |anchor: Option<&[u8]>, form: Form| {
@@ -65,18 +65,18 @@ impl Masks {
                 }
             };
             let bytes = value.as_bytes();
-            add(bytes.first_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Head);
-            add(bytes.last_chunk::<SHORTEST_REST>().map(<[u8; SHORTEST_REST]>::as_slice), Form::Tail);
+            add(bytes.first_chunk::<MIN_FRAGMENT_BYTES>().map(<[u8; MIN_FRAGMENT_BYTES]>::as_slice), Form::Head);
+            add(bytes.last_chunk::<MIN_FRAGMENT_BYTES>().map(<[u8; MIN_FRAGMENT_BYTES]>::as_slice), Form::Tail);
             let digits = [b"0123456789abcdef", b"0123456789ABCDEF"];
             let mut wholes = vec![bytes.to_vec(), with_plus(value), as_html(value)];
             wholes.extend(digits.map(|digits| hex(bytes, digits)));
             for whole in wholes {
-                add(whole.get(..SHORTEST_REST), Form::Whole(whole.clone()));
+                add(whole.get(..MIN_FRAGMENT_BYTES), Form::Whole(whole.clone()));
             }
             for alphabet in ALPHABETS {
                 for before in 0..3 {
                     let piece = base64(bytes, before, alphabet);
-                    add(piece.get(..SHORTEST_REST), Form::Base64(piece.clone()));
+                    add(piece.get(..MIN_FRAGMENT_BYTES), Form::Base64(piece.clone()));
                 }
             }
         }
@@ -89,13 +89,13 @@ impl Masks {
     }
 
     /// Returns where the values occur: in order, without overlaps, on character boundaries.
-    pub(super) fn find(&self, text: &str) -> Vec<Place> {
+    pub(super) fn find(&self, text: &str) -> Vec<SecretMatch> {
         let mut places = Vec::new();
         let mut layer = View::plain(text.as_bytes());
-        for _ in 0..MOST_LAYERS {
+        for _ in 0..MAX_DECODING_LAYERS {
             self.find_in(&layer, &mut places);
             let mut decoded = layer.percent_decoded();
-            for _ in 0..MOST_LAYERS {
+            for _ in 0..MAX_DECODING_LAYERS {
                 let Some(view) = decoded else { break };
                 self.find_in(&view, &mut places);
                 decoded = view.percent_decoded();
@@ -108,14 +108,14 @@ impl Masks {
         merge(text, places)
     }
 
-    fn find_in(&self, view: &View<'_>, places: &mut Vec<Place>) {
+    fn find_in(&self, view: &View<'_>, places: &mut Vec<SecretMatch>) {
         self.search(view, places);
         if let Some(joined) = view.joined() {
             self.search(&joined, places);
         }
     }
 
-    fn search(&self, view: &View<'_>, places: &mut Vec<Place>) {
+    fn search(&self, view: &View<'_>, places: &mut Vec<SecretMatch>) {
         let bytes = view.bytes();
         for found in self.automaton.find_overlapping_iter(bytes) {
             let (start, end) = (found.start(), found.end());
@@ -128,16 +128,16 @@ impl Masks {
                     Form::Head => head(bytes, start, plain),
                     Form::Tail => tail(bytes, end, plain),
                 };
-                places.extend(place.map(|range| Place { range: view.original(range), value: *value }));
+                places.extend(place.map(|range| SecretMatch { range: view.original(range), value: *value }));
             }
         }
     }
 
     /// Returns the text with each occurrence replaced by what `placeholder` returns for its value.
-    pub(super) fn replace(&self, text: &str, places: &[Place], placeholder: impl Fn(&str) -> String) -> String {
+    pub(super) fn replace(&self, text: &str, places: &[SecretMatch], placeholder: impl Fn(&str) -> String) -> String {
         let mut out = String::with_capacity(text.len());
         let mut kept = 0;
-        for Place { range, value } in places {
+        for SecretMatch { range, value } in places {
             out.push_str(&text[kept..range.start]);
             out.push_str(&placeholder(&self.values[*value]));
             kept = range.end;
@@ -148,14 +148,14 @@ impl Masks {
 }
 
 /// Merges overlapping places into one. It gets the value of the place that begins first, or of the longest of those.
-fn merge(text: &str, mut places: Vec<Place>) -> Vec<Place> {
+fn merge(text: &str, mut places: Vec<SecretMatch>) -> Vec<SecretMatch> {
     places.sort_unstable_by_key(|place| (place.range.start, Reverse(place.range.end), place.value));
-    let mut merged: Vec<Place> = Vec::with_capacity(places.len());
-    for Place { range, value } in places {
+    let mut merged: Vec<SecretMatch> = Vec::with_capacity(places.len());
+    for SecretMatch { range, value } in places {
         let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
         match merged.last_mut() {
             Some(last) if range.start < last.range.end => last.range.end = last.range.end.max(range.end),
-            _ => merged.push(Place { range, value }),
+            _ => merged.push(SecretMatch { range, value }),
         }
     }
     merged
@@ -167,7 +167,7 @@ fn head(bytes: &[u8], start: usize, value: &[u8]) -> Option<Range<usize>> {
     let rest = &bytes[start + length..];
     let rest = &rest[rest.iter().take_while(|byte| matches!(byte, b' ' | b'[' | b'(')).count()..];
     let cut = rest.is_empty() || rest.starts_with("…".as_bytes()) || rest.starts_with(b"...");
-    (cut && length >= shortest_rest(&value[..SHORTEST_REST])).then(|| start..start + length)
+    (cut && length >= shortest_rest(&value[..MIN_FRAGMENT_BYTES])).then(|| start..start + length)
 }
 
 /// Returns the end of the value, if the text is truncated before it.
@@ -177,11 +177,15 @@ fn tail(bytes: &[u8], end: usize, value: &[u8]) -> Option<Range<usize>> {
     let spaces = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b']' | b')')).count();
     let before = &before[..before.len() - spaces];
     let cut = before.is_empty() || before.ends_with("…".as_bytes()) || before.ends_with(b"...");
-    (cut && length >= shortest_rest(&value[value.len() - SHORTEST_REST..])).then(|| end - length..end)
+    (cut && length >= shortest_rest(&value[value.len() - MIN_FRAGMENT_BYTES..])).then(|| end - length..end)
 }
 
 fn shortest_rest(part: &[u8]) -> usize {
-    if part.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b' ') { SHORTEST_WORD } else { SHORTEST_REST }
+    if part.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b' ') {
+        MIN_WORD_FRAGMENT_BYTES
+    } else {
+        MIN_FRAGMENT_BYTES
+    }
 }
 
 /// Extends a match of base64 by the characters beside it, which contain some of the value's bits.
@@ -295,8 +299,8 @@ impl<'a> View<'a> {
         for end in memchr::memchr_iter(b'\n', bytes) {
             let text = bytes[line..end].strip_suffix(b"\r").unwrap_or(&bytes[line..end]);
             // The line may be in a list or a diff, so only its end must be base64.
-            let tail = &text[text.len().saturating_sub(SHORTEST_LINE)..];
-            if tail.len() == SHORTEST_LINE && tail.iter().all(|byte| is_base64(*byte)) {
+            let tail = &text[text.len().saturating_sub(MIN_BASE64_LINE_BYTES)..];
+            if tail.len() == MIN_BASE64_LINE_BYTES && tail.iter().all(|byte| is_base64(*byte)) {
                 let indent = bytes[end + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
                 cuts.push(line + text.len()..end + 1 + indent);
             }
@@ -383,7 +387,7 @@ mod tests {
     const SECRET: &str = "Zk7#qP\"9\\x t&Lé2";
 
     fn cleaned(text: &str) -> String {
-        let masks = Masks::new([SECRET].into_iter()).unwrap();
+        let masks = SecretMatcher::new([SECRET].into_iter()).unwrap();
         masks.replace(text, &masks.find(text), |_| "[M]".into())
     }
 
@@ -464,7 +468,7 @@ mod tests {
 
     #[test]
     fn values_that_overlap_leave_nothing() {
-        let masks = Masks::new(["abcdefGH12", "GH12345678", "cdefGH"].into_iter()).unwrap();
+        let masks = SecretMatcher::new(["abcdefGH12", "GH12345678", "cdefGH"].into_iter()).unwrap();
         let text = "x abcdefGH12345678 y";
         assert_eq!(masks.replace(text, &masks.find(text), |_| "[M]".into()), "x [M] y");
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use forms::Masks;
+use forms::SecretMatcher;
 pub use tag::{SETTING as TAG_SETTING, TagKey};
 
 /// The rule's name in placeholders and reports.
@@ -19,11 +19,11 @@ pub const RULE: &str = "environment";
 
 /// How many values are searched for at once, and how many bytes in all. This is far beyond any environment; it limits
 /// an `ingest` over many projects. Values of the environment come first.
-const MOST_VALUES: usize = 4_000;
-const MOST_BYTES: usize = 1 << 20;
+const MAX_VALUES: usize = 4_000;
+const MAX_TOTAL_BYTES: usize = 1 << 20;
 
 /// How many folders above the agent's working folder are searched for the repository's root.
-const MOST_ABOVE: usize = 16;
+const MAX_ANCESTORS: usize = 16;
 
 /// The secret values that one process knows. They are collected when the first text is masked.
 #[derive(Default)]
@@ -33,21 +33,21 @@ pub struct Secrets {
     unread: RefCell<Vec<PathBuf>>,
     folders: RefCell<BTreeSet<PathBuf>>,
     values: RefCell<BTreeSet<String>>,
-    masks: RefCell<Option<Rc<Masks>>>,
+    masks: RefCell<Option<Rc<SecretMatcher>>>,
     tag_file: Option<PathBuf>,
     tag_key: Cell<Option<TagKey>>,
 }
 
 impl Secrets {
     /// Creates a set with the values of this process's environment.
-    pub fn of_environment() -> Self {
+    pub fn from_environment() -> Self {
         let it = Self::default();
         it.environment.set(true);
         it
     }
 
     /// Creates a set with only the values of these variables.
-    pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn from_variables<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let it = Self::default();
         it.add(variables);
         it
@@ -55,7 +55,7 @@ impl Secrets {
 
     /// Uses the key in this file for the tags in placeholders.
     #[must_use]
-    pub fn tagging(mut self, file: PathBuf) -> Self {
+    pub fn with_tag_key_file(mut self, file: PathBuf) -> Self {
         self.tag_file = Some(file);
         self
     }
@@ -70,18 +70,18 @@ impl Secrets {
 
     /// Adds the `.env` files of a session: those in its project's root, and those from its working folder up to the
     /// repository's root.
-    pub fn look_in(&self, root: &Path, cwd: &Path) {
-        self.look_into(root);
+    pub fn add_env_files(&self, root: &Path, cwd: &Path) {
+        self.add_env_folder(root);
         if !cwd.is_absolute() {
             return;
         }
-        let repository = cwd.ancestors().take(MOST_ABOVE).position(|folder| folder.join(".git").exists());
+        let repository = cwd.ancestors().take(MAX_ANCESTORS).position(|folder| folder.join(".git").exists());
         for folder in cwd.ancestors().take(repository.unwrap_or(0) + 1) {
-            self.look_into(folder);
+            self.add_env_folder(folder);
         }
     }
 
-    fn look_into(&self, folder: &Path) {
+    fn add_env_folder(&self, folder: &Path) {
         if folder.is_absolute() && self.folders.borrow_mut().insert(folder.to_owned()) {
             self.unread.borrow_mut().push(folder.to_owned());
         }
@@ -108,7 +108,7 @@ impl Secrets {
         found
     }
 
-    fn masks(&self) -> Option<Rc<Masks>> {
+    fn masks(&self) -> Option<Rc<SecretMatcher>> {
         if self.environment.take() {
             // A value that is not Unicode cannot occur in a text.
             let variables: Vec<(String, String)> = std::env::vars_os()
@@ -127,7 +127,7 @@ impl Secrets {
         }
         let mut masks = self.masks.borrow_mut();
         if masks.is_none() {
-            *masks = Masks::new(self.values.borrow().iter().map(String::as_str)).map(Rc::new);
+            *masks = SecretMatcher::new(self.values.borrow().iter().map(String::as_str)).map(Rc::new);
         }
         masks.clone()
     }
@@ -137,7 +137,7 @@ impl Secrets {
         let mut bytes: usize = values.iter().map(String::len).sum();
         for (name, value) in variables {
             for secret in names::secrets(name, value) {
-                if values.len() < MOST_VALUES && bytes + secret.len() <= MOST_BYTES && !values.contains(&secret) {
+                if values.len() < MAX_VALUES && bytes + secret.len() <= MAX_TOTAL_BYTES && !values.contains(&secret) {
                     bytes += secret.len();
                     values.insert(secret);
                     self.masks.replace(None);
@@ -170,13 +170,13 @@ mod tests {
         std::fs::write(root.join("repo/.env.local"), "API_TOKEN='r00t-8Wn3yL0z'\n").unwrap();
         std::fs::write(root.join("repo/app/.env"), "export DB_PASSWORD=\"app-9Xp4zM1a\"\n").unwrap();
         let secrets = Secrets::default();
-        secrets.look_in(&root.join("repo"), &root.join("repo/app/src"));
+        secrets.add_env_files(&root.join("repo"), &root.join("repo/app/src"));
         assert_eq!(
             masked(&secrets, "outer-7Qm2xK9v r00t-8Wn3yL0z app-9Xp4zM1a"),
             format!("outer-7Qm2xK9v {PLACEHOLDER} {PLACEHOLDER}")
         );
         // Folders that are added later count from then on.
-        secrets.look_in(&root, &root);
+        secrets.add_env_files(&root, &root);
         assert_eq!(masked(&secrets, "outer-7Qm2xK9v"), PLACEHOLDER);
     }
 
@@ -184,9 +184,10 @@ mod tests {
     fn the_same_value_has_the_same_tag_in_every_form() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tag.key");
-        let secrets = Secrets::of([("A_TOKEN", "o/uter-7Qm2xK9v"), ("B_TOKEN", "inner-8Rn3yL0w")]).tagging(file.clone());
+        let secrets = Secrets::from_variables([("A_TOKEN", "o/uter-7Qm2xK9v"), ("B_TOKEN", "inner-8Rn3yL0w")])
+            .with_tag_key_file(file.clone());
         assert_eq!(masked(&secrets, "inner-8Rn3yL0w"), PLACEHOLDER);
-        TagKey::make(&file).unwrap();
+        TagKey::create(&file).unwrap();
         let text = masked(&secrets, "o/uter-7Qm2xK9v inner-8Rn3yL0w o%2Futer-7Qm2xK9v");
         let tags: Vec<&str> = text.split(' ').collect();
         assert!(tags[0] == tags[2] && tags[0] != tags[1] && tags[0].starts_with("[redacted:environment#"), "{text}");

@@ -2,14 +2,14 @@
 //! masked everywhere, so a secret-like name is not enough.
 
 /// The shortest and the longest value that is masked, in bytes; a private key in PEM has 3 KB.
-const SHORTEST: usize = 8;
-const LONGEST: usize = 16 << 10;
+const MIN_VALUE_BYTES: usize = 8;
+const MAX_VALUE_BYTES: usize = 16 << 10;
 
 /// Up to this length, letters alone count as a word.
-const LONGEST_WORD: usize = 15;
+const MAX_WORD_CHARS: usize = 15;
 
 /// The last words of names whose value describes a secret but is not one.
-const ABOUT: &[&str] = &[
+const METADATA_WORDS: &[&str] = &[
     "FILE",
     "PATH",
     "DIR",
@@ -39,7 +39,7 @@ const ABOUT: &[&str] = &[
 ];
 
 /// Words in a name that always mean a secret.
-const STRONG: &[&str] = &[
+const SECRET_WORDS: &[&str] = &[
     "PASSWORD",
     "PASSWD",
     "PASS",
@@ -58,18 +58,18 @@ const STRONG: &[&str] = &[
 ];
 
 /// Words that mean a secret together with the word KEY.
-const KEYS: &[&str] =
+const KEY_QUALIFIERS: &[&str] =
     &["API", "SECRET", "PRIVATE", "ACCESS", "ENCRYPTION", "SIGNING", "MASTER", "AUTH", "ACCOUNT", "SERVICE"];
 
 /// Words in a name that mean a secret only if the value looks random.
-const WEAK: &[&str] =
+const AMBIGUOUS_WORDS: &[&str] =
     &["KEY", "KEYS", "AUTH", "DSN", "SALT", "PEPPER", "COOKIE", "JWT", "PAT", "WEBHOOK", "LICENSE", "SEED"];
 
 /// Endings that need no separator before them, as in PGPASSWORD.
-const GLUED: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY"];
+const COMPOUND_SUFFIXES: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY"];
 
 /// Names that contain such words but hold no secret.
-const NEVER: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_KEY"];
+const IGNORED_NAMES: &[&str] = &["PATH", "HOME", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "GPG_KEY"];
 
 /// Keys of the secret parts of a connection string, without spaces and underscores.
 const PARTS: &[&str] =
@@ -86,7 +86,7 @@ enum Class {
 /// Returns the secrets in a variable's value.
 pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     let value = value.trim();
-    if value.len() < SHORTEST || value.len() > LONGEST || NEVER.contains(&name) {
+    if value.len() < MIN_VALUE_BYTES || value.len() > MAX_VALUE_BYTES || IGNORED_NAMES.contains(&name) {
         return Vec::new();
     }
     if let Some(fields) = value.starts_with('{').then(|| serde_json::from_str(value).ok()).flatten() {
@@ -104,9 +104,9 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
         return found;
     }
     let counts = match class(name) {
-        Class::Password => !is_ordinary(value, false) && !name_of_variable(value),
+        Class::Password => !is_ordinary(value, false) && !is_variable_name(value),
         Class::Strong => !is_ordinary(value, true),
-        Class::Weak => !is_ordinary(value, true) && looks_like_chance(value),
+        Class::Weak => !is_ordinary(value, true) && looks_random(value),
         Class::None => false,
     };
     if counts {
@@ -140,7 +140,7 @@ fn in_json(value: &serde_json::Value, found: &mut Vec<String>) {
 fn class(name: &str) -> Class {
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    if words.last().is_some_and(|word| ABOUT.contains(&word.as_str())) {
+    if words.last().is_some_and(|word| METADATA_WORDS.contains(&word.as_str())) {
         return Class::None;
     }
     let upper = name.to_ascii_uppercase();
@@ -149,9 +149,12 @@ fn class(name: &str) -> Class {
         || upper.ends_with("PASSWD")
     {
         Class::Password
-    } else if has(STRONG) || GLUED.iter().any(|end| upper.ends_with(end)) || (has(&["KEY", "KEYS"]) && has(KEYS)) {
+    } else if has(SECRET_WORDS)
+        || COMPOUND_SUFFIXES.iter().any(|end| upper.ends_with(end))
+        || (has(&["KEY", "KEYS"]) && has(KEY_QUALIFIERS))
+    {
         Class::Strong
-    } else if has(WEAK) || upper.ends_with("KEY") {
+    } else if has(AMBIGUOUS_WORDS) || upper.ends_with("KEY") {
         Class::Weak
     } else {
         Class::None
@@ -196,7 +199,7 @@ fn userinfo(name: &str, value: &str) -> Vec<String> {
         found.extend(
             [secret, &plain]
                 .into_iter()
-                .filter(|text| text.len() >= SHORTEST && !is_ordinary(text, false))
+                .filter(|text| text.len() >= MIN_VALUE_BYTES && !is_ordinary(text, false))
                 .map(str::to_owned),
         );
     }
@@ -213,7 +216,8 @@ fn parts(value: &str) -> Vec<String> {
         let (key, value) = part.split_once('=')?;
         let key: String = key.chars().filter(|c| !matches!(c, ' ' | '_')).map(|c| c.to_ascii_lowercase()).collect();
         let value = value.trim().trim_matches(['"', '\'']);
-        (PARTS.contains(&key.as_str()) && value.len() >= SHORTEST && !is_ordinary(value, false)).then(|| value.to_owned())
+        (PARTS.contains(&key.as_str()) && value.len() >= MIN_VALUE_BYTES && !is_ordinary(value, false))
+            .then(|| value.to_owned())
     };
     let separator = if value.contains(';') { ';' } else { ' ' };
     value.split(separator).filter_map(part).collect()
@@ -242,7 +246,7 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
     let is_reference =
         value.starts_with('$') || value.starts_with("op://") || value.starts_with('<') || value.starts_with("{{");
     // Base64 can begin with a slash; a path has more slashes, or does not look random.
-    let is_path = is_path && (value.len() < 24 || value.matches('/').count() > 2 || !looks_like_chance(value));
+    let is_path = is_path && (value.len() < 24 || value.matches('/').count() > 2 || !looks_random(value));
     if is_path
         || is_reference
         || ["your", "change", "example", "placeholder", "dummy", "replace"].iter().any(|mark| lower.starts_with(mark))
@@ -259,7 +263,7 @@ fn is_ordinary(value: &str, of_words: bool) -> bool {
         // Dates, versions and counts. No count has twelve digits or more.
         return value.chars().filter(char::is_ascii_digit).count() < 12;
     }
-    let is_word = |word: &str| word.chars().count() <= LONGEST_WORD && is_cased_as_word(word);
+    let is_word = |word: &str| word.chars().count() <= MAX_WORD_CHARS && is_cased_as_word(word);
     if is_word(value) {
         return true;
     }
@@ -290,12 +294,12 @@ fn is_cased_as_word(word: &str) -> bool {
 }
 
 /// Whether the value is the name of another variable, as a placeholder for that variable's value.
-fn name_of_variable(value: &str) -> bool {
+fn is_variable_name(value: &str) -> bool {
     value.contains('_') && value.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
 /// Whether the value has a digit and letters, and few repeated characters.
-fn looks_like_chance(value: &str) -> bool {
+fn looks_random(value: &str) -> bool {
     let has = |test: fn(&char) -> bool| u32::from(value.chars().any(|c| test(&c)));
     let classes = has(char::is_ascii_lowercase) + has(char::is_ascii_uppercase) + has(char::is_ascii_digit);
     classes >= 2 && has(char::is_ascii_digit) == 1 && entropy(value) >= if value.len() < 16 { 2.75 } else { 3.0 }

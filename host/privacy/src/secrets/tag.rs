@@ -31,7 +31,7 @@ impl TagKey {
     }
 
     /// Creates the file with a random key, unless it exists. If two processes do this at once, one of them succeeds.
-    pub fn make(file: &Path) -> io::Result<()> {
+    pub fn create(file: &Path) -> io::Result<()> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
         let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
@@ -73,9 +73,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tag.key");
         assert!(TagKey::load(&file).is_none());
-        TagKey::make(&file).unwrap();
+        TagKey::create(&file).unwrap();
         let key = TagKey::load(&file).unwrap();
-        TagKey::make(&file).unwrap();
+        TagKey::create(&file).unwrap();
         assert!(TagKey::load(&file) == Some(key));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

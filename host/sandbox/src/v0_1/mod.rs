@@ -4,7 +4,7 @@
 //!
 //! The first release freezes `wit/v0.1.0`: after that only doc comments may be corrected. Breaking changes are
 //! collected and made together in a new folder `v0.2.0` beside it, a copy of the whole. Its bindings get a module
-//! `v0_2` beside this one. [`capability::SERVED`](super::capability::SERVED) names the versions that a host serves.
+//! `v0_2` beside this one. [`capability::SUPPORTED_VERSIONS`](super::capability::SUPPORTED_VERSIONS) names the versions that a host serves.
 //! [`instance`](super::instance) chooses which bindings to link, by the version in the component's imports and exports
 //! (`throughline:policy/extractor@0.1.0`), and converts between an old record and today's at that edge. The shared
 //! types, [`chain`](super::chain), the engine and the store know only the newest. A policy of an older version is

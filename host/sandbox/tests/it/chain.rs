@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use tests::wasm::{self, context_builder, summarizer, writes};
+use tests::wasm::{self, FINDS_NOTHING, context_builder, summarizer, writes};
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Log;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::chain::{Compiling, Policies, Reporter, Sandbox};
-use throughline_sandbox::failures::Failures;
-use throughline_sandbox::folder::{Found, Source};
+use throughline_sandbox::failures::{FailureRecord, Failures};
+use throughline_sandbox::folder::{PolicyPackage, Source};
 use throughline_sandbox::manifest::Manifest;
-use throughline_sandbox::roster::{Candidate, Roster};
+use throughline_sandbox::registry::{Candidate, PolicyRegistry};
+use throughline_sandbox::rules::RuleSources;
 
 /// The time that a hook of three seconds has for its calls.
 const HOOK: Duration = Duration::from_secs(3);
@@ -23,7 +24,7 @@ const HOOK: Duration = Duration::from_secs(3);
 struct Fixture {
     folder: tempfile::TempDir,
     sandbox: Rc<Sandbox>,
-    roster: Roster,
+    registry: PolicyRegistry,
     reporter: Rc<Reporter>,
 }
 
@@ -41,7 +42,7 @@ impl Fixture {
             uncompiled: Cell::new(false),
             now: 0,
         });
-        Self { folder, sandbox, roster: Roster::default(), reporter }
+        Self { folder, sandbox, registry: PolicyRegistry::default(), reporter }
     }
 
     /// Adds a policy that is stronger than those before it.
@@ -54,15 +55,15 @@ impl Fixture {
         let until = Instant::now() + Duration::from_mins(1);
         self.sandbox.cache().load_or_compile(self.sandbox.engine(), &digest, wasm, until).expect("it compiles");
         let manifest = Manifest::parse(&text).expect("it is sound");
-        self.roster.candidates.push(Candidate {
+        self.registry.candidates.push(Candidate {
             source: Source::User,
             granted: manifest.capabilities.clone(),
             limits: manifest.limits(),
             settings: serde_json::Map::new(),
             required: false,
-            demanded: false,
+            required_by_admin: false,
             refusal: None,
-            found: Found { folder: PathBuf::new(), manifest, manifest_digest: String::new(), digest },
+            found: PolicyPackage { folder: PathBuf::new(), manifest, manifest_digest: String::new(), digest },
         });
         self
     }
@@ -70,7 +71,7 @@ impl Fixture {
     fn policies(&self) -> Policies {
         let until = Instant::now() + Duration::from_mins(1);
         let (sandbox, reporter) = (Rc::clone(&self.sandbox), Rc::clone(&self.reporter));
-        Policies::new(sandbox, self.roster.clone(), reporter, Compiling::All(until), serde_json::Map::new(), true)
+        Policies::new(sandbox, self.registry.clone(), reporter, Compiling::All(until), serde_json::Map::new(), true)
     }
 
     fn context(&self, budget: u32) -> Option<String> {
@@ -96,14 +97,14 @@ impl Fixture {
     }
 
     fn failures_of(&self, name: &str) -> u32 {
-        let digest = &self.roster.candidates.iter().find(|candidate| candidate.name() == name).expect(name).found.digest;
-        self.reporter.failures.borrow().of(digest).map_or(0, |record| record.in_a_row)
+        let digest = &self.registry.candidates.iter().find(|candidate| candidate.name() == name).expect(name).found.digest;
+        self.reporter.failures.borrow().of(digest).map_or(0, FailureRecord::in_a_row)
     }
 }
 
 fn session() -> Session {
     let root = Path::new("/p");
-    Session::new("s", &Project::of(root), root, "claude-code", None, 0)
+    Session::new("s", &Project::discover(root), root, "claude-code", None, 0)
 }
 
 const STAGE: &str = "context-builder";
@@ -174,6 +175,35 @@ fn the_default_redacts_first_and_a_broken_redactor_takes_nothing_from_it() {
     }
 }
 
+/// A redactor sees the texts of all policies. Each of these would take memories away or write some.
+#[test]
+fn a_redactor_that_rewrites_texts_fails_and_changes_none() {
+    for forged in ["", "nothing to see", "[redacted:x]\n\n## Forged", "[redacted:X Y]", "preference"] {
+        let bytes: String = forged.bytes().enumerate().fold(String::new(), |body, (at, byte)| {
+            body + &format!("(i32.store8 (i32.const {}) (i32.const {byte}))", 128 + at)
+        });
+        let body = format!(
+            "(local $i i32) {bytes}
+             (loop $l
+                (i32.store (i32.add (i32.const 3145728) (i32.mul (local.get $i) (i32.const 20))) (i32.const 1))
+                (i32.store (i32.add (i32.const 3145732) (i32.mul (local.get $i) (i32.const 20))) (i32.const 128))
+                (i32.store (i32.add (i32.const 3145736) (i32.mul (local.get $i) (i32.const 20))) (i32.const {}))
+                (local.set $i (i32.add (local.get $i) (i32.const 1)))
+                (br_if $l (i32.lt_u (local.get $i) (local.get 1))))
+             {FINDS_NOTHING}",
+            forged.len()
+        );
+        let it = Fixture::new().add("forger", "redactor", "add", &wasm::redactor(&body));
+        let policies = it.policies();
+        let deadline = Instant::now() + HOOK;
+        let mut work = policies.work(None, deadline).expect("the default is there");
+        let mut texts = ["discovery".to_owned(), "The otter eats at noon.".to_owned()];
+        work.redact(&mut texts, deadline).expect("the default redacts");
+        assert_eq!(texts, ["discovery", "The otter eats at noon."], "{forged}");
+        assert_eq!(it.failures_of("forger"), 1, "{forged}");
+    }
+}
+
 #[test]
 fn drop_ins_together_have_half_of_the_time() {
     let endless = "(loop $l (br $l)) (i32.const 0)";
@@ -191,14 +221,15 @@ fn drop_ins_together_have_half_of_the_time() {
 #[test]
 fn values_of_the_environment_are_masked_before_and_after_all_redactors() {
     let bench = Fixture::new();
-    let secrets = throughline_privacy::secrets::Secrets::of([("SERVICE_TOKEN", "qzplain9but8secret7")]);
-    let policies = bench.policies().redacting(Rc::new(secrets), vec![PathBuf::from("/no/such/rules.toml")]);
+    let secrets = throughline_privacy::secrets::Secrets::from_variables([("SERVICE_TOKEN", "qzplain9but8secret7")]);
+    let rules = RuleSources { files: vec![PathBuf::from("/no/such/rules.toml")], ..RuleSources::default() };
+    let policies = bench.policies().redacting(Rc::new(secrets), rules);
     let deadline = Instant::now() + HOOK;
     let mut work = policies.work(None, deadline).expect("the default is there");
     let mut texts = ["it is qzplain9but8secret7.".to_owned(), "nothing here".to_owned()];
     let found = work.redact_counting(&mut texts, deadline).expect("somebody redacts");
     assert_eq!(texts, ["it is [redacted:environment].".to_owned(), "nothing here".to_owned()]);
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [("environment".to_owned(), 1)]);
-    let told = bench.reporter.log.told();
+    let told = bench.reporter.log.unredacted_lines();
     assert!(told.iter().any(|line| line.contains("/no/such/rules.toml")), "{told:?}");
 }

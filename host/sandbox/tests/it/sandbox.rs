@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tests::wasm::redactor;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::chain::Sandbox;
-use throughline_sandbox::engine::{Clockwork, Limits};
+use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::Grants;
-use throughline_sandbox::instance::{Loaded, Terms};
+use throughline_sandbox::instance::{LinkedPolicy, Terms};
 use throughline_sandbox::stage::Stage;
 use wasmtime::component::Component;
 
@@ -28,10 +28,10 @@ fn failure(body: &str) -> String {
 }
 
 fn failure_within(body: &str, time: Duration) -> String {
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     let bytes = redactor(body);
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(LinkedPolicy::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let mut texts = ["text".to_owned()];
     let started = Instant::now();
@@ -78,11 +78,11 @@ fn calls_of_the_host_are_counted() {
 /// A component can consist of many core instances, and each costs the host something before any of its code runs.
 #[test]
 fn instances_are_counted() {
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     let instances = "(core instance (instantiate $m))\n".repeat(9);
     let bytes = wat::parse_str(format!("(component (core module $m) {instances})")).expect("it parses");
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let loaded = Arc::new(Loaded::link(terms(&[]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(LinkedPolicy::link(terms(&[]), &clock, &component).expect("it links"));
     let error = loaded.start(Grants::default(), soon()).err().expect("eight are allowed");
     assert!(format!("{error:#}").contains("instance"), "{error:#}");
 }
@@ -123,13 +123,13 @@ fn a_result_of_another_length_is_refused() {
 
 #[test]
 fn what_the_contract_does_not_have_cannot_be_imported() {
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     let bytes = wat::parse_str(
         r#"(component (import "wasi:filesystem/preopens@0.2.0" (instance (export "get-directories" (func)))))"#,
     )
     .expect("it parses");
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let error = Loaded::link(terms(&[]), &clock, &component).err().expect("it does not link");
+    let error = LinkedPolicy::link(terms(&[]), &clock, &component).err().expect("it does not link");
     assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
 }
 
@@ -137,7 +137,7 @@ fn session() -> throughline_model::contract::Session {
     let root = std::path::Path::new("/p");
     throughline_model::contract::Session::new(
         "s",
-        &throughline_model::project::Project::of(root),
+        &throughline_model::project::Project::discover(root),
         root,
         "claude-code",
         None,
@@ -175,9 +175,9 @@ fn the_default_policy_observes_plans_and_names_its_findings() {
 
 #[test]
 fn a_stage_that_is_not_there_is_named() {
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
-    let loaded = Arc::new(Loaded::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(LinkedPolicy::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let error =
         running.plan(&session(), "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
@@ -189,7 +189,7 @@ fn a_stage_that_is_not_there_is_named() {
 fn the_default_policy_imports_nothing_but_the_contract() {
     let bytes =
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies/default/policy.wasm")).expect("it is committed");
-    let clock = Clockwork::start().expect("an engine");
+    let clock = EpochTicker::start().expect("an engine");
     let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
     let foreign: Vec<String> = component
         .component_type()

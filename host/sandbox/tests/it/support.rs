@@ -6,7 +6,7 @@ use throughline_sandbox::instance::Terms;
 use throughline_sandbox::stage::Stage;
 
 /// Returns terms that grant a component every capability of the contract.
-pub fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
+pub(crate) fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
     Terms {
         name: name.into(),
         digest: "d".repeat(64),

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use tests::wasm::{FINDS_NOTHING, redactor_with_wasi};
 use throughline_sandbox::capability::Capabilities;
-use throughline_sandbox::engine::{Clockwork, Limits};
+use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::Grants;
-use throughline_sandbox::instance::{Loaded, Unfit};
+use throughline_sandbox::instance::{LinkError, LinkedPolicy};
 use throughline_sandbox::stage::Stage;
 use wasmtime::component::Component;
 
-fn link(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Arc<Loaded>> {
-    let clock = Clockwork::start()?;
+fn link(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Arc<LinkedPolicy>> {
+    let clock = EpochTicker::start()?;
     let component = Component::from_binary(clock.engine(), wasm).map_err(anyhow::Error::from)?;
     let mut terms = crate::support::terms("wasi", &[Stage::Redactor], Limits::default());
     terms.capabilities = Capabilities::parse(granted.iter().copied()).map_err(anyhow::Error::msg)?;
-    Ok(Arc::new(Loaded::link(terms, &clock, &component)?))
+    Ok(Arc::new(LinkedPolicy::link(terms, &clock, &component)?))
 }
 
 /// Runs the redactor over one text and returns what it logged.
@@ -67,7 +67,7 @@ fn a_runtime_finds_nothing_and_its_output_is_logged() {
     let wasm = redactor_with_wasi(wit, imports, &body);
     assert_eq!(run(&wasm, &["wasi"]).expect("it runs"), ["hello from the policy"]);
     let error = link(&wasm, &["log", "random", "wall-clock"]).err().expect("it does not link");
-    let unfit = error.downcast::<Unfit>().expect("it is said why");
+    let unfit = error.downcast::<LinkError>().expect("it is said why");
     assert!(unfit.what.contains("wasi:") && unfit.what.contains("the capability wasi"), "{unfit:?}");
     assert!(unfit.hint.contains("throughline policy grant wasi wasi"), "{unfit:?}");
 }

@@ -7,12 +7,19 @@ use throughline_engine::hooks::background::{self, Task};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
+use throughline_sandbox::compile;
 
 /// Runs the task.
-pub fn run(arguments: &[OsString]) -> ExitCode {
+pub(super) fn run(arguments: &[OsString]) -> ExitCode {
+    if let [word] = arguments
+        && word == compile::CHILD[1]
+    {
+        let compiled = compile::run_child(std::io::stdin().lock(), std::io::stdout().lock());
+        return if compiled.is_ok_and(|compiled| compiled) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let task = match arguments {
         [word, path, cwd, session] if word == "read-on" => {
-            Task::ReadOn { path: path.into(), cwd: cwd.into(), session: session.to_string_lossy().into_owned() }
+            Task::ContinueReading { path: path.into(), cwd: cwd.into(), session: session.to_string_lossy().into_owned() }
         }
         [word, path, cwd, session, id] if word == "read-sub-agent" => Task::ReadSubAgent {
             path: path.into(),
@@ -24,10 +31,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
             Task::CatchUp { folder: folder.into(), except: except.to_string_lossy().into_owned() }
         }
         [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
-        [word, session] if word == "take" => Task::Take { session: session.to_string_lossy().into_owned() },
+        [word, session] if word == "take" => Task::StoreJournal { session: session.to_string_lossy().into_owned() },
         [word, cwd] if word == "compress" => Task::Compress { cwd: cwd.into() },
-        [word] if word == "tidy" => Task::Tidy,
-        [word] if word == "checkpoint" => Task::Checkpoint,
+        [word] if word == "tidy" => Task::CleanUp,
+        [word] if word == "checkpoint" => Task::CheckpointWal,
         [word] if word == "reindex" => Task::Reindex,
         [word] if word == "upgrade" => Task::Upgrade,
         _ => return ExitCode::FAILURE,
@@ -35,9 +42,10 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let Ok(Ok(runtime)) = Paths::from_env().map(Runtime::new) else {
         return ExitCode::FAILURE;
     };
+    let runtime = background::prepare(runtime);
     let result = background::run(&runtime, &task);
     if let Err(error) = &result {
-        runtime.log.note(Level::Warn, "work in the background failed", format!("{error:#}"));
+        runtime.log.record(Level::Warn, "work in the background failed", format!("{error:#}"));
     }
     runtime.finish();
     if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

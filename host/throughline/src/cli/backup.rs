@@ -29,8 +29,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let file = super::memory::folder(Some(&arguments.file))?;
-    let store = runtime.store(Access::Existing, backup::PATIENCE)?;
-    let content = backup::make(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;
+    let store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT)?;
+    let content = backup::create(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;
     if arguments.json {
         output::json(&content)?;
         return Ok(ExitCode::SUCCESS);

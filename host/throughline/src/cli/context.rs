@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::output;
 use throughline_agents::protocol::name::Agent;
-use throughline_engine::hooks::{self, PATIENCE};
+use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store};
@@ -81,8 +81,8 @@ pub(super) struct StartContext<'a> {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let cwd = super::memory::folder(arguments.project.as_deref())?;
-    let project = Project::of(&cwd);
-    let store = Rc::new(runtime.store(Access::Existing, PATIENCE * 4)?);
+    let project = Project::discover(&cwd);
+    let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?);
     let id = session(arguments, &store, &project)?;
     let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
     let budget = runtime.config.context.budget;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
-use crate::demo::{self, Played, Step};
+use crate::demo::{self, DemoReport, Step};
 
 /// Show with a sample session what the next session gets
 ///
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     } else {
         print(&played)?;
     }
-    if played.told().is_none() {
+    if played.next_session_context().is_none() {
         return Err(
             CommandError::new("the next session would get nothing").hint("run `throughline doctor` to look for the cause")
         );
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(played: &Played) -> Result<(), CommandError> {
+fn print(played: &DemoReport) -> Result<(), CommandError> {
     let mut out = output::stdout();
     writeln!(out, "{BOLD}A session of {} lines, through all hooks{BOLD:#}", played.lines)?;
     writeln!(out, "{DIM}in {}, which was deleted afterwards{DIM:#}\n", played.folder.display())?;
@@ -48,7 +48,7 @@ fn print(played: &Played) -> Result<(), CommandError> {
         let name = if step.occasion.is_empty() { step.event.clone() } else { format!("{} ({})", step.event, step.occasion) };
         writeln!(out, "  {} {:>7.1} ms  {DIM}{}{DIM:#}", output::pad(&name, 30), step.millis, description(step))?;
     }
-    if let Some(text) = played.told() {
+    if let Some(text) = played.next_session_context() {
         writeln!(
             out,
             "\n{BOLD}What the next session gets{BOLD:#} {DIM}({} UTF-16 units of 10,000; {} stored){DIM:#}\n",

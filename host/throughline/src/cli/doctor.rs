@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let folder = std::env::current_dir().unwrap_or_default();
     // If this fails, the checks say why.
     let _ = super::upgrade_database(&paths.database());
-    let checks = doctor::examine(&paths, &folder);
-    let status = doctor::verdict(&checks);
+    let checks = doctor::run_checks(&paths, &folder);
+    let status = doctor::worst_status(&checks);
     if arguments.json {
         output::json(&Diagnosis { status, checks })?;
     } else {

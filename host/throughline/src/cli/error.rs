@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use throughline_engine::memory::Refused;
-use throughline_sandbox::instance::Unfit;
+use throughline_engine::memory::RequestError;
+use throughline_sandbox::instance::LinkError;
 use throughline_store::StoreError;
 
 /// The hint of an error that brings none of its own.
@@ -68,10 +68,10 @@ impl From<StoreError> for CommandError {
 
 impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
-        if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<Unfit>()) {
+        if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<LinkError>()) {
             return Self::new(format!("{error:#}")).hint(unfit.hint.clone());
         }
-        if let Some(refused) = error.chain().find_map(|cause| cause.downcast_ref::<Refused>()) {
+        if let Some(refused) = error.chain().find_map(|cause| cause.downcast_ref::<RequestError>()) {
             return Self::new(format!("{error:#}")).hint(refused.hint.clone());
         }
         let hint = error
@@ -83,8 +83,8 @@ impl From<anyhow::Error> for CommandError {
     }
 }
 
-impl From<Refused> for CommandError {
-    fn from(refused: Refused) -> Self {
+impl From<RequestError> for CommandError {
+    fn from(refused: RequestError) -> Self {
         Self::new(&refused).hint(refused.hint)
     }
 }

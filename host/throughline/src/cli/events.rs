@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::memory::Scope;
 use super::output::{self, BOLD, DIM, RED};
-use throughline_engine::hooks::{self, PATIENCE};
+use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths;
-use throughline_store::{Access, Event, OBSERVATION, PROMPT, Store};
+use throughline_store::{Access, OBSERVATION, PROMPT, Store, StoredEvent};
 
 /// The variable in which Claude Code passes the session identifier to the commands that it runs.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
@@ -27,8 +27,8 @@ pub(super) fn open() -> Result<(Runtime, Store), CommandError> {
     // Until the first turn of the first session ends there are only journals and no database.
     let has_journals = runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
     let access = if has_journals { Access::Write } else { Access::Existing };
-    let mut store = runtime.store(access, PATIENCE * 4)?;
-    if let Err(error) = hooks::take_journals(&runtime, &mut store) {
+    let mut store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
+    if let Err(error) = hooks::store_all_journals(&runtime, &mut store) {
         let error = output::clean_line(&format!("{error:#}"));
         writeln!(anstream::stderr().lock(), "the latest events are missing here: {error}")?;
     }
@@ -39,7 +39,7 @@ pub(super) fn open() -> Result<(Runtime, Store), CommandError> {
 /// still good, so the error is ignored.
 pub(super) fn record_lookup(runtime: &Runtime, store: &Store, ids: &[i64]) {
     let session = std::env::var(SESSION).ok().filter(|session| !session.is_empty());
-    let _ = store.relax().and_then(|()| store.mark_used(ids, session.as_deref(), runtime.now));
+    let _ = store.set_synchronous_normal().and_then(|()| store.mark_used(ids, session.as_deref(), runtime.now));
 }
 
 /// Returns the path as events name it: relative to the root of the project if it is inside. A path that does not exist
@@ -47,7 +47,7 @@ pub(super) fn record_lookup(runtime: &Runtime, store: &Store, ids: &[i64]) {
 pub(super) fn file_of(project: Option<&Project>, typed: &Path) -> String {
     let root = match project {
         Some(project) => Some(project.root.clone()),
-        None => std::env::current_dir().ok().map(|folder| Project::of(&folder).root),
+        None => std::env::current_dir().ok().map(|folder| Project::discover(&folder).root),
     };
     let roots: Vec<PathBuf> =
         root.into_iter().flat_map(|root| [fs::canonicalize(&root).ok(), Some(root)]).flatten().collect();
@@ -75,7 +75,7 @@ pub(super) struct EventLine<'a> {
 }
 
 impl<'a> EventLine<'a> {
-    pub(super) fn new(event: &'a Event, project: &'a str) -> Self {
+    pub(super) fn new(event: &'a StoredEvent, project: &'a str) -> Self {
         Self {
             id: event.id,
             kind: &event.kind,
@@ -104,7 +104,7 @@ pub(super) struct EventEntry<'a> {
 }
 
 impl<'a> EventEntry<'a> {
-    pub(super) fn new(event: &'a Event, project: &'a str) -> Self {
+    pub(super) fn new(event: &'a StoredEvent, project: &'a str) -> Self {
         Self {
             line: EventLine::new(event, project),
             files: &event.seen.files,
@@ -116,7 +116,7 @@ impl<'a> EventEntry<'a> {
 }
 
 /// Converts events for `--json`; `roots` are the root folders of their projects, in the same order.
-pub(super) fn entries<'a>(events: &'a [Event], roots: &'a [String]) -> Vec<EventEntry<'a>> {
+pub(super) fn entries<'a>(events: &'a [StoredEvent], roots: &'a [String]) -> Vec<EventEntry<'a>> {
     events.iter().zip(roots).map(|(event, root)| EventEntry::new(event, root)).collect()
 }
 
@@ -126,7 +126,7 @@ pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
 }
 
 /// Returns the name of the tool, or a word for an event that is not a tool call.
-pub(super) fn name(event: &Event) -> String {
+pub(super) fn name(event: &StoredEvent) -> String {
     match event.kind.as_str() {
         OBSERVATION => output::clean_line(&event.seen.tool),
         PROMPT => "prompt".into(),
@@ -160,8 +160,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(events: &[Event], when: When, now: u64) -> Self {
-        let widest = |of: &dyn Fn(&Event) -> usize| events.iter().map(of).max().unwrap_or(0);
+    pub(super) fn new(events: &[StoredEvent], when: When, now: u64) -> Self {
+        let widest = |of: &dyn Fn(&StoredEvent) -> usize| events.iter().map(of).max().unwrap_or(0);
         let mark = output::failed();
         let marks = if events.iter().any(|event| event.seen.failed) { plain_columns(&mark) + 1 } else { 0 };
         Self {
@@ -176,7 +176,13 @@ impl Table {
     }
 
     /// Prints one event: identifier, time, tool and summary. `before` and `after` are printed around it.
-    pub(super) fn write(&self, out: &mut impl Write, event: &Event, before: &str, after: &str) -> Result<(), CommandError> {
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        event: &StoredEvent,
+        before: &str,
+        after: &str,
+    ) -> Result<(), CommandError> {
         let seen = &event.seen;
         let when = match self.when {
             When::Ago => output::pad(&output::ago(event.at, self.now), 9),

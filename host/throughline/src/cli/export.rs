@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,9 +9,10 @@ use super::error::CommandError;
 use super::memory::Scope;
 use super::output;
 use throughline_engine::export;
-use throughline_engine::hooks::PATIENCE;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::files;
+use throughline_platform::open::{FileOptions as _, FolderOptions as _};
 use throughline_store::{Access, Store};
 
 /// Write memories in a format that other programs can read
@@ -48,7 +48,7 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let project = arguments.scope.project()?.map(|project| project.id);
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     if let Format::Markdown = arguments.format {
         return markdown(&runtime, &store, project.as_deref(), arguments);
     }
@@ -71,14 +71,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if file.symlink_metadata().is_ok_and(|meta| meta.is_dir() || !arguments.force) {
         return Err(cannot(&io::Error::from(io::ErrorKind::AlreadyExists)));
     }
-    let unfinished = files::unfinished(&file).map_err(|error| cannot(&error))?;
-    let open = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
+    let unfinished = files::temporary_path(&file).map_err(|error| cannot(&error))?;
+    let open = File::options().write(true).create_new(true).private().open(&unfinished);
     let mut out = BufWriter::new(open.map_err(|error| cannot(&error))?);
     let written = write(&mut out).and_then(|lines| {
         let settled = lines.and_then(|lines| {
             out.flush()?;
             out.get_ref().sync_all()?;
-            files::settle(&unfinished, &file, arguments.force)?;
+            files::persist_temporary(&unfinished, &file, arguments.force)?;
             Ok(lines)
         });
         settled.map_err(|error| cannot(&error))
@@ -99,7 +99,7 @@ fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io
         if project.is_shared() {
             return true;
         }
-        for line in export::lines(memory, project) {
+        for line in export::to_json_lines(memory, project) {
             if let Err(error) = writeln!(out, "{line}") {
                 failed = Some(error);
                 return false;
@@ -129,15 +129,15 @@ fn markdown(
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) && !arguments.force {
         return Err(cannot(&io::Error::from(io::ErrorKind::DirectoryNotEmpty)));
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| cannot(&error))?;
+    fs::DirBuilder::new().recursive(true).private().create(&folder).map_err(|error| cannot(&error))?;
     let mut files = 0;
     for of in store.all_projects()? {
         // The memories that these are copies of are written as well.
         if of.is_shared() || project.is_some_and(|id| id != of.id) {
             continue;
         }
-        let into = if project.is_some() { folder.clone() } else { folder.join(export::folder_of(&of)) };
-        files += export::notes(runtime, store, &of, &into)?;
+        let into = if project.is_some() { folder.clone() } else { folder.join(export::project_folder_name(&of)) };
+        files += export::write_notes(runtime, store, &of, &into)?;
     }
     runtime.finish();
     writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(files, "file", "files"), folder.display())?;

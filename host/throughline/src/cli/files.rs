@@ -12,7 +12,7 @@ use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::{FileUse, OBSERVATION, Wanted};
+use throughline_store::{EventFilter, FileUse, OBSERVATION};
 
 /// Show the files that sessions read and changed, latest first
 ///
@@ -84,7 +84,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     // The root of the project includes everything.
     let path = arguments.path.as_deref().map(|path| events::file_of(project.as_ref(), path)).filter(|it| !it.is_empty());
     if let Some(path) = path {
-        let wanted = Wanted { project: id, session, kinds: vec![OBSERVATION.into()], file: Some(path), ..Wanted::default() };
+        let wanted = EventFilter {
+            project: id,
+            session,
+            kinds: vec![OBSERVATION.into()],
+            file: Some(path),
+            ..EventFilter::default()
+        };
         let found = store.events(&wanted, arguments.limit)?;
         if arguments.json {
             output::json(&FilesOutput::Events(events::entries(&found, &store.roots_of_events(&found)?)))?;

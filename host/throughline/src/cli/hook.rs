@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use throughline_agents::plugin;
-use throughline_agents::protocol::fields::MOST_INPUT_BYTES;
+use throughline_agents::protocol::fields::MAX_INPUT_BYTES;
 use throughline_agents::protocol::name::Agent;
-use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, doubles};
+use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, duplicate_hooks};
 use throughline_agents::settings;
 use throughline_engine::hooks;
 use throughline_engine::plugin_options;
@@ -27,7 +27,7 @@ const HARD_LIMIT: Duration = Duration::from_secs(14);
 const GRACE: Duration = Duration::from_millis(250);
 
 /// Runs the hook.
-pub fn run(arguments: &[OsString]) -> ExitCode {
+pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     let Ok(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
@@ -43,7 +43,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => {
             let runtime = Runtime::with(paths, throughline_engine::config::Config::default(), Managed::default());
-            runtime.log.note(
+            runtime.log.record(
                 Level::Error,
                 "the configuration is damaged; nothing is remembered until it is corrected",
                 error,
@@ -54,7 +54,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     };
     if plugin_event.is_some() {
         for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
-            runtime.log.note(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
+            runtime.log.record(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
         }
     }
     if !runtime.config.enabled {
@@ -63,7 +63,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let Some(call) = Call::parse(arguments) else {
         // The hook was registered by a newer version. Guessing what the arguments mean could do harm.
         let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
-        runtime.log.note(Level::Warn, "a hook was called with arguments that this version does not know", words.join(" "));
+        runtime.log.record(Level::Warn, "a hook was called with arguments that this version does not know", words.join(" "));
         runtime.finish();
         return ExitCode::SUCCESS;
     };
@@ -71,7 +71,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
         Ok(Some(event)) => event,
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
-            runtime.log.note(Level::Warn, "a hook was called with invalid input", error);
+            runtime.log.record(Level::Warn, "a hook was called with invalid input", error);
             runtime.finish();
             return ExitCode::SUCCESS;
         }
@@ -79,6 +79,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     let budget = runtime.config.hooks.budget(hooks::budget_name(&event.moment)).min(agent_timeout(&event));
     watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
+    let runtime = hooks::prepare(runtime, &event.moment, deadline);
     if let Some(output) = hooks::run(&runtime, &event, deadline) {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
@@ -161,20 +162,21 @@ impl<'a> Call<'a> {
             codex::parse_notification(payload.as_encoded_bytes()).map_err(|error| error.to_string())?
         } else {
             let input = read_input().map_err(|error| error.to_string())?;
-            let agent = self.agent.unwrap_or_else(|| agent::recognize(&input));
+            let agent = self.agent.unwrap_or_else(|| agent::detect_agent(&input));
             agent::parse(agent, &input, self.name).map_err(|error| error.to_string())?
         };
         // Use the folder in which the agent was started: its working folder can change, to a subfolder or out of the
         // project.
         if let Some(folder) = project_folder(event.agent) {
-            event.cwd = folder;
+            let here = std::mem::replace(&mut event.cwd, folder);
+            event.moved_to = Some(here).filter(|here| here.is_absolute() && *here != event.cwd);
         }
         let may_be_duplicate = self.agent.is_none() || self.payload.is_some();
-        if may_be_duplicate && doubles::has_own(paths, event.agent, &event.cwd) {
+        if may_be_duplicate && duplicate_hooks::has_own_hooks(paths, event.agent, &event.cwd) {
             return Ok(None);
         }
         if self.payload.is_some() {
-            event.transcript = hooks::finding::rollout(&paths.codex.join("sessions"), &event.session);
+            event.transcript = hooks::transcript_lookup::find_rollout(&paths.codex.join("sessions"), &event.session);
         }
         Ok(Some(event))
     }
@@ -185,9 +187,9 @@ impl<'a> Call<'a> {
 fn watch(limit: Duration, log: PathBuf) {
     let _ = thread::Builder::new().name("watchdog".into()).spawn(move || {
         thread::sleep(limit);
-        log::last_words(
+        log::append_final_entry(
             &log,
-            &runtime::stamp(runtime::now()),
+            &runtime::format_timestamp(runtime::now()),
             "a hook took too long and was ended; what it did not store will be read again",
         );
         std::process::exit(0);
@@ -199,11 +201,11 @@ fn watch(limit: Duration, log: PathBuf) {
 fn read_input() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();
-    stdin.by_ref().take(MOST_INPUT_BYTES + 1).read_to_end(&mut input)?;
-    if input.len() as u64 > MOST_INPUT_BYTES {
+    stdin.by_ref().take(MAX_INPUT_BYTES + 1).read_to_end(&mut input)?;
+    if input.len() as u64 > MAX_INPUT_BYTES {
         drop(input);
         io::copy(&mut stdin, &mut io::sink())?;
-        return Err(io::Error::other(format!("the input has more than {MOST_INPUT_BYTES} bytes")));
+        return Err(io::Error::other(format!("the input has more than {MAX_INPUT_BYTES} bytes")));
     }
     Ok(input)
 }

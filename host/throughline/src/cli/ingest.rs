@@ -9,8 +9,8 @@ use indicatif::ProgressBar;
 
 use super::error::CommandError;
 use super::output;
-use throughline_engine::hooks::PATIENCE;
-use throughline_engine::ingest::{self, FileReport, Report, Source};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::ingest::{self, FileReport, IngestReport, TranscriptSource};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::Access;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let (sources, failed) = find(&runtime, &arguments.paths)?;
     let started = Instant::now();
-    let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
+    let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let bar = progress_bar(&sources);
     let mut started_bytes = 0;
     let outcome = ingest::run(&runtime, &mut store, &sources, |source| {
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     .hint("the others are stored; correct these and run the command again"))
 }
 
-fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileReport>), CommandError> {
+fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<TranscriptSource>, Vec<FileReport>), CommandError> {
     let own = runtime.paths.transcripts();
     if !paths.is_empty() {
         return Ok(ingest::sources_of(paths, &own));
@@ -83,13 +83,13 @@ fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<FileRe
     Ok(ingest::sources_of(&existing, &own))
 }
 
-fn progress_bar(sources: &[Source]) -> ProgressBar {
+fn progress_bar(sources: &[TranscriptSource]) -> ProgressBar {
     let bytes = sources.iter().map(|source| source.bytes).sum();
     let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} {wide_msg}";
     output::progress_bar(Some(bytes), template)
 }
 
-fn print(runtime: &Runtime, report: &Report, took: Duration) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     for file in &report.files {

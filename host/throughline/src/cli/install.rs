@@ -15,7 +15,7 @@ use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, SettingsError, agents};
 use throughline_engine::config;
-use throughline_engine::hooks::PATIENCE;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
@@ -274,7 +274,7 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
 /// Whether the agent may run our hooks from Claude Code's settings.
 fn runs_claude_hooks(agent: Agent, runtime: &Runtime) -> bool {
     let folder = std::env::current_dir().unwrap_or_default();
-    agents::runs_claudes(agent).any(|scope| {
+    agents::scopes_with_claude_hooks(agent).any(|scope| {
         let file = scope.file(&runtime.paths, &folder);
         let text = settings::read(&file).ok().flatten().unwrap_or_default();
         settings::registered(Agent::ClaudeCode, &file, &text, Path::new("")).is_ok_and(|found| !found.is_empty())
@@ -310,7 +310,7 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
     }
     let keeps_plugin = changes.iter().any(Change::has_plugin);
     let mut files = Vec::new();
-    for change in changes.iter().filter(|change| !change.is_nothing()) {
+    for change in changes.iter().filter(|change| !change.is_unchanged()) {
         files.push(ChangedFile {
             agent: change.agent().name(),
             settings: change.file().to_path_buf(),
@@ -387,7 +387,7 @@ impl Installed {
         Self {
             agent: change.agent().name(),
             settings: change.file().to_path_buf(),
-            changed: changes.iter().any(|change| !change.is_nothing()),
+            changed: changes.iter().any(|change| !change.is_unchanged()),
             dry_run,
             backup,
             plugin: change.has_plugin(),
@@ -405,7 +405,7 @@ fn plugin_error(folder: &Path, error: &io::Error) -> CommandError {
 }
 
 fn program() -> Result<PathBuf, CommandError> {
-    program::lasting_path().map_err(|error| {
+    program::stable_path().map_err(|error| {
         CommandError::new(format!("cannot find out the path of this program: {error}")).hint("call it by its full path")
     })
 }
@@ -420,7 +420,7 @@ fn prepare(runtime: &Runtime) -> Result<(), CommandError> {
                 .hint("check the owner and mode of its parent folder, or set THROUGHLINE_HOME")
         })?;
     }
-    runtime.store(Access::Write, PATIENCE * 4)?.checkpoint()?;
+    runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?.checkpoint()?;
     runtime.default_policy()?;
     runtime.policies(None)?.compile(Instant::now() + COMPILE_TIMEOUT);
     Ok(())
@@ -428,7 +428,7 @@ fn prepare(runtime: &Runtime) -> Result<(), CommandError> {
 
 fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandError> {
     let mut out = output::stdout();
-    if changes.iter().all(Change::is_nothing) {
+    if changes.iter().all(Change::is_unchanged) {
         let files: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
         writeln!(out, "nothing would change in {}", files.join(", "))?;
     }

@@ -55,8 +55,8 @@ use output::DIM;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks;
 use throughline_engine::runtime::Runtime;
-use throughline_platform::namespace::{self, BadName};
-use throughline_platform::paths::{NAMESPACE, Paths, Unknown};
+use throughline_platform::namespace::{self, InvalidNamespaceName};
+use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The namespace given with `--namespace`.
@@ -163,7 +163,7 @@ fn command() -> clap::Command {
 }
 
 /// Runs the program.
-pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     // Hooks are dispatched before anything is set up that only the other commands need.
     match arguments.get(1).and_then(|word| word.to_str()) {
@@ -190,15 +190,15 @@ fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
         }
     };
     if let Some(name) = cli.namespace {
-        if let Err(bad) = namespace::check(&name) {
-            return CommandError::new(bad).hint(BadName::HINT).report();
+        if let Err(bad) = namespace::validate_name(&name) {
+            return CommandError::new(bad).hint(InvalidNamespaceName::HINT).report();
         }
         // This is the only place that sets the namespace, and nothing has read it yet.
         let _ = NAMESPACE_OPTION.set(name);
     }
     let result = dispatch(cli.command);
     if let Ok(paths) = paths() {
-        drop(hooks::background::settle(&paths));
+        drop(hooks::spawn::checkpoint_wal(&paths));
     }
     result.unwrap_or_else(|error| error.report())
 }
@@ -257,8 +257,8 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
 /// Returns the folders of this machine, in the namespace that was asked for.
 fn paths() -> Result<Paths, CommandError> {
     let paths = Paths::from_env().map_err(|unknown| match unknown {
-        Unknown::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
-        Unknown::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(BadName::HINT),
+        PathsError::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
+        PathsError::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(InvalidNamespaceName::HINT),
     })?;
     Ok(match NAMESPACE_OPTION.get() {
         Some(name) => paths.in_namespace(Some(name)),
@@ -278,7 +278,7 @@ fn runtime() -> Result<Runtime, CommandError> {
 
 /// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
 fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Runtime::new(paths).inspect(|runtime| runtime.before_opening(|runtime| upgrade_database(&runtime.paths.database())))
+    Ok(Runtime::new(paths)?.for_command(|runtime| upgrade_database(&runtime.paths.database())))
 }
 
 /// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories
@@ -286,7 +286,7 @@ fn runtime_of(paths: Paths) -> Result<Runtime, String> {
 fn upgrade_database(database: &Path) -> Result<(), StoreError> {
     /// How long to wait for another process that writes: longer than the slowest upgrade.
     const BUSY_TIMEOUT: Duration = Duration::from_mins(15);
-    if !store::is_long_behind(database) {
+    if !store::needs_long_migration(database) {
         return Ok(());
     }
     // Ignore the error of a closed stderr: nobody is reading.

@@ -70,7 +70,7 @@ impl Scope {
             check_session(session)?;
             return Ok(Interval { session: Some(session.clone()), from: now, ..Interval::default() });
         }
-        let project = Project::of(&super::memory::folder(self.project.as_deref())?);
+        let project = Project::discover(&super::memory::folder(self.project.as_deref())?);
         Ok(Interval { project: Some(project.id), root: Some(project.root), from: now, ..Interval::default() })
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError
     let interval = arguments.scope.interval(runtime.now)?;
     let name = name(&interval, &runtime.paths.home);
     let begun =
-        Intervals::change(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(CommandError::new)?;
+        Intervals::update(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(CommandError::new)?;
     let mut out = output::stdout();
     writeln!(
         out,
@@ -106,7 +106,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
     let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
     let is_paused = runtime.intervals.paused().any(is_wanted);
     let ended = if is_paused {
-        Intervals::change(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))
+        Intervals::update(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))
             .map_err(CommandError::new)?
     } else {
         0

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::memory::Scope;
 use super::output;
-use throughline_engine::hooks::PATIENCE;
-use throughline_engine::projection::{self, Written};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::projection::{self, WrittenFile};
 use throughline_platform::paths;
 use throughline_store::Access;
 
@@ -47,19 +47,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if let Some(folder) = &arguments.folder {
         settings.folder = Some(super::memory::folder(Some(folder))?);
     }
-    if !projection::are_wanted(&settings) {
+    if !projection::are_configured(&settings) {
         return Err(CommandError::new("no folder is set")
             .hint("use --folder DIR, or set projections.folder or projections.session_context in the configuration"));
     }
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let wanted = arguments.scope.project()?;
-    let mut files: Vec<Written> = Vec::new();
+    let mut files: Vec<WrittenFile> = Vec::new();
     let mut err = anstream::stderr().lock();
     for project in store.all_projects()? {
         if wanted.as_ref().is_some_and(|wanted| wanted.id != project.id) {
             continue;
         }
-        if runtime.is_off(&project.root) {
+        if runtime.is_excluded(&project.root) {
             let shown = output::clean_line(&paths::display(&project.root, &runtime.paths.home));
             writeln!(err, "{shown} is excluded by the configuration")?;
             continue;

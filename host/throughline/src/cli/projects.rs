@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use super::pager;
-use throughline_engine::hooks::PATIENCE;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{Access, KnownProject};
@@ -58,7 +58,7 @@ impl ProjectEntry {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let known = store.known_projects(arguments.limit)?;
     if arguments.json {
         output::json(&known.iter().map(ProjectEntry::new).collect::<Vec<_>>())?;

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::error::CommandError;
 use super::output;
-use throughline_engine::backup::{self, Staged, Unusable};
-use throughline_engine::hooks::PATIENCE;
-use throughline_engine::memory::forgetting;
+use throughline_engine::backup::{self, BackupError, StagedBackup};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::memory::deletion;
 use throughline_model::project::Project;
-use throughline_store::{Access, Content};
+use throughline_store::{Access, CopySummary};
 
 /// Replace everything that is stored with a backup
 ///
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Restored<'a> {
     #[serde(flatten)]
-    content: &'a Content,
+    content: &'a CopySummary,
     kept: Option<PathBuf>,
     still_deleted: u64,
 }
@@ -50,26 +50,27 @@ pub(super) struct Restored<'a> {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let shown = arguments.file.display();
-    let staged = backup::stage(&runtime.paths, &arguments.file).map_err(|error| match error.downcast_ref::<Unusable>() {
-        Some(unusable) => CommandError::new(format!("cannot restore {shown}: {unusable}")).hint(unusable.hint()),
-        None => error.into(),
-    })?;
-    let before = match runtime.store(Access::Existing, PATIENCE * 4) {
+    let staged =
+        backup::stage(&runtime.paths, &arguments.file).map_err(|error| match error.downcast_ref::<BackupError>() {
+            Some(unusable) => CommandError::new(format!("cannot restore {shown}: {unusable}")).hint(unusable.hint()),
+            None => error.into(),
+        })?;
+    let before = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
         Ok(store) => store.all_projects().unwrap_or_default(),
         Err(_) => Vec::new(),
     };
     if !arguments.yes && !confirm(&staged, arguments)? {
         return Err(CommandError::new("nothing was restored").hint("use --yes to confirm"));
     }
-    let restored = backup::put_back(&runtime, &staged, arguments.with_deleted);
+    let restored = backup::restore(&runtime, &staged, arguments.with_deleted);
     let content = staged.content.clone();
     drop(staged);
     runtime.finish();
     let restored = restored?;
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let mut projects: Vec<Project> = store.all_projects()?;
     projects.extend(before.into_iter().filter(|old| !projects.iter().any(|new| new.id == old.id)).collect::<Vec<_>>());
-    forgetting::make_anew(&runtime, &store, &projects)?;
+    deletion::rewrite_projections(&runtime, &store, &projects)?;
     if arguments.json {
         output::json(&Restored { content: &content, kept: restored.kept, still_deleted: restored.still_deleted })?;
         return Ok(ExitCode::SUCCESS);
@@ -88,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Asks for confirmation. Returns false if there is no terminal.
-fn confirm(staged: &Staged, arguments: &Arguments) -> Result<bool, CommandError> {
+fn confirm(staged: &StagedBackup, arguments: &Arguments) -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }

@@ -26,16 +26,16 @@ const OTHER_FLAGS: &[(&str, &str)] =
 
 fn outputs() -> BTreeMap<&'static str, Schema> {
     let own = [
-        ("backup", of::<throughline_store::Content>()),
+        ("backup", of::<throughline_store::CopySummary>()),
         ("config show", of::<throughline_engine::config::Config>()),
         ("context", of::<context::StartContext<'_>>()),
-        ("demo", of::<crate::demo::Played>()),
+        ("demo", of::<crate::demo::DemoReport>()),
         ("doctor", of::<doctor::Diagnosis>()),
-        ("export", of::<throughline_engine::export::Fields<'_>>()),
+        ("export", of::<throughline_engine::export::ExportLine<'_>>()),
         ("failures", of::<Vec<failures::FailureEntry<'_>>>()),
         ("files", of::<files::FilesOutput<'_>>()),
         ("import", of::<import::Imported>()),
-        ("ingest", of::<throughline_engine::ingest::Report>()),
+        ("ingest", of::<throughline_engine::ingest::IngestReport>()),
         ("install", of::<install::Installed>()),
         ("namespaces", of::<Vec<namespaces::NamespaceEntry>>()),
         ("projections", of::<projections::WrittenFiles>()),

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::error::CommandError;
 use super::output;
-use throughline_engine::hooks::{self, PATIENCE};
-use throughline_engine::memory::forgetting;
+use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
+use throughline_engine::memory::deletion;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
-use throughline_store::Access;
+use throughline_model::redacted::TextRedactor;
+use throughline_store::{Access, ScrubError};
 
 /// The longest that the redactors may take for a batch of rows, or for one chunk.
 const REDACTION_TIMEOUT: Duration = Duration::from_mins(1);
@@ -71,20 +72,24 @@ pub(super) struct RedactionReport {
 
 pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    let mut store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let mut store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     // Otherwise what is still in a journal would be stored unredacted later.
-    hooks::take_journals(&runtime, &mut store)?;
+    hooks::store_all_journals(&runtime, &mut store)?;
     let mut rules = BTreeMap::new();
     let mut rows = 0;
     for (project, root) in store.projects()? {
-        let mut redact = |texts: &mut [String]| add(&mut rules, redacted(&runtime, Path::new(&root), texts)?);
-        rows += store.scrub(&project, &mut redact, runtime.now, !arguments.dry_run)?;
+        let mut redactor = CountingRedactor { runtime: &runtime, root: Path::new(&root), rules: &mut rules };
+        let scrubbed = store.scrub(&project, &mut redactor, runtime.now, !arguments.dry_run);
+        rows += scrubbed.map_err(|error| match error {
+            ScrubError::Store(error) => error.into(),
+            ScrubError::Redactor(error) => error,
+        })?;
     }
     if !arguments.dry_run {
         super::memory::warn_of_copies(store.path())?;
-        hooks::minutes::scrub(&runtime)?;
-        forgetting::erase(&store, "redacted")?;
-        forgetting::make_anew(&runtime, &store, &store.all_projects()?)?;
+        hooks::synthesized_transcript::scrub(&runtime)?;
+        deletion::clear_free_space(&store, "redacted")?;
+        deletion::rewrite_projections(&runtime, &store, &store.all_projects()?)?;
     }
     runtime.finish();
     let report = RedactionReport { rows: Some(rows), rules, dry_run: Some(arguments.dry_run) };
@@ -105,8 +110,8 @@ pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError
 pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     let folder = super::memory::folder(arguments.project.as_deref())?;
-    let root = Project::of(&folder).root;
-    runtime.secrets.look_in(&root, &folder);
+    let root = Project::discover(&folder).root;
+    runtime.secrets.add_env_files(&root, &folder);
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| CommandError::new(format!("standard input: {error}")))?;
     let text = String::from_utf8_lossy(&bytes);
@@ -114,11 +119,11 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
     let mut cleaned = String::with_capacity(text.len());
     for chunk in chunks(&text) {
         let mut texts = [chunk.to_owned()];
-        add(&mut rules, redacted(&runtime, &root, &mut texts)?)?;
+        add(&mut rules, redacted(&runtime, &root, &mut texts)?);
         cleaned.push_str(&texts[0]);
     }
     // A person who tries a rule must see what is wrong with it.
-    let mut lines = runtime.log.told();
+    let mut lines = runtime.log.unredacted_lines();
     lines.retain(|line| line.starts_with("WARN") || line.starts_with("ERROR"));
     lines.dedup();
     let mut err = anstream::stderr().lock();
@@ -138,18 +143,36 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
+/// The redactors of a project, with a count of what each rule found.
+struct CountingRedactor<'a> {
+    runtime: &'a Runtime,
+    root: &'a Path,
+    rules: &'a mut BTreeMap<String, u64>,
+}
+
+impl TextRedactor for CountingRedactor<'_> {
+    type Error = anyhow::Error;
+
+    fn redact_texts(&mut self, mut slots: Vec<&mut String>) -> anyhow::Result<()> {
+        let mut texts: Vec<String> = slots.iter_mut().map(|slot| std::mem::take(*slot)).collect();
+        add(self.rules, redacted(self.runtime, self.root, &mut texts)?);
+        for (slot, text) in slots.into_iter().zip(texts) {
+            *slot = text;
+        }
+        Ok(())
+    }
+}
+
 fn redacted(runtime: &Runtime, root: &Path, texts: &mut [String]) -> anyhow::Result<BTreeMap<String, u64>> {
-    runtime.secrets.look_in(root, root);
+    runtime.secrets.add_env_files(root, root);
     let until = Instant::now() + REDACTION_TIMEOUT;
     runtime.policies(Some(root))?.work(None, until)?.redact_counting(texts, until)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is the last expression of closures that can fail")]
-fn add(rules: &mut BTreeMap<String, u64>, found: BTreeMap<String, u64>) -> anyhow::Result<()> {
+fn add(rules: &mut BTreeMap<String, u64>, found: BTreeMap<String, u64>) {
     for (rule, times) in found {
         *rules.entry(rule).or_insert(0) += times;
     }
-    Ok(())
 }
 
 /// Splits the text at line ends, but not inside a private key.

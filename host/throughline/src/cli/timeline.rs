@@ -9,7 +9,7 @@ use super::events::{self, Table, When};
 use super::memory::{self, Scope};
 use super::{output, pager};
 use throughline_engine::runtime::Runtime;
-use throughline_store::{Event, Store, Wanted};
+use throughline_store::{EventFilter, Store, StoredEvent};
 
 /// Show prompts, tool calls, failures and ends of turns in order
 ///
@@ -38,11 +38,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
     let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
-    let wanted = Wanted {
+    let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
         session,
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),
-        ..Wanted::default()
+        ..EventFilter::default()
     };
     let mut found = store.events(&wanted, arguments.limit)?;
     found.reverse();
@@ -56,11 +56,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(runtime: &Runtime, store: &Store, found: &[Event], projects: bool) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, store: &Store, found: &[StoredEvent], projects: bool) -> Result<(), CommandError> {
     let table = Table::new(found, When::Clock, runtime.now);
     let mut out = Vec::new();
     // Keep the events of a session together, even if several sessions ran at the same time.
-    let mut groups: Vec<(&str, String, Vec<&Event>)> = Vec::new();
+    let mut groups: Vec<(&str, String, Vec<&StoredEvent>)> = Vec::new();
     for event in found {
         let day = output::local(event.at).0;
         match groups.iter_mut().find(|(session, of, _)| *session == event.session_id && *of == day) {

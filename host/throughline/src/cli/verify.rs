@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::output::{self, GREEN};
 use throughline_engine::backup;
-use throughline_engine::verify::{self, Findings, Repaired};
-use throughline_store::{Access, Fault, StoreError};
+use throughline_engine::verify::{self, Findings, RepairResult};
+use throughline_store::{Access, StoreError, StoreFault};
 
 /// Check the database for errors, and repair them
 ///
@@ -33,18 +33,18 @@ pub(super) struct Arguments {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Verified<'a> {
     sound: bool,
-    faults: &'a [Fault],
+    faults: &'a [StoreFault],
     /// Transcripts that were read and have been deleted since.
     gone: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    left: Option<&'a [Fault]>,
+    left: Option<&'a [StoreFault]>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    let mut store = runtime.store(Access::Existing, backup::PATIENCE).map_err(open_error)?;
+    let mut store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT).map_err(open_error)?;
     let findings = verify::verify(&runtime, &store)?;
     let is_repairable = findings.faults.iter().any(|fault| fault.mend.is_some());
     let repaired =
@@ -84,7 +84,7 @@ fn open_error(error: StoreError) -> CommandError {
     }
 }
 
-fn print(findings: &Findings, repaired: Option<&Repaired>, is_repair: bool) -> Result<(), CommandError> {
+fn print(findings: &Findings, repaired: Option<&RepairResult>, is_repair: bool) -> Result<(), CommandError> {
     let mut out = output::stdout();
     for fault in &findings.faults {
         print_fault(&mut out, fault, is_repair)?;
@@ -106,7 +106,7 @@ fn print(findings: &Findings, repaired: Option<&Repaired>, is_repair: bool) -> R
     Ok(out.flush()?)
 }
 
-fn print_fault(out: &mut impl Write, fault: &Fault, is_repair: bool) -> Result<(), CommandError> {
+fn print_fault(out: &mut impl Write, fault: &StoreFault, is_repair: bool) -> Result<(), CommandError> {
     let repair = match (fault.mend, is_repair) {
         (Some(repair), true) => repair.to_owned(),
         (Some(repair), false) => format!("--repair {repair}"),

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Registration};
 use throughline_engine::runtime;
-use throughline_policy_kit::sample::{self, Moment};
+use throughline_policy_kit::sample::{self, SampleEvent};
 
 /// The session of the next day.
 const NEXT_SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da72";
@@ -25,7 +25,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// A call of the program.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Step {
+pub(crate) struct Step {
     /// The agent's name for the event; `install` for the first step.
     pub event: String,
     /// `startup`, `compact`, `manual`, …; empty if the event has no such value.
@@ -39,7 +39,7 @@ pub struct Step {
 /// The result of the demo.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Played {
+pub(crate) struct DemoReport {
     /// The folder in which the demo ran. It no longer exists.
     pub folder: PathBuf,
     /// How many lines the transcript has.
@@ -50,16 +50,16 @@ pub struct Played {
     pub memories: u64,
 }
 
-impl Played {
+impl DemoReport {
     /// Returns the context that the next day's session gets.
-    pub fn told(&self) -> Option<&str> {
+    pub(crate) fn next_session_context(&self) -> Option<&str> {
         self.steps.last()?.context.as_deref()
     }
 }
 
 /// Runs the sample session with `program`.
-pub fn play(program: &Path) -> Result<Played> {
-    let stage = Stage::build(program)?;
+pub(crate) fn play(program: &Path) -> Result<DemoReport> {
+    let stage = TemporaryHome::build(program)?;
     let mut steps = vec![stage.install()?];
     let hooks = stage.hooks()?;
     let lines = sample::lines(&stage.project(), runtime::now().saturating_sub(DAY));
@@ -68,34 +68,34 @@ pub fn play(program: &Path) -> Result<Played> {
     let call = |event: &str, occasion: &str, more: Value| stage.call(&hooks, event, occasion, sample::SESSION, more);
     steps.push(call("SessionStart", "startup", json!({"source": "startup"}))?);
     for line in &lines {
-        if line.before == Some(Moment::Compacting) {
+        if line.before == Some(SampleEvent::Compacting) {
             steps.push(call("PreCompact", "manual", json!({"trigger": "manual", "custom_instructions": ""}))?);
         }
         writeln!(file, "{}", line.text)?;
         match &line.after {
-            Some(Moment::Answered(text)) => {
+            Some(SampleEvent::Answered(text)) => {
                 let more = json!({"stop_hook_active": false, "last_assistant_message": text});
                 steps.push(call("Stop", "", more)?);
             }
-            Some(Moment::Compacted(summary)) => {
+            Some(SampleEvent::Compacted(summary)) => {
                 steps.push(call("SessionStart", "compact", json!({"source": "compact"}))?);
                 steps.push(call("PostCompact", "manual", json!({"trigger": "manual", "compact_summary": summary}))?);
             }
-            Some(Moment::Compacting) | None => {}
+            Some(SampleEvent::Compacting) | None => {}
         }
     }
     steps.push(call("SessionEnd", "prompt_input_exit", json!({"reason": "prompt_input_exit"}))?);
     steps.push(stage.call(&hooks, "SessionStart", "startup", NEXT_SESSION, json!({"source": "startup"}))?);
-    Ok(Played { folder: stage.home.path().into(), lines: lines.len(), memories: stage.memories()?, steps })
+    Ok(DemoReport { folder: stage.home.path().into(), lines: lines.len(), memories: stage.memories()?, steps })
 }
 
 /// The temporary home.
-struct Stage<'a> {
+struct TemporaryHome<'a> {
     program: &'a Path,
     home: TempDir,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> TemporaryHome<'a> {
     fn build(program: &'a Path) -> Result<Self> {
         let home = tempfile::Builder::new()
             .prefix("throughline-demo-")

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::hooks::{self, Source, Whose};
+use super::hooks::{self, CheckedAgent, SettingsFile};
 use super::{Finding, Status};
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Registration, Scope, agents};
@@ -16,30 +16,30 @@ use throughline_platform::program;
 const CHECK: &str = "agents";
 
 /// The findings, and whether any agent has hooks of Throughline's.
-pub(super) struct Others {
+pub(super) struct AgentFindings {
     pub(super) findings: Vec<Finding>,
     pub(super) any: bool,
 }
 
 /// Checks all agents besides Claude Code, for a user who works in `folder`.
-pub(super) fn agents(paths: &Paths, folder: &Path) -> Others {
-    let program = program::lasting_path().unwrap_or_default();
-    let mut others = Others { findings: Vec::new(), any: false };
+pub(super) fn agents(paths: &Paths, folder: &Path) -> AgentFindings {
+    let program = program::stable_path().unwrap_or_default();
+    let mut others = AgentFindings { findings: Vec::new(), any: false };
     for agent in Agent::ALL.into_iter().filter(|agent| *agent != Agent::ClaudeCode) {
-        others.look_at(agent, paths, folder, &program);
+        others.check_agent(agent, paths, folder, &program);
     }
     others
 }
 
-impl Others {
-    fn look_at(&mut self, agent: Agent, paths: &Paths, folder: &Path, program: &Path) {
+impl AgentFindings {
+    fn check_agent(&mut self, agent: Agent, paths: &Paths, folder: &Path, program: &Path) {
         let title = agents::title(agent);
         let install = format!("run `throughline install --agent {}`", agent.name());
-        let whose = Whose { agent, check: CHECK, prefix: format!("{title}: "), install: install.clone() };
+        let whose = CheckedAgent { agent, check: CHECK, prefix: format!("{title}: "), install: install.clone() };
         let is_here = agents::home(agent, paths).is_dir();
         let mut findings = Vec::new();
         let sources = sources(agent, paths, folder, is_here, &mut findings);
-        let mut found: Vec<(&Source, Registration)> = Vec::new();
+        let mut found: Vec<(&SettingsFile, Registration)> = Vec::new();
         for source in &sources {
             match settings::registered(agent, &source.file, &source.text, program) {
                 Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
@@ -59,7 +59,7 @@ impl Others {
             return;
         }
         self.any = true;
-        findings.extend(switches(agent, paths, &sources));
+        findings.extend(check_disabled_hooks(agent, paths, &sources));
         findings.extend(hooks::programs(&whose, &found, program, paths));
         findings.extend(hooks::events(&whose, &found, paths));
         if found.iter().any(|(_, it)| is_outdated(agent, it)) {
@@ -76,7 +76,7 @@ impl Others {
             let message = format!("{title}: {} registered in {}{trust}", found.len(), files.join(" and "));
             findings.push(Finding::ok(CHECK, message));
         }
-        if agents::runs_claudes(agent).any(|scope| has_claudes(scope, paths, folder, program)) {
+        if agents::scopes_with_claude_hooks(agent).any(|scope| has_claude_hooks(scope, paths, folder, program)) {
             let message = format!("{title} may run the hooks in Claude Code's settings too; each event is counted once");
             findings.push(Finding::ok(CHECK, message));
         }
@@ -85,15 +85,15 @@ impl Others {
 }
 
 /// Returns the hook files that the agent reads in `folder`.
-fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: &mut Vec<Finding>) -> Vec<Source> {
-    let mut sources: Vec<Source> = Vec::new();
+fn sources(agent: Agent, paths: &Paths, folder: &Path, is_here: bool, findings: &mut Vec<Finding>) -> Vec<SettingsFile> {
+    let mut sources: Vec<SettingsFile> = Vec::new();
     for file in Scope::ALL.into_iter().flat_map(|scope| agents::files(agent, scope, paths, folder)) {
         // In the home folder, the project's files and the user's are the same.
-        if sources.iter().any(|source| source.file == file || program::is_same(&source.file, &file)) {
+        if sources.iter().any(|source| source.file == file || program::is_same_file(&source.file, &file)) {
             continue;
         }
         match settings::read(&file) {
-            Ok(Some(text)) => sources.push(Source { file, text, managed: false }),
+            Ok(Some(text)) => sources.push(SettingsFile { file, text, managed: false }),
             Err(error) if is_here => findings.push(Finding::warn(CHECK, error.to_string(), error.hint())),
             Ok(None) | Err(_) => {}
         }
@@ -109,19 +109,19 @@ fn is_outdated(agent: Agent, registration: &Registration) -> bool {
         .is_none_or(|hook| registration.arguments != hook.arguments(agent))
 }
 
-fn has_claudes(scope: Scope, paths: &Paths, folder: &Path, program: &Path) -> bool {
+fn has_claude_hooks(scope: Scope, paths: &Paths, folder: &Path, program: &Path) -> bool {
     let file = scope.file(paths, folder);
     let text = settings::read(&file).ok().flatten().unwrap_or_default();
     settings::registered(Agent::ClaudeCode, &file, &text, program).is_ok_and(|found| !found.is_empty())
 }
 
 /// Checks settings that turn all of the agent's hooks off, or ours by name.
-fn switches(agent: Agent, paths: &Paths, sources: &[Source]) -> Vec<Finding> {
+fn check_disabled_hooks(agent: Agent, paths: &Paths, sources: &[SettingsFile]) -> Vec<Finding> {
     let off = |file: &Path, what: &str| {
         let message = format!("{} turns {}'s hooks off", paths::display(file, &paths.home), agents::title(agent));
         Finding::fail(CHECK, message, format!("change `{what}` there"))
     };
-    let json = |text: &str| settings::lenient(text).unwrap_or_default();
+    let json = |text: &str| settings::parse_lenient(text).unwrap_or_default();
     let mut findings = Vec::new();
     match agent {
         Agent::Codex => {

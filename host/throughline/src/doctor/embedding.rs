@@ -10,27 +10,25 @@ pub(super) fn embedding(settings: &Settings) -> Finding {
     let embedder = Embedder::installed();
     let choice = Provider::choose(settings, |name| embedder.is_set(name));
     let names: Vec<String> = choice.order.iter().map(|provider| named(*provider, settings, &embedder)).collect();
-    let passed_over: Vec<&str> = choice.passed_over.iter().map(|(_, what)| what.as_str()).collect();
+    let skipped: Vec<&str> = choice.skipped.iter().map(|(_, what)| what.as_str()).collect();
     let Some(first) = choice.order.first() else {
-        return if passed_over.is_empty() {
+        return if skipped.is_empty() {
             Finding::ok("embedding", "embedding is turned off: search uses keywords only")
         } else {
-            let what = format!(
-                "no provider in embedding.order can be used, so search uses keywords only: {}",
-                passed_over.join("; ")
-            );
+            let what =
+                format!("no provider in embedding.order can be used, so search uses keywords only: {}", skipped.join("; "));
             Finding::warn("embedding", what, "set one of these, or add \"local\" to embedding.order")
         };
     };
     let mut message = names.join(", then ");
-    if !passed_over.is_empty() {
-        message = format!("{message} ({})", passed_over.join("; "));
+    if !skipped.is_empty() {
+        message = format!("{message} ({})", skipped.join("; "));
     }
     if *first == Provider::Local {
         return Finding::ok("embedding", message);
     }
     let otherwise = if choice.order.len() > 1 { "the next one is used" } else { "search uses keywords only" };
-    if let Some(what) = first.lacks(settings, |name| embedder.is_set(name)) {
+    if let Some(what) = first.missing_setting(settings, |name| embedder.is_set(name)) {
         let hint = "set the missing value, or choose another embedding.provider";
         return Finding::warn("embedding", format!("{message}: {what}, so {otherwise}"), hint);
     }

@@ -6,10 +6,10 @@ use super::{Finding, Status, plugin};
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Profile, Registration, Scope};
 use throughline_platform::paths::{self, Paths};
-use throughline_platform::program;
+use throughline_platform::{permissions, program};
 
 /// The agent whose hooks are checked, and how findings about them are worded.
-pub(super) struct Whose {
+pub(super) struct CheckedAgent {
     pub(super) agent: Agent,
     /// The name of the check.
     pub(super) check: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Whose {
     pub(super) install: String,
 }
 
-impl Whose {
+impl CheckedAgent {
     /// Returns the option that names the agent, if one is needed.
     fn option(&self) -> String {
         if self.agent == Agent::ClaudeCode { String::new() } else { format!(" --agent {}", self.agent.name()) }
@@ -27,7 +27,7 @@ impl Whose {
 }
 
 /// A settings file and its text.
-pub(super) struct Source {
+pub(super) struct SettingsFile {
     pub(super) file: PathBuf,
     pub(super) text: String,
     pub(super) managed: bool,
@@ -36,11 +36,11 @@ pub(super) struct Source {
 /// Checks Claude Code's hooks. `elsewhere`: whether hooks are registered with another agent.
 pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Vec<Finding> {
     let install = "run `throughline install`";
-    let whose = Whose { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
-    let program = program::lasting_path().unwrap_or_default();
+    let whose = CheckedAgent { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
+    let program = program::stable_path().unwrap_or_default();
     let mut findings = Vec::new();
     let sources = sources(paths, folder, &mut findings);
-    let mut found: Vec<(&Source, Registration)> = Vec::new();
+    let mut found: Vec<(&SettingsFile, Registration)> = Vec::new();
     for source in &sources {
         match settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program) {
             Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
@@ -52,7 +52,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
         }
     }
     let plugin = plugin::enabled(&sources);
-    findings.extend(switches(&sources, &found, plugin.as_ref(), paths));
+    findings.extend(check_disabled_hooks(&sources, &found, plugin.as_ref(), paths));
     if let Some(plugin) = &plugin {
         findings.push(plugin.finding(paths, &program, !found.is_empty()));
         if found.is_empty() {
@@ -77,17 +77,17 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
 }
 
 /// Returns all settings files that Claude Code reads in `folder`.
-fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Source> {
+fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<SettingsFile> {
     let users = Scope::ALL.map(|scope| (scope.file(paths, folder), false));
     let managed = settings::managed().into_iter().map(|file| (file, true));
-    let mut sources: Vec<Source> = Vec::new();
+    let mut sources: Vec<SettingsFile> = Vec::new();
     for (file, managed) in users.into_iter().chain(managed) {
         // In the home folder, the project's settings and the user's are the same file.
-        if sources.iter().any(|source| program::is_same(&source.file, &file)) {
+        if sources.iter().any(|source| program::is_same_file(&source.file, &file)) {
             continue;
         }
         match settings::read(&file) {
-            Ok(Some(text)) => sources.push(Source { file, text, managed }),
+            Ok(Some(text)) => sources.push(SettingsFile { file, text, managed }),
             Ok(None) => {}
             Err(error) => findings.push(Finding::warn("hooks", error.to_string(), error.hint())),
         }
@@ -96,9 +96,9 @@ fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<Sou
 }
 
 /// Checks settings that turn all hooks off.
-fn switches(
-    sources: &[Source],
-    found: &[(&Source, Registration)],
+fn check_disabled_hooks(
+    sources: &[SettingsFile],
+    found: &[(&SettingsFile, Registration)],
     plugin: Option<&plugin::Enabled>,
     paths: &Paths,
 ) -> Vec<Finding> {
@@ -124,7 +124,12 @@ fn switches(
 }
 
 /// Checks whether the programs that hooks call exist, and whether they are this program.
-pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program: &Path, paths: &Paths) -> Vec<Finding> {
+pub(super) fn programs(
+    whose: &CheckedAgent,
+    found: &[(&SettingsFile, Registration)],
+    program: &Path,
+    paths: &Paths,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen: Vec<(&Path, &Path)> = Vec::new();
     for (source, registration) in found {
@@ -141,7 +146,7 @@ pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program
                 format!("{shown} calls {}, which does not exist or cannot be run", called.display()),
                 &whose.install,
             ));
-        } else if !program::is_same(called, program) {
+        } else if !program::is_same_file(called, program) {
             findings.push(Finding::warn(
                 whose.check,
                 format!("{shown} calls a different program: {}", called.display()),
@@ -153,17 +158,17 @@ pub(super) fn programs(whose: &Whose, found: &[(&Source, Registration)], program
 }
 
 fn is_executable(file: &Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+    file.is_file() && permissions::may_execute(file)
 }
 
 /// Checks whether every event is registered exactly once, without a matcher, and with a sufficient timeout.
-pub(super) fn events(whose: &Whose, found: &[(&Source, Registration)], paths: &Paths) -> Vec<Finding> {
+pub(super) fn events(whose: &CheckedAgent, found: &[(&SettingsFile, Registration)], paths: &Paths) -> Vec<Finding> {
     let mut findings = Vec::new();
     let Some(profile) = Profile::of(whose.agent, found.iter().map(|(_, registration)| registration.event.as_str())) else {
         return findings;
     };
     for hook in profile.hooks(whose.agent) {
-        let registered: Vec<&(&Source, Registration)> =
+        let registered: Vec<&(&SettingsFile, Registration)> =
             found.iter().filter(|(_, registration)| registration.event == hook.event).collect();
         let [(source, registration)] = registered[..] else {
             findings.push(if registered.is_empty() {

@@ -1,28 +1,26 @@
 //! Checks the program itself, its configuration, its folders, the disk and the log.
 
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::Finding;
 use throughline_engine::config::Config;
 use throughline_platform::log::{self, Level};
-use throughline_platform::namespace;
 use throughline_platform::paths::{self, Paths};
-use throughline_platform::program;
+use throughline_platform::{disk, namespace, permissions, program};
 
 /// Below this many free bytes, the disk counts as full: a transaction for one chunk of a transcript needs some space.
-const FULL: u64 = 4 << 20;
+const MIN_FREE_BYTES: u64 = 4 << 20;
 
 /// Below this many free bytes, the check warns.
-const NEARLY_FULL: u64 = 200 << 20;
+const LOW_FREE_BYTES: u64 = 200 << 20;
 
 /// How far back the log is searched, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn program() -> Finding {
     let version = env!("CARGO_PKG_VERSION");
-    match program::lasting_path() {
+    match program::stable_path() {
         Ok(path) if path.exists() => Finding::ok("program", format!("throughline {version}, {}", path.display())),
         Ok(path) => Finding::fail(
             "program",
@@ -56,7 +54,7 @@ pub(super) fn folders(paths: &Paths) -> Vec<Finding> {
         findings.extend(folder_finding(folder, needed, paths));
     }
     for file in [paths.database(), paths.log(), paths.config_file()] {
-        if std::fs::metadata(&file).is_ok_and(|meta| meta.mode() & 0o077 != 0) {
+        if std::fs::metadata(&file).is_ok_and(|meta| permissions::others_have_access(&meta)) {
             let shown = paths::display(&file, &paths.home);
             findings.push(Finding::warn("folders", format!("other users can read {shown}"), format!("chmod 600 {shown}")));
         }
@@ -73,7 +71,7 @@ pub(super) fn namespace(paths: &Paths) -> Option<Finding> {
     if let Some(name) = &paths.namespace {
         return Some(Finding::ok("namespace", format!("{name}, stored in {place}")));
     }
-    let others = namespace::all(paths).unwrap_or_default();
+    let others = namespace::list_namespaces(paths).unwrap_or_default();
     let message = || format!("none, stored in {place}; the others are {}", others.join(", "));
     (!others.is_empty()).then(|| Finding::ok("namespace", message()))
 }
@@ -99,17 +97,17 @@ fn folder_finding(folder: &Path, needed: bool, paths: &Paths) -> Option<Finding>
     if !meta.is_dir() {
         return Some(Finding::fail("folders", format!("{shown} is not a folder"), "move it away, or set THROUGHLINE_HOME"));
     }
-    if meta.uid() != rustix::process::geteuid().as_raw() {
+    if !permissions::belongs_to_user(&meta) {
         return Some(Finding::warn(
             "folders",
             format!("{shown} belongs to another user"),
             format!("sudo chown $USER {shown}"),
         ));
     }
-    if meta.permissions().mode() & 0o077 != 0 {
+    if permissions::others_have_access(&meta) {
         return Some(Finding::warn("folders", format!("other users can read {shown}"), format!("chmod 700 {shown}")));
     }
-    if needed && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err() {
+    if needed && !permissions::may_write(folder) {
         return Some(Finding::fail("folders", format!("{shown} cannot be written"), format!("chmod 700 {shown}")));
     }
     None
@@ -119,14 +117,13 @@ pub(super) fn disk(paths: &Paths) -> Finding {
     let existing =
         paths.data.ancestors().find(|folder| folder.is_dir()).map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
     let hint = "free some space; anything that could not be stored is read again from the transcripts";
-    match rustix::fs::statvfs(&existing) {
-        Ok(stat) => {
-            let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    match disk::free_bytes(&existing) {
+        Ok(free) => {
             let shown = indicatif::DecimalBytes(free);
             let place = paths::display(&existing, &paths.home);
             match free {
-                0..FULL => Finding::fail("disk", format!("the disk of {place} is full: {shown} left"), hint),
-                FULL..NEARLY_FULL => Finding::warn("disk", format!("{shown} left for {place}"), hint),
+                0..MIN_FREE_BYTES => Finding::fail("disk", format!("the disk of {place} is full: {shown} left"), hint),
+                MIN_FREE_BYTES..LOW_FREE_BYTES => Finding::warn("disk", format!("{shown} left for {place}"), hint),
                 _ => Finding::ok("disk", format!("{shown} left")),
             }
         }
@@ -136,7 +133,7 @@ pub(super) fn disk(paths: &Paths) -> Finding {
 
 pub(super) fn log(paths: &Paths, now: u64) -> Finding {
     let file = paths.log();
-    let lines = log::since(&file, now.saturating_sub(DAY));
+    let lines = log::read_since(&file, now.saturating_sub(DAY));
     let count = |level| lines.iter().filter(|line| line.level == level).count();
     let (errors, warnings) = (count(Level::Error), count(Level::Warn));
     let Some(last) = lines.iter().rev().find(|line| line.level >= Level::Warn) else {

@@ -5,14 +5,14 @@ mod agents;
 mod embedding;
 mod hooks;
 mod machine;
-mod others;
+mod other_systems;
 mod plugin;
 mod policies;
 mod privacy;
 mod projections;
 mod reading;
-mod rehearsal;
 mod storage;
+mod test_run;
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ use throughline_platform::paths::Paths;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     /// Works.
     Ok,
     /// Works, but the user should know something.
@@ -38,7 +38,7 @@ pub enum Status {
 /// The finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The check: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`,
     /// `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
     pub check: &'static str,
@@ -65,7 +65,7 @@ impl Finding {
 }
 
 /// Runs all checks for a user who works in `folder`. They are in the order in which they depend on each other.
-pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
+pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let now = runtime::now();
     let mut findings = vec![machine::program()];
     let (managed, finding) = policies::managed(paths, folder);
@@ -90,7 +90,7 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let (database, store) = storage::database(paths, now);
     findings.push(database);
     findings.extend(store.as_ref().map(|store| storage::index(store, &config)));
-    findings.extend(rehearsal::policy(paths, &config));
+    findings.extend(test_run::policy(paths, &config));
     findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
@@ -98,13 +98,13 @@ pub fn examine(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let agents = agents::agents(paths, folder);
     findings.extend(hooks::registrations(paths, folder, agents.any));
     findings.extend(agents.findings);
-    findings.extend(others::others(paths, folder));
+    findings.extend(other_systems::other_systems(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));
     findings
 }
 
 /// Returns the worst status.
-pub fn verdict(findings: &[Finding]) -> Status {
+pub(crate) fn worst_status(findings: &[Finding]) -> Status {
     findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Finding;
-use super::hooks::Source;
+use super::hooks::SettingsFile;
 use throughline_agents::plugin;
 use throughline_agents::settings::{self, Plugin};
 use throughline_platform::paths::{self, Paths};
@@ -13,14 +13,14 @@ const INSTALL: &str = "run `throughline install --plugin`";
 
 /// The plugin, and the settings file that enables it.
 pub(super) struct Enabled<'a> {
-    source: &'a Source,
+    source: &'a SettingsFile,
     plugin: Plugin,
 }
 
 /// Finds the plugin as Claude Code does: if several settings files name it, the most specific one counts, and the
 /// administrator's overrides all others. Returns `None` if it is disabled. The check of the hooks reports invalid
 /// files.
-pub(super) fn enabled(sources: &[Source]) -> Option<Enabled<'_>> {
+pub(super) fn enabled(sources: &[SettingsFile]) -> Option<Enabled<'_>> {
     let mut named = sources.iter().filter_map(|source| Some((source, settings::plugin(&source.text).ok()??)));
     let (source, mut plugin) = named.next_back().filter(|(_, plugin)| plugin.enabled)?;
     if plugin.folder.is_none() {
@@ -63,15 +63,15 @@ mod tests {
 
     use super::*;
 
-    fn source(file: &str, on: bool, managed: bool) -> Source {
+    fn source(file: &str, on: bool, managed: bool) -> SettingsFile {
         let text = json!({"enabledPlugins": {"throughline@throughline": on}}).to_string();
-        Source { file: file.into(), text, managed }
+        SettingsFile { file: file.into(), text, managed }
     }
 
     #[test]
     fn the_most_particular_counts() {
         let user = source("user", true, false);
-        let nothing = Source { file: "project".into(), text: "{}".into(), managed: false };
+        let nothing = SettingsFile { file: "project".into(), text: "{}".into(), managed: false };
         assert!(enabled(&[]).is_none());
         assert!(enabled(&[user, nothing]).is_some());
         assert!(enabled(&[source("user", true, false), source("local", false, false)]).is_none());

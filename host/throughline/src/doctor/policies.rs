@@ -9,7 +9,7 @@ use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths::Paths;
 use throughline_sandbox::managed::Managed;
-use throughline_sandbox::roster::{Refusal, Why};
+use throughline_sandbox::registry::{Refusal, RefusalKind};
 
 /// Returns the administrator's configuration, as far as it can be read, and a finding about it if there is one.
 pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>) {
@@ -35,32 +35,32 @@ pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>
 /// Checks the policies of the folder's project. The test run covers the default policy.
 pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder: &Path) -> Vec<Finding> {
     let runtime = Runtime::with(paths.clone(), config.clone(), managed);
-    let root = Project::of(folder).root;
+    let root = Project::discover(folder).root;
     let policies = match runtime.policies(Some(&root)) {
         Ok(policies) => policies,
         Err(error) => return vec![Finding::fail("policies", format!("{error:#}"), "reinstall the program")],
     };
-    let roster = policies.roster();
-    if roster.is_empty() {
+    let registry = policies.registry();
+    if registry.is_empty() {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    if let Some(why) = &roster.blocked {
+    if let Some(why) = &registry.blocked {
         findings.push(Finding::fail(
             "policies",
             format!("nothing is remembered: {why}"),
             "`throughline policy list` shows the cause",
         ));
     }
-    for broken in &roster.broken {
+    for broken in &registry.broken {
         let what = format!("{}: {}", throughline_platform::paths::display(&broken.path, &paths.home), broken.what);
         findings.push(Finding::warn("policies", what, broken.hint.clone()));
     }
     let mut running = Vec::new();
-    for (index, candidate) in roster.candidates.iter().enumerate() {
+    for (index, candidate) in registry.candidates.iter().enumerate() {
         let name = candidate.name();
         match &candidate.refusal {
-            Some(Refusal { kind: Why::Disabled | Why::Shadowed, .. }) => continue,
+            Some(Refusal { kind: RefusalKind::Disabled | RefusalKind::Shadowed, .. }) => continue,
             Some(Refusal { what, hint, .. }) => {
                 findings.push(Finding::warn("policies", format!("{name} does not run: {what}"), hint.clone()));
                 continue;
@@ -70,12 +70,12 @@ pub(super) fn policies(paths: &Paths, config: &Config, managed: Managed, folder:
         if let Some(unfit) = policies.objection(index) {
             findings.push(Finding::warn("policies", format!("{name} does not run: {}", unfit.what), unfit.hint));
         } else if let Some(record) =
-            runtime.reporter().failures.borrow().of(&candidate.found.digest).filter(|record| record.in_a_row > 0)
+            runtime.reporter().failures.borrow().of(&candidate.found.digest).filter(|record| record.in_a_row() > 0)
         {
-            let at = throughline_engine::runtime::stamp(record.at);
+            let at = throughline_engine::runtime::format_timestamp(record.at);
             findings.push(Finding::warn(
                 "policies",
-                format!("{name} failed {} times in a row, last at {at}: {}", record.in_a_row, record.what),
+                format!("{name} failed {} times in a row, last at {at}: {}", record.in_a_row(), record.what),
                 "see the log; the policy is set aside if it keeps failing",
             ));
         } else {

@@ -21,7 +21,7 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
                 (None, Some(root)) => paths::display(root, &paths.home),
                 (None, None) => "everything".into(),
             };
-            let since = throughline_engine::runtime::stamp(interval.from);
+            let since = throughline_engine::runtime::format_timestamp(interval.from);
             let how = interval.session.as_ref().map_or(String::new(), |session| format!(" --session {session}"));
             Finding::warn("privacy", format!("{what} has been paused since {since}"), format!("throughline resume{how}"))
         })),

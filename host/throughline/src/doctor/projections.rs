@@ -29,7 +29,7 @@ pub(super) fn projections(paths: &Paths, config: &Config, folder: &Path) -> Vec<
             _ => Finding::ok("projections", format!("project notes in {shown}")),
         });
     }
-    let root = Project::of(folder).root;
+    let root = Project::discover(folder).root;
     if settings.session_context && projection::would_be_tracked(&root) {
         findings.push(Finding::warn(
             "projections",

@@ -12,7 +12,7 @@ use throughline_platform::paths::{self, Paths};
 use throughline_store::Store;
 
 /// How long a transcript may have unread content. After this time it is no longer just being written.
-const LATE: Duration = Duration::from_hours(24);
+const STALE_AFTER: Duration = Duration::from_hours(24);
 
 pub(super) fn transcripts(paths: &Paths, config: &Config, store: Option<&Store>, now: u64) -> Vec<Finding> {
     let folder = paths.claude_projects();
@@ -71,7 +71,7 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
                 "it is tried again at the next session; run `throughline ingest` with its path to see why",
             ));
         }
-        if cursor.is_no_transcript() {
+        if cursor.is_mostly_malformed() {
             findings.push(Finding::warn(
                 "transcripts",
                 format!("{} is not a transcript: most of its lines are malformed", named(cursor)),
@@ -116,10 +116,10 @@ fn progress(paths: &Paths, cursors: &[Cursor], now: u64) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether the file was not written to for [`LATE`].
+/// Returns whether the file was not written to for [`STALE_AFTER`].
 fn is_old(file: &std::path::Path, now: u64) -> bool {
     let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now);
     fs::metadata(file)
         .and_then(|meta| meta.modified())
-        .is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > LATE))
+        .is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > STALE_AFTER))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Finding;
-use throughline_embedding::wish::Wish;
+use throughline_embedding::target_model::TargetModel;
 use throughline_engine::config::Config;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths::{self, Paths};
@@ -11,12 +11,12 @@ use throughline_sandbox::managed::Managed;
 use throughline_store::{Access, SCHEMA_VERSION, Store, StoreError};
 
 /// How long to wait for another process that is writing.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Reports on the database, and returns the store if it can be read.
 pub(super) fn database(paths: &Paths, now: u64) -> (Finding, Option<Store>) {
     let runtime = Runtime::with(paths.clone(), Config::default(), Managed::default());
-    let store = match runtime.store(Access::Existing, PATIENCE) {
+    let store = match runtime.store(Access::Existing, BUSY_TIMEOUT) {
         Ok(store) => store,
         Err(StoreError::Missing(path)) => {
             let shown = paths::display(&path, &paths.home);
@@ -73,10 +73,12 @@ pub(super) fn index(store: &Store, config: &Config) -> Finding {
         if !state.is_current {
             return Ok(Finding::warn("index", "it is from another version, and must be rebuilt", HINT));
         }
-        let wish = Wish::of(&config.embedding, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-        let as_wanted = match wish {
-            Wish::Model(model) => model == state.model,
-            Wish::Ask(asked) => state.asked == Some(asked),
+        let target_model = TargetModel::from_settings(&config.embedding, |name| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty())
+        });
+        let as_wanted = match target_model {
+            TargetModel::Model(model) => model == state.model,
+            TargetModel::FromProvider(asked) => state.asked == Some(asked),
         };
         if !as_wanted {
             let what = format!("its vectors are from {}, but the configuration names another model", state.model);

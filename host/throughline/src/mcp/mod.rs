@@ -3,8 +3,8 @@
 //! `server.rs` speaks the protocol on the main thread, with a runtime that only this command has. `worker.rs` does the
 //! work on a thread of its own, one call at a time. A long call can therefore still be cancelled.
 
+mod client_folder;
 mod cursor;
-mod place;
 mod prompts;
 mod quote;
 mod resources;
@@ -19,7 +19,7 @@ use rmcp::ServiceExt as _;
 use throughline_platform::paths::Paths;
 
 /// Serves one client until it closes standard input or stops reading standard output.
-pub fn serve(paths: Paths) -> Result<()> {
+pub(crate) fn serve(paths: Paths) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().context("the server cannot start")?;
     runtime.block_on(async {
         let (transport, gone) = transport::stdio()?;

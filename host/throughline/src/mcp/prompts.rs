@@ -5,20 +5,20 @@ use anyhow::Result;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::quote;
-use super::tools::{self, ContextWanted};
-use super::worker::Desk;
+use super::tools::{self, ContextKind};
+use super::worker::ToolContext;
 
 /// How much text the user can add at most, in characters.
-const MOST_FOCUS: usize = 1_000;
+const MAX_FOCUS_CHARS: usize = 1_000;
 
 /// A prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum PromptKind {
     SaveContext,
     Resume,
 }
 
-impl Named {
+impl PromptKind {
     fn name(self) -> &'static str {
         match self {
             Self::SaveContext => "save-context",
@@ -31,22 +31,23 @@ impl Named {
 pub(super) fn all() -> Vec<Prompt> {
     let focus = PromptArgument::new("focus").with_description("What matters most, in your words").with_required(false);
     vec![
-        Prompt::new(Named::SaveContext.name(), Some("Save what this session learned"), Some(vec![focus]))
+        Prompt::new(PromptKind::SaveContext.name(), Some("Save what this session learned"), Some(vec![focus]))
             .with_title("Save context"),
-        Prompt::new(Named::Resume.name(), Some("Resume the project's last session"), None).with_title("Resume"),
+        Prompt::new(PromptKind::Resume.name(), Some("Resume the project's last session"), None).with_title("Resume"),
     ]
 }
 
 /// Returns the prompt with this name.
-pub(super) fn named(name: &str) -> Option<Named> {
-    [Named::SaveContext, Named::Resume].into_iter().find(|prompt| prompt.name() == name)
+pub(super) fn named(name: &str) -> Option<PromptKind> {
+    [PromptKind::SaveContext, PromptKind::Resume].into_iter().find(|prompt| prompt.name() == name)
 }
 
 /// Returns the text of a prompt.
-pub(super) fn get(desk: &mut Desk, prompt: Named, arguments: &JsonObject) -> Result<GetPromptResult> {
+pub(super) fn get(ctx: &mut ToolContext, prompt: PromptKind, arguments: &JsonObject) -> Result<GetPromptResult> {
     let text = match prompt {
-        Named::SaveContext => {
-            let focus = arguments.get("focus").and_then(|focus| focus.as_str()).map(|focus| quote::line(focus, MOST_FOCUS));
+        PromptKind::SaveContext => {
+            let focus =
+                arguments.get("focus").and_then(|focus| focus.as_str()).map(|focus| quote::line(focus, MAX_FOCUS_CHARS));
             let focus = focus
                 .filter(|focus| !focus.is_empty())
                 .map_or_else(String::new, |focus| format!(" Most important: {focus}"));
@@ -57,7 +58,7 @@ pub(super) fn get(desk: &mut Desk, prompt: Named, arguments: &JsonObject) -> Res
                  and each root cause that was found. Search first, and do not store anything twice.{focus}"
             )
         }
-        Named::Resume => match tools::context(desk, ContextWanted::Last)?.fenced() {
+        PromptKind::Resume => match tools::context(ctx, ContextKind::Last)?.fenced() {
             Some(context) => format!(
                 "Resume the project's last session. This was saved from it:\n\n{context}\n\nCheck the files before you rely on \
                  this. Then say in a few lines where the work stands and what comes next, and ask me whether to continue."

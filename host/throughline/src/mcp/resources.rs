@@ -3,10 +3,10 @@
 use anyhow::Result;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
-use super::tools::{self, ContextWanted};
-use super::worker::Desk;
+use super::tools::{self, ContextKind};
+use super::worker::ToolContext;
 use super::{cursor, quote};
-use throughline_store::Filter;
+use throughline_store::MemoryFilter;
 
 /// The URI of the project's context.
 const CONTEXT: &str = "throughline://context";
@@ -19,26 +19,26 @@ const MIME: &str = "text/markdown";
 /// How many memories a page contains, and how many all pages contain together. The newest are listed; others can be
 /// searched for.
 const PAGE: usize = 50;
-const MOST: usize = 500;
+const MAX_LISTED: usize = 500;
 
 /// Lists the context and the newest memories.
-pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResourcesResult> {
-    let project = desk.project.id.clone();
-    let begin: usize = cursor::read("resources", &project, cursor)?.unwrap_or(0).min(MOST);
+pub(super) fn list(ctx: &mut ToolContext, cursor: Option<&str>) -> Result<ListResourcesResult> {
+    let project = ctx.project.id.clone();
+    let begin: usize = cursor::decode("resources", &project, cursor)?.unwrap_or(0).min(MAX_LISTED);
     let mut resources = Vec::new();
     if begin == 0 {
         let name = "What a new session of this project sees at its start";
         resources.push(Resource::new(CONTEXT, "context").with_title(name).with_mime_type(MIME));
     }
-    let mut memories = match desk.existing()? {
+    let mut memories = match ctx.open_existing()? {
         Some(store) => {
             let wanted = u32::try_from(begin + PAGE + 1).unwrap_or(u32::MAX);
-            store.recent(&Filter { project: Some(project.clone()), ..Filter::default() }, wanted)?
+            store.recent(&MemoryFilter { project: Some(project.clone()), ..MemoryFilter::default() }, wanted)?
         }
         None => Vec::new(),
     };
     memories.drain(..memories.len().min(begin));
-    let is_more = memories.len() > PAGE && begin + PAGE < MOST;
+    let is_more = memories.len() > PAGE && begin + PAGE < MAX_LISTED;
     resources.extend(memories.iter().take(PAGE).map(|memory| {
         let title = quote::line(&memory.title, 160);
         let kind = quote::line(&memory.kind, 64);
@@ -48,7 +48,7 @@ pub(super) fn list(desk: &mut Desk, cursor: Option<&str>) -> Result<ListResource
             .with_mime_type(MIME)
     }));
     let mut result = ListResourcesResult::with_all_items(resources);
-    result.next_cursor = is_more.then(|| cursor::write("resources", &project, begin + PAGE));
+    result.next_cursor = is_more.then(|| cursor::encode("resources", &project, begin + PAGE));
     Ok(result)
 }
 
@@ -58,11 +58,11 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// Reads a resource; `None` if the project has no such resource.
-pub(super) fn read(desk: &mut Desk, uri: &str) -> Result<Option<ReadResourceResult>> {
+pub(super) fn read(ctx: &mut ToolContext, uri: &str) -> Result<Option<ReadResourceResult>> {
     let text = match uri.strip_prefix(MEMORY) {
-        Some(id) => tools::whole(desk, id)?,
+        Some(id) => tools::whole(ctx, id)?,
         None if uri == CONTEXT => {
-            let text = tools::context(desk, ContextWanted::New)?.fenced();
+            let text = tools::context(ctx, ContextKind::New)?.fenced();
             Some(text.unwrap_or_else(|| "Nothing is stored for this project yet.".into()))
         }
         None => None,

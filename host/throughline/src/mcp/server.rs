@@ -17,9 +17,9 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use tokio::sync::{mpsc, watch};
 
-use super::place::Place;
-use super::tools::{self, Forgetting};
-use super::worker::{Desk, Signals, Worker};
+use super::client_folder::ClientFolder;
+use super::tools::{self, ForgetRequest};
+use super::worker::{Signals, ToolContext, Worker};
 use super::{prompts, resources};
 
 /// What the model is told about the server as a whole.
@@ -46,7 +46,7 @@ const CONSENT: &str = "consent";
 /// The MCP server.
 pub(super) struct Server {
     worker: Worker,
-    place: Place,
+    place: ClientFolder,
     gone: watch::Receiver<bool>,
 }
 
@@ -55,7 +55,7 @@ type Context = RequestContext<RoleServer>;
 impl Server {
     /// Creates the server. `folder` is where it was started; `gone` becomes true when the client disconnects.
     pub(super) fn new(worker: Worker, folder: PathBuf, gone: watch::Receiver<bool>) -> Self {
-        Self { worker, place: Place::new(folder), gone }
+        Self { worker, place: ClientFolder::new(folder), gone }
     }
 
     /// Runs `work` for the client's project. Passes progress to the client if it asked for it, and passes cancellation
@@ -63,7 +63,7 @@ impl Server {
     async fn run<T: Send + 'static>(
         &self,
         context: &Context,
-        work: impl FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut ToolContext) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let folder = self.folder(context).await;
         let token = context.meta.get_progress_token();
@@ -115,25 +115,25 @@ impl Server {
     async fn forget(
         &self,
         context: &Context,
-        forgetting: Forgetting,
+        forgetting: ForgetRequest,
         answers: Option<InputResponses>,
     ) -> Result<CallToolResponse> {
         let is_agreed = match can_ask(context) {
             None => forgetting.is_confirmed(),
             Some(asking) => {
                 let first = forgetting.clone();
-                let look = self.run(context, move |desk| first.look(desk)).await?;
+                let look = self.run(context, move |ctx| first.preview(ctx)).await?;
                 let Some(question) = look.question.as_deref().and_then(question) else {
                     return Ok(CallToolResult::from(look.said).into());
                 };
                 let is_agreed = match (asking, answers) {
-                    (Asking::Meanwhile, _) => self.consents(context, question).await,
+                    (ConsentMethod::SeparateRequest, _) => self.consents(context, question).await,
                     // The question was part of the response to the previous, identical call.
-                    (Asking::WithAnswer, Some(mut answers)) => {
+                    (ConsentMethod::InResponse, Some(mut answers)) => {
                         let answer = answers.remove(CONSENT).and_then(|answer| serde_json::from_value(answer).ok());
                         answer.is_some_and(|answer| is_yes(&answer))
                     }
-                    (Asking::WithAnswer, None) => {
+                    (ConsentMethod::InResponse, None) => {
                         let questions = InputRequests::from([(CONSENT.to_owned(), InputRequest::Elicitation(question))]);
                         return Ok(InputRequiredResult::from_input_requests(questions).into());
                     }
@@ -144,8 +144,8 @@ impl Server {
                 true
             }
         };
-        let work = move |desk: &mut Desk| {
-            if is_agreed { forgetting.carry_out(desk) } else { Ok(forgetting.look(desk)?.said) }
+        let work = move |ctx: &mut ToolContext| {
+            if is_agreed { forgetting.carry_out(ctx) } else { Ok(forgetting.preview(ctx)?.said) }
         };
         let said = self.run(context, work).await?;
         Ok(CallToolResult::from(said).into())
@@ -179,27 +179,27 @@ fn capabilities(context: &Context) -> Option<ClientCapabilities> {
 
 /// How the client's user can be asked.
 #[derive(Clone, Copy)]
-enum Asking {
+enum ConsentMethod {
     /// With a request from the server while the call waits.
-    Meanwhile,
+    SeparateRequest,
     /// With a response that says that input is required; the client repeats the call with the input.
-    WithAnswer,
+    InResponse,
 }
 
 /// Returns how the client can ask its user; `None` if it cannot.
-fn can_ask(context: &Context) -> Option<Asking> {
+fn can_ask(context: &Context) -> Option<ConsentMethod> {
     let elicitation = capabilities(context)?.elicitation?;
     // A client that names no kind of elicitation supports forms.
     if elicitation.form.is_none() && elicitation.url.is_some() {
         return None;
     }
     let has_requests = context.protocol_version()?.has_initialize();
-    Some(if has_requests { Asking::Meanwhile } else { Asking::WithAnswer })
+    Some(if has_requests { ConsentMethod::SeparateRequest } else { ConsentMethod::InResponse })
 }
 
 /// Converts an error to the protocol's generic error.
 pub(super) fn failed(error: &anyhow::Error) -> ErrorData {
-    ErrorData::internal_error(tools::told(error), None)
+    ErrorData::internal_error(tools::error_text(error), None)
 }
 
 impl ServerHandler for Server {
@@ -214,11 +214,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::ALL.iter().map(tools::Callable::described).collect()))
+        Ok(ListToolsResult::with_all_items(tools::ALL.iter().map(tools::ToolDefinition::to_tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::ALL.iter().find(|tool| tool.name == name).map(tools::Callable::described)
+        tools::ALL.iter().find(|tool| tool.name == name).map(tools::ToolDefinition::to_tool)
     }
 
     async fn call_tool(
@@ -231,16 +231,16 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let outcome = if tool.name == tools::FORGET {
-            match Forgetting::new(arguments) {
+            match ForgetRequest::new(arguments) {
                 Ok(forgetting) => self.forget(&context, forgetting, request.input_responses).await,
                 Err(error) => Err(error),
             }
         } else {
             let call = tool.call;
-            self.run(&context, move |desk| call(desk, arguments)).await.map(|said| CallToolResult::from(said).into())
+            self.run(&context, move |ctx| call(ctx, arguments)).await.map(|said| CallToolResult::from(said).into())
         };
         // The error goes to the model, which can correct the call or tell the user.
-        Ok(outcome.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(tools::told(&error))]).into()))
+        Ok(outcome.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(tools::error_text(&error))]).into()))
     }
 
     async fn list_resources(
@@ -249,8 +249,8 @@ impl ServerHandler for Server {
         context: Context,
     ) -> std::result::Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let outcome = self.run(&context, move |desk| resources::list(desk, cursor.as_deref())).await;
-        outcome.map_err(|error| ErrorData::invalid_params(tools::told(&error), None))
+        let outcome = self.run(&context, move |ctx| resources::list(ctx, cursor.as_deref())).await;
+        outcome.map_err(|error| ErrorData::invalid_params(tools::error_text(&error), None))
     }
 
     async fn list_resource_templates(
@@ -267,7 +267,7 @@ impl ServerHandler for Server {
         context: Context,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let outcome = self.run(&context, move |desk| resources::read(desk, &uri)).await;
+        let outcome = self.run(&context, move |ctx| resources::read(ctx, &uri)).await;
         match outcome.map_err(|error| failed(&error))? {
             Some(result) => Ok(result.into()),
             None => Err(ErrorData::resource_not_found("there is no such resource in this project", None)),
@@ -291,7 +291,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params("unknown prompt", None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let outcome = self.run(&context, move |desk| prompts::get(desk, prompt, &arguments)).await;
+        let outcome = self.run(&context, move |ctx| prompts::get(ctx, prompt, &arguments)).await;
         Ok(outcome.map_err(|error| failed(&error))?.into())
     }
 

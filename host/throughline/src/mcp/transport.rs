@@ -16,10 +16,10 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 
 /// The longest message, in bytes: a text of 64 KiB in which every byte is escaped, a title like it, and some reserve.
-pub(super) const MOST_MESSAGE: usize = 1 << 20;
+pub(super) const MAX_MESSAGE_BYTES: usize = 1 << 20;
 
 /// How many messages are buffered before the reader stops reading (back-pressure).
-const WAITING: usize = 64;
+const QUEUE_LENGTH: usize = 64;
 
 /// A parsed line.
 enum Incoming {
@@ -33,7 +33,7 @@ pub(super) struct Stdio {
     outgoing: Option<threads::Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
     /// Becomes true when standard output is closed.
-    deaf: watch::Receiver<bool>,
+    disconnected: watch::Receiver<bool>,
     is_open: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Stdio {
 pub(super) fn stdio() -> Result<(Stdio, watch::Receiver<bool>)> {
     let (is_gone, gone) = watch::channel(false);
     let is_gone = Arc::new(is_gone);
-    let (arrived, incoming) = mpsc::channel(WAITING);
+    let (arrived, incoming) = mpsc::channel(QUEUE_LENGTH);
     let (outgoing, leaving) = threads::channel::<Vec<u8>>();
     let reader_gone = Arc::clone(&is_gone);
     thread::Builder::new()
@@ -51,7 +51,7 @@ pub(super) fn stdio() -> Result<(Stdio, watch::Receiver<bool>)> {
             reader_gone.send_replace(true);
         })
         .context("standard input cannot be read")?;
-    let (is_deaf, deaf) = watch::channel(false);
+    let (set_disconnected, disconnected) = watch::channel(false);
     let writer = thread::Builder::new()
         .name("writer".into())
         .spawn(move || {
@@ -59,13 +59,13 @@ pub(super) fn stdio() -> Result<(Stdio, watch::Receiver<bool>)> {
             for line in leaving {
                 if out.write_all(&line).and_then(|()| out.flush()).is_err() {
                     is_gone.send_replace(true);
-                    is_deaf.send_replace(true);
+                    set_disconnected.send_replace(true);
                     return;
                 }
             }
         })
         .context("standard output cannot be written")?;
-    let transport = Stdio { incoming, outgoing: Some(outgoing), writer: Some(writer), deaf, is_open: false };
+    let transport = Stdio { incoming, outgoing: Some(outgoing), writer: Some(writer), disconnected, is_open: false };
     Ok((transport, gone))
 }
 
@@ -91,7 +91,7 @@ impl Transport<RoleServer> for Stdio {
                 // Messages that arrived before the end are still answered.
                 biased;
                 incoming = self.incoming.recv() => incoming?,
-                _ = self.deaf.changed() => return None,
+                _ = self.disconnected.changed() => return None,
             };
             match incoming {
                 Incoming::Bad(id, error) => self.put(&JsonRpcMessage::error(error, id)).ok()?,
@@ -120,21 +120,21 @@ fn read(input: &mut impl BufRead, mut give: impl FnMut(Incoming) -> bool) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let Ok(bytes) = input.by_ref().take(MOST_MESSAGE as u64 + 1).read_until(b'\n', &mut line) else { return };
+        let Ok(bytes) = input.by_ref().take(MAX_MESSAGE_BYTES as u64 + 1).read_until(b'\n', &mut line) else { return };
         if bytes == 0 {
             return;
         }
-        let incoming = if line.len() > MOST_MESSAGE && line.last() != Some(&b'\n') {
-            let mut rest = Rest { input, is_over: false };
+        let incoming = if line.len() > MAX_MESSAGE_BYTES && line.last() != Some(&b'\n') {
+            let mut rest = LineRest { input, is_over: false };
             let id = head(&line, &mut rest).unwrap_or_default().id;
             if io::copy(&mut rest, &mut io::sink()).is_err() {
                 return;
             }
             line.shrink_to(0);
-            let what = format!("the message is larger than {} KiB", MOST_MESSAGE >> 10);
+            let what = format!("the message is larger than {} KiB", MAX_MESSAGE_BYTES >> 10);
             Some(Incoming::Bad(id, ErrorData::invalid_request(what, None)))
         } else {
-            understand(line.trim_ascii())
+            parse_message(line.trim_ascii())
         };
         if incoming.is_some_and(|incoming| !give(incoming)) {
             return;
@@ -143,7 +143,7 @@ fn read(input: &mut impl BufRead, mut give: impl FnMut(Incoming) -> bool) {
 }
 
 /// Parses a line; `None` if it is empty or an invalid notification.
-fn understand(line: &[u8]) -> Option<Incoming> {
+fn parse_message(line: &[u8]) -> Option<Incoming> {
     if line.is_empty() {
         return None;
     }
@@ -202,12 +202,12 @@ fn head(begin: &[u8], rest: impl Read) -> serde_json::Result<Head> {
 }
 
 /// The rest of a line that is too long.
-struct Rest<'a, R> {
+struct LineRest<'a, R> {
     input: &'a mut R,
     is_over: bool,
 }
 
-impl<R: BufRead> Read for Rest<'_, R> {
+impl<R: BufRead> Read for LineRest<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.is_over || into.is_empty() {
             return Ok(0);

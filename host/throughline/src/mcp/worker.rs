@@ -11,8 +11,8 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::{mpsc, oneshot};
 
-use throughline_engine::hooks::{PATIENCE, background};
-use throughline_engine::memory::Refused;
+use throughline_engine::hooks::{STORE_BUSY_TIMEOUT, spawn};
+use throughline_engine::memory::RequestError;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
@@ -20,7 +20,7 @@ use throughline_platform::paths::Paths;
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The progress of a call: steps done, total steps, and the current step.
-pub(super) type Step = (u32, u32, &'static str);
+pub(super) type ProgressStep = (u32, u32, &'static str);
 
 /// Cancellation and progress of a running call.
 #[derive(Clone, Default)]
@@ -28,11 +28,11 @@ pub(super) struct Signals {
     /// Whether the client cancelled the call.
     pub(super) is_cancelled: Arc<AtomicBool>,
     /// Where progress is sent; `None` if the client did not ask for it.
-    pub(super) steps: Option<mpsc::UnboundedSender<Step>>,
+    pub(super) steps: Option<mpsc::UnboundedSender<ProgressStep>>,
 }
 
 /// What a call works with.
-pub(super) struct Desk {
+pub(super) struct ToolContext {
     pub(super) runtime: Runtime,
     /// The folder that the client works in.
     pub(super) folder: PathBuf,
@@ -41,30 +41,30 @@ pub(super) struct Desk {
     signals: Signals,
 }
 
-impl Desk {
+impl ToolContext {
     fn new(paths: Paths, folder: PathBuf, signals: Signals) -> Result<Self> {
         let runtime = Runtime::new(paths).map_err(|what| {
-            Refused::new(
+            RequestError::new(
                 what,
                 "fix the file or move it away; every setting is optional, and `throughline config init` explains them",
             )
         })?;
-        let project = Project::of(&folder);
+        let project = Project::discover(&folder);
         Ok(Self { runtime, folder, project, signals })
     }
 
     /// Returns an error if memory is off for the project, or if the database needs an upgrade that takes longer than a
     /// client would wait.
     fn check(&self) -> Result<()> {
-        let refused = |what: &str, hint: &str| Err(Refused::new(what, hint).into());
-        if store::is_long_behind(&self.runtime.paths.database()) {
-            bury(background::upgrade(&self.runtime));
+        let refused = |what: &str, hint: &str| Err(RequestError::new(what, hint).into());
+        if store::needs_long_migration(&self.runtime.paths.database()) {
+            reap(spawn::upgrade(&self.runtime));
             return refused("the database is from an older version, and is being upgraded", "try again in a minute");
         }
         if !self.runtime.config.enabled {
             return refused("memory is turned off", "the user can set `enabled = true` in the configuration");
         }
-        if self.runtime.is_off(&self.project.root) {
+        if self.runtime.is_excluded(&self.project.root) {
             return refused("this project is excluded from memory", "the user excluded it with privacy.exclude_projects");
         }
         if self.runtime.intervals.is_paused(&self.project.id, "") {
@@ -74,22 +74,22 @@ impl Desk {
     }
 
     /// Opens the store; `None` if nothing was ever stored.
-    pub(super) fn existing(&self) -> Result<Option<Store>> {
-        match self.runtime.store(Access::Existing, PATIENCE * 4) {
+    pub(super) fn open_existing(&self) -> Result<Option<Store>> {
+        match self.runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
             Err(StoreError::Missing(_)) => Ok(None),
             other => Ok(Some(other?)),
         }
     }
 
     /// Opens the store, and creates it if it is missing.
-    pub(super) fn writable(&self) -> Result<Store> {
-        Ok(self.runtime.store(Access::Write, PATIENCE * 4)?)
+    pub(super) fn open_or_create(&self) -> Result<Store> {
+        Ok(self.runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?)
     }
 
     /// Reports progress. Returns an error if the call was cancelled; no partial change was made then.
-    pub(super) fn step(&self, done: u32, of: u32, what: &'static str) -> Result<()> {
+    pub(super) fn report_progress(&self, done: u32, of: u32, what: &'static str) -> Result<()> {
         if self.signals.is_cancelled.load(Ordering::Relaxed) {
-            return Err(Refused::new("the call was cancelled", "call it again").into());
+            return Err(RequestError::new("the call was cancelled", "call it again").into());
         }
         if let Some(steps) = &self.signals.steps {
             // If nobody receives the call's progress any more, there is nobody to tell.
@@ -100,7 +100,7 @@ impl Desk {
 }
 
 /// Waits for the child process on a thread, so that it does not remain as a zombie for as long as the server runs.
-fn bury(child: Option<Child>) {
+fn reap(child: Option<Child>) {
     if let Some(mut child) = child {
         let _ = thread::Builder::new().spawn(move || child.wait());
     }
@@ -125,19 +125,19 @@ impl Worker {
     pub(super) async fn run<T, W>(&self, folder: PathBuf, signals: Signals, work: W) -> Result<T>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Desk) -> Result<T> + Send + 'static,
+        W: FnOnce(&mut ToolContext) -> Result<T> + Send + 'static,
     {
         let (done, answer) = oneshot::channel();
         let job = move |paths: &Paths| {
-            let outcome = Desk::new(paths.clone(), folder, signals).and_then(|mut desk| {
-                let outcome = desk.step(0, 1, "looking").and_then(|()| desk.check()).and_then(|()| work(&mut desk));
+            let outcome = ToolContext::new(paths.clone(), folder, signals).and_then(|mut ctx| {
+                let outcome = ctx.report_progress(0, 1, "looking").and_then(|()| ctx.check()).and_then(|()| work(&mut ctx));
                 if let Err(error) = &outcome
-                    && !error.chain().any(|cause| cause.downcast_ref::<Refused>().is_some())
+                    && !error.chain().any(|cause| cause.downcast_ref::<RequestError>().is_some())
                 {
-                    desk.runtime.log.note(Level::Error, "mcp: a call failed", format!("{error:#}"));
+                    ctx.runtime.log.record(Level::Error, "mcp: a call failed", format!("{error:#}"));
                 }
-                desk.runtime.finish();
-                bury(background::settle(paths));
+                ctx.runtime.finish();
+                reap(spawn::checkpoint_wal(paths));
                 outcome
             });
             // The caller may be gone.

@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use super::Told;
+use super::TranslatedLines;
 use crate::protocol::codex::outcome;
-use crate::protocol::patch::{self, MOST_FILES};
-use crate::protocol::terms::{self, Outcome, part};
+use crate::protocol::patch::{self, MAX_FILES};
+use crate::protocol::tool_mapping::{self, Outcome, part};
 
 /// How texts begin that Codex itself writes in the user's role.
 const MACHINE: &[&str] = &[
@@ -40,33 +40,33 @@ const SCRIPT: &str = "exec";
 const REQUEST: &str = "## My request for Codex:";
 
 /// Returns whether a rollout belongs to a sub-agent.
-pub(super) fn is_aside(head: &Value) -> bool {
+pub(super) fn is_sub_agent(head: &Value) -> bool {
     head["thread_source"] == "subagent" || head["source"].get("subagent").is_some()
 }
 
-pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
-    told.at(&line["timestamp"]);
+pub(super) fn translate_line(line: &Value, out: &mut TranslatedLines<'_>) {
+    out.at(&line["timestamp"]);
     let payload = &line["payload"];
     let kind = payload["type"].as_str().unwrap_or_default();
     match line["type"].as_str().unwrap_or_default() {
-        "response_item" => item(kind, payload, told),
+        "response_item" => item(kind, payload, out),
         "compacted" => {
             let message = payload["message"].as_str().unwrap_or_default();
             let is_handed_over = message.trim_start().starts_with(HANDED_OVER);
             let summary = message.split_once(SUMMARY).filter(|_| is_handed_over).map_or(message, |(_, summary)| summary);
-            told.summary(summary.trim_start());
+            out.summary(summary.trim_start());
         }
         "event_msg" => match kind {
-            "turn_aborted" if payload["reason"] == "interrupted" => told.interrupted(),
+            "turn_aborted" if payload["reason"] == "interrupted" => out.interrupted(),
             "item_completed" if payload["item"]["id"].as_str().is_some_and(|id| id.starts_with(NESTED)) => {
-                nested(&payload["item"], told);
+                nested(&payload["item"], out);
             }
             "item_completed" if payload["item"]["type"] == "FileChange" => {
                 let item = &payload["item"];
-                rest_of_patch(&item["id"], &item["changes"], item["status"] == "completed", told);
+                rest_of_patch(&item["id"], &item["changes"], item["status"] == "completed", out);
             }
             "patch_apply_end" => {
-                rest_of_patch(&payload["call_id"], &payload["changes"], payload["success"] == true, told);
+                rest_of_patch(&payload["call_id"], &payload["changes"], payload["success"] == true, out);
             }
             _ => {}
         },
@@ -88,30 +88,30 @@ pub fn exit_code(ending: &[u8], id: &str) -> Option<i64> {
     })
 }
 
-fn item(kind: &str, payload: &Value, told: &mut Told<'_>) {
+fn item(kind: &str, payload: &Value, out: &mut TranslatedLines<'_>) {
     let id = payload["call_id"].as_str().or(payload["id"].as_str()).unwrap_or_default();
     let name = payload["name"].as_str().unwrap_or_default();
     match kind {
         "message" => match payload["role"].as_str() {
-            Some("user") => told.prompt(&human(payload)),
-            Some("assistant") => told.says(&terms::text(&payload["content"])),
+            Some("user") => out.prompt(&human(payload)),
+            Some("assistant") => out.says(&tool_mapping::text(&payload["content"])),
             _ => {}
         },
         "function_call" => {
             let arguments = payload["arguments"].as_str().unwrap_or_default();
-            told.uses(id, name, &serde_json::from_str(arguments).unwrap_or_default());
+            out.uses(id, name, &serde_json::from_str(arguments).unwrap_or_default());
         }
         "custom_tool_call" if name == SCRIPT => {}
-        "custom_tool_call" => told.uses(id, name, &payload["input"]),
-        "local_shell_call" => told.uses(id, "local_shell", &payload["action"]),
+        "custom_tool_call" => out.uses(id, name, &payload["input"]),
+        "local_shell_call" => out.uses(id, "local_shell", &payload["action"]),
         "web_search_call" => {
-            told.uses(id, "web_search", &payload["action"]);
-            told.result(id, &Outcome::default());
+            out.uses(id, "web_search", &payload["action"]);
+            out.result(id, &Outcome::default());
         }
         "function_call_output" | "custom_tool_call_output" => {
             let output = &payload["output"];
-            let said = outcome(&terms::text(output));
-            told.result(id, &Outcome { failed: said.failed || output["success"] == false, ..said });
+            let said = outcome(&tool_mapping::text(output));
+            out.result(id, &Outcome { failed: said.failed || output["success"] == false, ..said });
         }
         _ => {}
     }
@@ -134,23 +134,23 @@ fn human(payload: &Value) -> String {
 }
 
 /// Translates what a script did; no other line reports it.
-fn nested(item: &Value, told: &mut Told<'_>) {
+fn nested(item: &Value, out: &mut TranslatedLines<'_>) {
     let id = item["id"].as_str().unwrap_or_default();
     let done = item["status"] == "completed";
     match item["type"].as_str() {
         Some("CommandExecution") => {
-            told.uses(id, "shell", item);
+            out.uses(id, "shell", item);
             let said = item["aggregated_output"].as_str().unwrap_or_default();
             let outcome = Outcome::with_code(item["exit_code"].as_i64().unwrap_or_default(), said);
-            told.result(id, &Outcome { failed: outcome.failed || !done, ..outcome });
+            out.result(id, &Outcome { failed: outcome.failed || !done, ..outcome });
         }
         Some("FileChange") => {
-            let changes = item["changes"].as_object().into_iter().flatten().take(MOST_FILES);
+            let changes = item["changes"].as_object().into_iter().flatten().take(MAX_FILES);
             for (number, (path, change)) in changes.enumerate() {
                 let (tool, input) = patch::change(path, change);
-                told.uses(&part(id, number), &tool, &input);
+                out.uses(&part(id, number), &tool, &input);
                 let said = item[if done { "stdout" } else { "stderr" }].as_str().unwrap_or_default();
-                told.result(&part(id, number), &Outcome { text: said.to_owned(), failed: !done });
+                out.result(&part(id, number), &Outcome { text: said.to_owned(), failed: !done });
             }
         }
         _ => {}
@@ -159,10 +159,10 @@ fn nested(item: &Value, told: &mut Told<'_>) {
 
 /// Translates the results of a patch's files after the first. A patch has only one result line, and only this event
 /// lists the files.
-fn rest_of_patch(id: &Value, changes: &Value, done: bool, told: &mut Told<'_>) {
+fn rest_of_patch(id: &Value, changes: &Value, done: bool, out: &mut TranslatedLines<'_>) {
     let (Some(id), Some(changes)) = (id.as_str(), changes.as_object()) else { return };
-    for number in 1..changes.len().min(MOST_FILES) {
-        told.result(&part(id, number), &Outcome { failed: !done, ..Outcome::default() });
+    for number in 1..changes.len().min(MAX_FILES) {
+        out.result(&part(id, number), &Outcome { failed: !done, ..Outcome::default() });
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
 
     fn told(kind: &str, payload: &Value) -> Vec<Value> {
         let line = json!({"timestamp": "2026-11-22T22:57:06.578Z", "ordinal": 7, "type": kind, "payload": payload});
-        let translator = Translator::of(HEADS[0].as_bytes()).unwrap();
+        let translator = Translator::for_transcript(HEADS[0].as_bytes()).unwrap();
         translator.translate(7, &line.to_string()).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -305,6 +305,6 @@ mod tests {
     fn a_sub_agents_lines_are_marked() {
         let head = HEADS[0].replace("\"user\"", "\"subagent\"");
         let line = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"x"}]}}"#;
-        assert!(Translator::of(head.as_bytes()).unwrap().translate(0, line)[0].contains("\"isSidechain\":true"));
+        assert!(Translator::for_transcript(head.as_bytes()).unwrap().translate(0, line)[0].contains("\"isSidechain\":true"));
     }
 }

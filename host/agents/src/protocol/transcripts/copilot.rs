@@ -3,44 +3,44 @@
 
 use serde_json::Value;
 
-use super::Told;
+use super::TranslatedLines;
 use crate::protocol::copilot::said_by;
-use crate::protocol::terms::{self, Outcome};
+use crate::protocol::tool_mapping::{self, Outcome};
 
-pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
+pub(super) fn translate_line(line: &Value, out: &mut TranslatedLines<'_>) {
     let data = &line["data"];
     // A sub-agent's events are skipped: its result is reported in the main conversation.
     if line["agentId"].is_string() || data["parentToolCallId"].is_string() {
         return;
     }
-    told.at(&line["timestamp"]);
+    out.at(&line["timestamp"]);
     if let Some(id) = line["id"].as_str() {
-        id.clone_into(&mut told.place);
+        id.clone_into(&mut out.place);
     }
     let text = |key: &str| data[key].as_str().unwrap_or_default();
     match line["type"].as_str().unwrap_or_default() {
         // Messages that the client or a skill writes in the user's role have a source.
-        "user.message" if matches!(data["source"].as_str(), None | Some("user")) => told.prompt(text("content")),
-        "assistant.message" => told.says(text("content")),
+        "user.message" if matches!(data["source"].as_str(), None | Some("user")) => out.prompt(text("content")),
+        "assistant.message" => out.says(text("content")),
         "tool.execution_start" => {
             let arguments = match &data["arguments"] {
                 Value::String(json) => serde_json::from_str(json).unwrap_or_else(|_| Value::from(json.as_str())),
                 other => other.clone(),
             };
-            told.uses(text("toolCallId"), text("toolName"), &arguments);
+            out.uses(text("toolCallId"), text("toolName"), &arguments);
         }
         "tool.execution_complete" => {
             let error = data["error"]["message"].as_str().unwrap_or_default();
-            let said = match terms::text(&data["result"]) {
+            let said = match tool_mapping::text(&data["result"]) {
                 said if said.is_empty() => error.to_owned(),
                 said => said,
             };
             // This event does not contain the tool's name. Only results of commands end with an exit code.
             let outcome = said_by("bash", &said);
-            told.result(text("toolCallId"), &Outcome { failed: outcome.failed || data["success"] == false, ..outcome });
+            out.result(text("toolCallId"), &Outcome { failed: outcome.failed || data["success"] == false, ..outcome });
         }
-        "session.compaction_complete" => told.summary(text("summaryContent")),
-        "abort" => told.interrupted(),
+        "session.compaction_complete" => out.summary(text("summaryContent")),
+        "abort" => out.interrupted(),
         _ => {}
     }
 }
@@ -54,10 +54,10 @@ pub fn is_up_to_end(ending: &[u8]) -> bool {
 
 /// Finds the agent's last message since the last prompt, in the last lines of a session file.
 pub fn last_answer(ending: &[u8]) -> Option<String> {
-    let is_aside = |line: &Value| line["agentId"].is_string() || line["data"]["parentToolCallId"].is_string();
+    let is_sub_agent = |line: &Value| line["agentId"].is_string() || line["data"]["parentToolCallId"].is_string();
     let said = |line: &Value| line["data"]["content"].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
     lines_backwards(ending)
-        .filter(|line| !is_aside(line))
+        .filter(|line| !is_sub_agent(line))
         .take_while(|line| line["type"] != "user.message")
         .find_map(|line| said(&line).filter(|_| line["type"] == "assistant.message"))
 }
@@ -78,7 +78,7 @@ mod tests {
     fn told(kind: &str, data: &Value) -> Vec<Value> {
         let line =
             json!({"type": kind, "data": data, "id": "e1", "timestamp": "2026-11-22T10:00:00.000Z", "parentId": null});
-        let translator = Translator::of(HEADS[2].as_bytes()).unwrap();
+        let translator = Translator::for_transcript(HEADS[2].as_bytes()).unwrap();
         translator.translate(0, &line.to_string()).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -119,7 +119,7 @@ mod tests {
         }
         assert!(!is_up_to_end(b"") && last_answer(b"").is_none());
         assert_eq!(last_answer(&turn(&[said("Before"), asked])), None);
-        let aside = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}}).to_string();
-        assert_eq!(last_answer(&turn(&[said("Done."), aside])).as_deref(), Some("Done."));
+        let is_sidechain = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}}).to_string();
+        assert_eq!(last_answer(&turn(&[said("Done."), is_sidechain])).as_deref(), Some("Done."));
     }
 }

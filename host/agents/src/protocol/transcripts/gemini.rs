@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::Told;
+use super::TranslatedLines;
 use crate::protocol::gemini::{said_by, without_context};
-use crate::protocol::terms::{self, Outcome};
+use crate::protocol::tool_mapping::{self, Outcome};
 
 /// How texts begin that Gemini CLI itself writes in the user's role.
 const MACHINE: &[&str] = &["<session_context>", "<hook_context>", "<system-reminder>", "System: "];
@@ -17,14 +17,14 @@ const FILES: &str = "--- Content from referenced files ---";
 /// The tag around the summary of a compression.
 const SUMMARY: &str = "<state_snapshot>";
 
-pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
+pub(super) fn translate_line(line: &Value, out: &mut TranslatedLines<'_>) {
     // The whole history after a compression or a tool call. Everything but the summary was translated before.
     if let Some(messages) = line["$set"]["messages"].as_array() {
         for message in messages.iter().filter(|it| it["type"] == "user") {
             let text = joined(&message["content"]);
             if text.contains(SUMMARY) {
-                place(message, told);
-                told.summary(&text.replace("<state_snapshot>", "").replace("</state_snapshot>", ""));
+                place(message, out);
+                out.summary(&text.replace("<state_snapshot>", "").replace("</state_snapshot>", ""));
             }
         }
         return;
@@ -32,27 +32,27 @@ pub(super) fn tell(line: &Value, told: &mut Told<'_>) {
     if line["id"].as_str().is_none_or(str::is_empty) {
         return;
     }
-    place(line, told);
+    place(line, out);
     match line["type"].as_str() {
-        Some("user") => told.prompt(&human(&line["content"])),
+        Some("user") => out.prompt(&human(&line["content"])),
         Some("gemini") => {
-            told.says(&joined(&line["content"]));
+            out.says(&joined(&line["content"]));
             for call in line["toolCalls"].as_array().into_iter().flatten() {
-                used(call, told);
+                used(call, out);
             }
         }
         _ => {}
     }
 }
 
-fn place(message: &Value, told: &mut Told<'_>) {
-    told.at(&message["timestamp"]);
-    message["id"].as_str().unwrap_or_default().clone_into(&mut told.place);
+fn place(message: &Value, out: &mut TranslatedLines<'_>) {
+    out.at(&message["timestamp"]);
+    message["id"].as_str().unwrap_or_default().clone_into(&mut out.place);
 }
 
-fn used(call: &Value, told: &mut Told<'_>) {
+fn used(call: &Value, out: &mut TranslatedLines<'_>) {
     let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) else { return };
-    told.uses(id, name, &call["args"]);
+    out.uses(id, name, &call["args"]);
     let status = call["status"].as_str().unwrap_or_default();
     if call["result"].is_null() && !matches!(status, "success" | "error" | "cancelled") {
         return;
@@ -61,15 +61,15 @@ fn used(call: &Value, told: &mut Told<'_>) {
     for part in call["result"].as_array().into_iter().flatten() {
         let response = &part["functionResponse"]["response"];
         failed |= response["error"].is_string();
-        said.push(response["error"].as_str().map_or_else(|| terms::text(response), str::to_owned));
+        said.push(response["error"].as_str().map_or_else(|| tool_mapping::text(response), str::to_owned));
     }
     let outcome = said_by(name, &said.join("\n"));
-    told.result(id, &Outcome { failed: failed || outcome.failed, ..outcome });
+    out.result(id, &Outcome { failed: failed || outcome.failed, ..outcome });
 }
 
 /// Returns all text of a message, which is one string or several parts.
 fn joined(content: &Value) -> String {
-    terms::text(content)
+    tool_mapping::text(content)
 }
 
 /// Returns the part of a message that the user wrote.
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn told(line: &Value) -> Vec<Value> {
-        let translator = Translator::of(HEADS[1].as_bytes()).unwrap().in_folder(Some("/p".into()));
+        let translator = Translator::for_transcript(HEADS[1].as_bytes()).unwrap().with_cwd(Some("/p".into()));
         translator.translate(0, &line.to_string()).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

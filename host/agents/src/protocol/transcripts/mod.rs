@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::claude_code::{self, Head};
 use super::name::Agent;
-use super::terms::{self, Outcome};
+use super::tool_mapping::{self, Outcome};
 use throughline_model::digest::sha256_hex;
 
 /// How many bytes of a transcript are read to find its first line. Codex's first line has 21 KB.
@@ -33,25 +33,25 @@ pub struct Translator {
     session: Option<String>,
     cwd: Option<PathBuf>,
     /// Whether the transcript belongs to a sub-agent.
-    aside: bool,
+    is_sidechain: bool,
 }
 
 impl Translator {
     /// Returns whether a file that begins like this is another agent's transcript.
-    pub fn may_be(beginning: &[u8]) -> bool {
+    pub fn is_foreign(beginning: &[u8]) -> bool {
         agent_of(first_line(beginning)).is_some()
     }
 
     /// Creates the translator for a transcript that begins like this; `None` for Claude Code's and for unknown formats.
-    pub fn of(beginning: &[u8]) -> Option<Self> {
+    pub fn for_transcript(beginning: &[u8]) -> Option<Self> {
         let first = first_line(beginning);
         let agent = agent_of(first)?;
         let line: Value = serde_json::from_slice(first).ok()?;
         let said = |value: &Value| value.as_str().filter(|text| !text.is_empty() && text.len() <= 4096).map(str::to_owned);
-        let (session, cwd, aside) = match agent {
+        let (session, cwd, is_sidechain) = match agent {
             Agent::Codex => {
                 let head = &line["payload"];
-                (said(&head["id"]), said(&head["cwd"]), codex::is_aside(head))
+                (said(&head["id"]), said(&head["cwd"]), codex::is_sub_agent(head))
             }
             Agent::Gemini => (said(&line["sessionId"]), None, line["kind"] == "subagent"),
             Agent::Copilot => {
@@ -60,7 +60,7 @@ impl Translator {
             }
             _ => (said(&line["id"]), said(&line["cwd"]), false),
         };
-        Some(Self { agent, session: session.filter(|id| id.len() <= 128), cwd: cwd.map(PathBuf::from), aside })
+        Some(Self { agent, session: session.filter(|id| id.len() <= 128), cwd: cwd.map(PathBuf::from), is_sidechain })
     }
 
     /// Returns the agent that wrote the transcript.
@@ -75,7 +75,7 @@ impl Translator {
 
     /// Sets the folder of the session unless the first line named one.
     #[must_use]
-    pub fn in_folder(mut self, cwd: Option<PathBuf>) -> Self {
+    pub fn with_cwd(mut self, cwd: Option<PathBuf>) -> Self {
         self.cwd = self.cwd.or(cwd);
         self
     }
@@ -90,15 +90,15 @@ impl Translator {
         let Ok(line) = serde_json::from_str::<Value>(text) else {
             return vec![text.to_owned()];
         };
-        let mut told = Told { translator: self, lines: Vec::new(), place: place.to_string(), at: String::new() };
+        let mut out = TranslatedLines { translator: self, lines: Vec::new(), place: place.to_string(), at: String::new() };
         match self.agent {
-            Agent::Codex => codex::tell(&line, &mut told),
-            Agent::Gemini => gemini::tell(&line, &mut told),
-            Agent::Copilot => copilot::tell(&line, &mut told),
-            Agent::Droid => droid::tell(&line, &mut told),
+            Agent::Codex => codex::translate_line(&line, &mut out),
+            Agent::Gemini => gemini::translate_line(&line, &mut out),
+            Agent::Copilot => copilot::translate_line(&line, &mut out),
+            Agent::Droid => droid::translate_line(&line, &mut out),
             Agent::ClaudeCode | Agent::Cursor => {}
         }
-        told.lines
+        out.lines
     }
 }
 
@@ -124,17 +124,17 @@ fn agent_of(first: &[u8]) -> Option<Agent> {
 }
 
 /// Returns the project folder of a Gemini CLI chat. The chat does not name it; a file next to the chats does.
-pub fn folder_of(path: &Path) -> Option<PathBuf> {
-    const LONGEST: u64 = 4096;
+pub fn project_folder_of_chat(path: &Path) -> Option<PathBuf> {
+    const MAX_BYTES: u64 = 4096;
     let chats = path.ancestors().find(|it| it.ends_with("chats"))?;
     let mut text = String::new();
     let file = File::open(chats.parent()?.join(".project_root")).ok()?;
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     Some(PathBuf::from(text.trim())).filter(|folder| folder.is_absolute())
 }
 
 /// Collects the translated lines of one line.
-struct Told<'a> {
+struct TranslatedLines<'a> {
     translator: &'a Translator,
     lines: Vec<String>,
     /// Identifies the line within its session.
@@ -142,7 +142,7 @@ struct Told<'a> {
     at: String,
 }
 
-impl Told<'_> {
+impl TranslatedLines<'_> {
     /// Sets the time at which the line was written.
     fn at(&mut self, timestamp: &Value) {
         timestamp.as_str().unwrap_or_default().clone_into(&mut self.at);
@@ -154,7 +154,7 @@ impl Told<'_> {
 
     fn line(&mut self, role: &str, part: &str, content: Value, more: Option<(&str, Value)>) {
         let session = self.translator.session.as_deref().unwrap_or_default();
-        let line = Written { session, cwd: self.cwd(), at: &self.at, aside: self.translator.aside }.line(
+        let line = LineWriter { session, cwd: self.cwd(), at: &self.at, is_sidechain: self.translator.is_sidechain }.line(
             &format!("{}/{part}", self.place),
             role,
             content,
@@ -204,8 +204,8 @@ impl Told<'_> {
 
 /// Returns a tool call as content blocks; several blocks for a patch of several files.
 fn use_blocks(id: &str, tool: &str, input: &Value, cwd: Option<&Path>) -> Vec<Value> {
-    let block = |it: terms::Use| json!({"type": "tool_use", "id": it.id, "name": it.tool, "input": it.input});
-    terms::uses(id, tool, input, cwd).into_iter().map(block).collect()
+    let block = |it: tool_mapping::MappedUse| json!({"type": "tool_use", "id": it.id, "name": it.tool, "input": it.input});
+    tool_mapping::map_uses(id, tool, input, cwd).into_iter().map(block).collect()
 }
 
 /// Returns a tool result as a content block.
@@ -219,7 +219,7 @@ fn result_block(id: &str, text: &str, failed: bool) -> Value {
 
 /// What all synthesized lines of a session have in common.
 #[derive(Debug, Clone, Copy)]
-pub struct Written<'a> {
+pub struct LineWriter<'a> {
     /// The session's identifier.
     pub session: &'a str,
     /// The session's folder, if it is known.
@@ -227,10 +227,10 @@ pub struct Written<'a> {
     /// The time in RFC 3339 format; empty if it is not known.
     pub at: &'a str,
     /// Whether a sub-agent wrote the line.
-    pub aside: bool,
+    pub is_sidechain: bool,
 }
 
-impl Written<'_> {
+impl LineWriter<'_> {
     /// Returns one line in Claude Code's format. `place` identifies the line within the session: the same place gives
     /// the same line identifier.
     pub fn line(&self, place: &str, role: &str, content: Value, more: Option<(&str, Value)>) -> String {
@@ -246,7 +246,7 @@ impl Written<'_> {
         if let Some(cwd) = self.cwd {
             put("cwd", cwd.to_string_lossy().into());
         }
-        if self.aside {
+        if self.is_sidechain {
             put("isSidechain", true.into());
         }
         if let Some((key, value)) = more {
@@ -269,17 +269,17 @@ impl Written<'_> {
 
 /// Returns the session that a transcript's path contains: `<uuid>.jsonl` for Claude Code and droid,
 /// `rollout-<time>-<uuid>.jsonl` for Codex, and the name of the directory for Copilot.
-pub fn session_of_name(path: &Path) -> Option<String> {
+pub fn session_id_from_path(path: &Path) -> Option<String> {
     const UUID: usize = 36;
     if path.file_name()? == "events.jsonl" {
-        return claude_code::session_of_name(&path.parent()?.with_extension("jsonl"));
+        return claude_code::session_id_from_path(&path.parent()?.with_extension("jsonl"));
     }
     let stem = path.file_stem()?.to_str()?;
     if stem.starts_with("rollout-") {
         let id = stem.get(stem.len().checked_sub(UUID)?..)?;
-        return claude_code::session_of_name(&path.with_file_name(format!("{id}.{}", path.extension()?.to_str()?)));
+        return claude_code::session_id_from_path(&path.with_file_name(format!("{id}.{}", path.extension()?.to_str()?)));
     }
-    claude_code::session_of_name(path)
+    claude_code::session_id_from_path(path)
 }
 
 /// Returns whether a file name is a transcript's, even if it does not contain the session: Gemini CLI uses
@@ -291,7 +291,7 @@ pub fn is_transcript_name(path: &Path) -> bool {
             && path.extension().is_some_and(|ending| ending == "jsonl")
             && path.parent().is_some_and(|it| it.ends_with("chats"))
     };
-    session_of_name(path).is_some() || is_gemini()
+    session_id_from_path(path).is_some() || is_gemini()
 }
 
 #[cfg(test)]
@@ -312,17 +312,20 @@ mod tests {
     fn forms_are_known_by_their_heads() {
         let agents = [Agent::Codex, Agent::Gemini, Agent::Copilot, Agent::Droid];
         for (head, agent) in HEADS.into_iter().zip(agents) {
-            let translator = Translator::of(format!("\n{head}\n{{}}").as_bytes()).unwrap();
+            let translator = Translator::for_transcript(format!("\n{head}\n{{}}").as_bytes()).unwrap();
             assert_eq!((translator.agent(), translator.head().session.as_deref()), (agent, Some("s")));
         }
-        assert_eq!(Translator::of(br#"{"type":"user","message":{"content":"\"type\":\"session_meta\""}}"#), None);
-        assert_eq!(Translator::of(b""), None);
-        assert_eq!(Translator::of(b"{\"type\":\"session_meta\",\"pay"), None);
+        assert_eq!(
+            Translator::for_transcript(br#"{"type":"user","message":{"content":"\"type\":\"session_meta\""}}"#),
+            None
+        );
+        assert_eq!(Translator::for_transcript(b""), None);
+        assert_eq!(Translator::for_transcript(b"{\"type\":\"session_meta\",\"pay"), None);
     }
 
     #[test]
     fn names() {
-        let of = |name: &str| session_of_name(Path::new(name));
+        let of = |name: &str| session_id_from_path(Path::new(name));
         let id = Some("61d299fc-d26a-498a-b04f-cc8059ceb9a2".to_owned());
         assert_eq!(of("/x/rollout-2026-11-22T22-57-06-61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl"), id);
         assert_eq!(of("/x/61d299fc-d26a-498a-b04f-cc8059ceb9a2.jsonl"), id);
@@ -397,17 +400,17 @@ mod tests {
         #[test]
         fn no_line_makes_them_fail(lines in prop::collection::vec(line(), 1..6), noise in "\\PC{0,200}",
                                    bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Translator::of(&bytes);
+            let _ = Translator::for_transcript(&bytes);
             for head in HEADS {
-                let translator = Translator::of(head.as_bytes()).unwrap();
+                let translator = Translator::for_transcript(head.as_bytes()).unwrap();
                 for (place, text) in lines.iter().chain([&noise]).enumerate() {
-                    let told = translator.translate(place as u64, text);
+                    let out = translator.translate(place as u64, text);
                     // The result does not depend on when the line is read.
-                    prop_assert_eq!(&told, &translator.translate(place as u64, text));
+                    prop_assert_eq!(&out, &translator.translate(place as u64, text));
                     let is_json = serde_json::from_str::<Value>(text.trim()).is_ok();
-                    for told in told {
-                        prop_assert!(!told.contains('\n'));
-                        prop_assert!(!is_json || serde_json::from_str::<Value>(&told).unwrap()["uuid"].is_string());
+                    for out in out {
+                        prop_assert!(!out.contains('\n'));
+                        prop_assert!(!is_json || serde_json::from_str::<Value>(&out).unwrap()["uuid"].is_string());
                     }
                 }
             }

@@ -16,7 +16,7 @@ const SUMMARIES: &str = "session_summaries";
 const PROMPTS: &str = "user_prompts";
 
 /// The columns of a summary, and their labels.
-const TOLD: [(&str, &str); 6] = [
+const SUMMARY_COLUMNS: [(&str, &str); 6] = [
     ("request", "Request"),
     ("investigated", "Investigated"),
     ("learned", "Learned"),
@@ -42,7 +42,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     }
     let mut sessions = Sessions::new();
     each(&database, sink, SESSIONS, &["content_session_id", "memory_session_id", "project"], |sink, row| {
-        sink.pass(SESSIONS, "only assigns other rows to a project", 1);
+        sink.skip(SESSIONS, "only assigns other rows to a project", 1);
         let names = [row.text("content_session_id"), row.text("memory_session_id")];
         if let Some(own) = names.iter().flatten().next().cloned() {
             for name in names.into_iter().flatten() {
@@ -72,7 +72,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
                 importance: TURN_IMPORTANCE,
                 ..Line::default()
             };
-            give(&database, sink, &sessions, PROMPTS, "content_session_id", row, line)
+            add_line(&database, sink, &sessions, PROMPTS, "content_session_id", row, line)
         },
     )?;
     let columns = [
@@ -93,7 +93,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     ];
     each(&database, sink, OBSERVATIONS, &columns, |sink, row| {
         let line = observation(row);
-        give(&database, sink, &sessions, OBSERVATIONS, "memory_session_id", row, line)
+        add_line(&database, sink, &sessions, OBSERVATIONS, "memory_session_id", row, line)
     })?;
     let columns = [
         "id",
@@ -112,9 +112,9 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     ];
     each(&database, sink, SUMMARIES, &columns, |sink, row| {
         let line = summary(row);
-        give(&database, sink, &sessions, SUMMARIES, "memory_session_id", row, line)
+        add_line(&database, sink, &sessions, SUMMARIES, "memory_session_id", row, line)
     })?;
-    sink.pass("pending_messages", "not processed yet, and contained in the transcripts", database.count("pending_messages"));
+    sink.skip("pending_messages", "not processed yet, and contained in the transcripts", database.count("pending_messages"));
     Ok(())
 }
 
@@ -135,7 +135,7 @@ fn each(
 }
 
 /// Completes a line with project, session and time, and passes it on.
-fn give(
+fn add_line(
     database: &Database,
     sink: &mut Sink<'_>,
     sessions: &Sessions,
@@ -153,7 +153,7 @@ fn give(
         created: row.time("created_at_epoch").or_else(|| row.time("created_at")).or(database.modified),
         ..line
     };
-    sink.memory(Row { what: table, place: format!("row {}", row.number), line })
+    sink.add_memory(Row { what: table, place: format!("row {}", row.number), line })
 }
 
 /// Converts an observation. Fixes, decisions and discoveries keep their type; other observations, about what was built
@@ -190,8 +190,10 @@ fn observation(row: &Record) -> Line {
 }
 
 fn summary(row: &Record) -> Line {
-    let told: Vec<String> =
-        TOLD.iter().filter_map(|(column, label)| row.text(column).map(|text| format!("{label}: {text}"))).collect();
+    let told: Vec<String> = SUMMARY_COLUMNS
+        .iter()
+        .filter_map(|(column, label)| row.text(column).map(|text| format!("{label}: {text}")))
+        .collect();
     let title = ["completed", "request", "learned"].iter().find_map(|column| row.text(column)).unwrap_or_default();
     let mut files = row.list("files_edited");
     files.extend(row.list("files_read"));

@@ -12,20 +12,20 @@ use jiff::tz::TimeZone;
 use super::database::{Database, Row as Record, RowTime as _};
 use super::markdown::{self, Section};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, project_around, text_of};
+use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, enclosing_project, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::sha256_parts;
 
 /// The longest line about a tool call, characters.
-const MOST_USE: usize = 300;
+const MAX_USE_CHARS: usize = 300;
 
 /// Words in the headings of its Markdown files, and the types they stand for.
 const HEADINGS: [(&str, &str); 4] =
     [("error fix", "error_fix"), ("session summary", "session_summary"), ("decision", "decision"), ("learning", "learning")];
 
 pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
-    let project = project_around(source, ".jikime");
+    let project = enclosing_project(source, ".jikime");
     let mut contents = HashSet::new();
     if source.is_file() {
         match Database::open(source) {
@@ -33,8 +33,8 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
                 memories(&database, sink, project.as_deref(), &mut contents)?;
                 knowledge(&database, sink, project.as_deref(), &mut contents)?;
                 history(&database, sink, project.as_deref(), &mut contents)?;
-                sink.pass("chunks", "an index of the Markdown beside it", database.count("chunks"));
-                sink.pass("embedding_cache", "vectors of another model", database.count("embedding_cache"));
+                sink.skip("chunks", "an index of the Markdown beside it", database.count("chunks"));
+                sink.skip("embedding_cache", "vectors of another model", database.count("embedding_cache"));
             }
             Ok(_) => sink.fail("", "", "it has none of jikime-adk's tables"),
             Err(why) => sink.fail("", "", why),
@@ -47,7 +47,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
 }
 
 /// Returns a hash that identifies a text: the database and the Markdown may differ in white space.
-fn mark(content: &str) -> [u8; 32] {
+fn content_hash(content: &str) -> [u8; 32] {
     sha256_parts(&[&content.split_whitespace().collect::<Vec<_>>().join(" ")])
 }
 
@@ -84,7 +84,7 @@ fn memories(
                 return Ok(());
             }
         };
-        contents.insert(mark(&content));
+        contents.insert(content_hash(&content));
         let importance = match kind.as_str() {
             "decision" | "error_fix" => 0.6,
             _ => 0.5,
@@ -100,7 +100,7 @@ fn memories(
             created: row.time("created_at").or(database.modified),
             ..Line::default()
         };
-        sink.memory(Row { what: TABLE, place, line })
+        sink.add_memory(Row { what: TABLE, place, line })
     })?;
     for reason in broken {
         sink.fail(TABLE, "", reason);
@@ -130,7 +130,7 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
         match row.content("content") {
             Ok(Some(text)) => {
                 let text = match entry.role {
-                    Role::Use => cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MOST_USE).to_owned(),
+                    Role::Use => cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_USE_CHARS).to_owned(),
                     Role::Prompt | Role::Answer => text,
                 };
                 parts.push(text);
@@ -138,17 +138,17 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
                     lead = Some((entry, row));
                 }
             }
-            Ok(None) => sink.pass(TABLE, "empty", 1),
+            Ok(None) => sink.skip(TABLE, "empty", 1),
             Err(reason) => sink.fail(TABLE, &place, reason),
         }
     }
     let Some((entry, row)) = lead else { return Ok(()) };
     if sink.is_read(session)? {
-        sink.pass(TABLE, "its session was read from the transcript", parts.len() as u64);
+        sink.skip(TABLE, "its session was read from the transcript", parts.len() as u64);
         return Ok(());
     }
     for _ in 1..parts.len() {
-        sink.join(TABLE);
+        sink.count_merged(TABLE);
     }
     let line = Line {
         id: Some(format!("memory:{}", row.id())),
@@ -161,7 +161,7 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
         created: entry.at.or(database.modified),
         ..Line::default()
     };
-    sink.memory(Row { what: TABLE, place: format!("row {}", entry.number), line })
+    sink.add_memory(Row { what: TABLE, place: format!("row {}", entry.number), line })
 }
 
 fn knowledge(
@@ -184,7 +184,7 @@ fn knowledge(
                 return Ok(());
             }
         };
-        contents.insert(mark(&content));
+        contents.insert(content_hash(&content));
         let line = Line {
             id: Some(format!("knowledge:{}", row.id())),
             project: sink.folder(row.text("project_dir").or_else(|| project.map(str::to_owned))),
@@ -196,7 +196,7 @@ fn knowledge(
             created: row.time("updated_at").or_else(|| row.time("created_at")).or(database.modified),
             ..Line::default()
         };
-        sink.memory(Row { what: TABLE, place, line })
+        sink.add_memory(Row { what: TABLE, place, line })
     })?;
     for reason in broken {
         sink.fail(TABLE, "", reason);
@@ -219,7 +219,7 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
                 return Ok(());
             }
         };
-        contents.insert(mark(&content));
+        contents.insert(content_hash(&content));
         let session = row.text("session_id").unwrap_or_default();
         let line = Line {
             id: Some(format!("session:{session}")),
@@ -233,7 +233,7 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
             created: row.time("ended_at").or_else(|| row.time("started_at")).or(database.modified),
             session,
         };
-        sink.memory(Row { what: TABLE, place, line })
+        sink.add_memory(Row { what: TABLE, place, line })
     })?;
     for reason in broken {
         sink.fail(TABLE, "", reason);
@@ -265,7 +265,7 @@ fn day_of(path: &Path) -> Option<Date> {
 /// Reads the sections of a file that are not in the database.
 fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &HashSet<[u8; 32]>) -> Result<()> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (text, modified) = match text_of(file, MOST_FILE) {
+    let (text, modified) = match read_text(file, MAX_FILE_BYTES) {
         Ok(read) => read,
         Err(reason) => {
             sink.fail(&name, "", reason);
@@ -280,35 +280,35 @@ fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &
         // A day's other sections are a record of prompts, which are in the table too. Everything in `MEMORY.md` was put
         // there on purpose.
         let Some(kind) = kind.or(day.is_none().then_some("learning")) else {
-            sink.pass(&name, "a record of the day, also in the table", 1);
+            sink.skip(&name, "a record of the day, also in the table", 1);
             continue;
         };
         let content = section.body.trim();
         if content.is_empty() {
-            sink.pass(&name, "empty", 1);
+            sink.skip(&name, "empty", 1);
             continue;
         }
-        if contents.contains(&mark(content)) {
-            sink.pass(&name, "also in the table", 1);
+        if contents.contains(&content_hash(content)) {
+            sink.skip(&name, "also in the table", 1);
             continue;
         }
         let line = Line {
-            id: Some(format!("{name}:{}", super::short_mark(&[&section.heading, content]))),
+            id: Some(format!("{name}:{}", super::short_hash(&[&section.heading, content]))),
             project: sink.folder(project.map(str::to_owned)),
             kind: kind.into(),
             title: title_of(content),
             content: content.to_owned(),
             importance: 0.5,
-            created: day.and_then(|day| moment(day, &section)).or(modified),
+            created: day.and_then(|day| parse_time(day, &section)).or(modified),
             ..Line::default()
         };
-        sink.memory(Row { what: &name, place, line })?;
+        sink.add_memory(Row { what: &name, place, line })?;
     }
     Ok(())
 }
 
 /// Returns the day with the time of day in the heading, in this machine's time zone, as its author wrote it.
-fn moment(day: Date, section: &Section) -> Option<Timestamp> {
+fn parse_time(day: Date, section: &Section) -> Option<Timestamp> {
     let words = section.heading.split(|c: char| !c.is_ascii_digit() && c != ':');
     let time = words.filter(|word| word.contains(':')).find_map(|word| word.parse::<Time>().ok()).unwrap_or_default();
     let zoned = day.to_datetime(time).to_zoned(TimeZone::system()).ok()?;

@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use super::database::{Database, Row as Record, RowTime as _};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE, text_of};
+use super::{Row, Sink, TURN, TURN_IMPORTANCE, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 
 /// The largest `projects.json` that is read, bytes.
-const MOST_PROJECTS: u64 = 16 << 20;
+const MAX_PROJECTS_FILE_BYTES: u64 = 16 << 20;
 
 /// The longest line about a tool call, characters.
-const MOST_USE: usize = 300;
+const MAX_USE_CHARS: usize = 300;
 
 /// The tables that make up turns, and the role of their rows.
 const TABLES: [(&str, Role); 3] = [("prompts", Role::Prompt), ("observations", Role::Use), ("responses", Role::Answer)];
@@ -45,14 +45,14 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let whose = |session: &str| sessions.get(session).and_then(|it| it.project.clone()).or_else(|| own.clone());
     turns(&database, sink, &sessions, &whose)?;
     summaries(&database, sink, &sessions, &whose)?;
-    sink.pass("settings", "settings of jikime-mem", database.count("settings"));
+    sink.skip("settings", "settings of jikime-mem", database.count("settings"));
     Ok(())
 }
 
 /// Returns the project that the database belongs to: since 1.5.0 `projects.json` maps the database's folder to it.
 fn project_of(source: &Path) -> Option<String> {
     let folder = source.parent()?;
-    let (text, _) = text_of(&folder.parent()?.parent()?.join("projects.json"), MOST_PROJECTS).ok()?;
+    let (text, _) = read_text(&folder.parent()?.parent()?.join("projects.json"), MAX_PROJECTS_FILE_BYTES).ok()?;
     let known: Value = serde_json::from_str(&text).ok()?;
     let path = known.get("projects")?.get(folder.file_name()?.to_str()?)?.get("path")?.as_str()?;
     Some(path.to_owned()).filter(|path| !path.trim().is_empty())
@@ -66,12 +66,12 @@ fn sessions(database: &Database, sink: &mut Sink<'_>) -> Result<HashMap<String, 
     let columns = ["id", "session_id", "project_path", "started_at"];
     let broken = database.rows("sessions", &columns, |row| {
         let session = Session { project: row.text("project_path"), started: row.time("started_at") };
-        sink.pass("sessions", "only assigns other rows to a project", 1);
+        sink.skip("sessions", "only assigns other rows to a project", 1);
         // Prisma's generation also links by `session_id`; `id` is a fallback for rows that were linked by hand.
         if let Some(id) = row.text("session_id").or_else(|| row.text("id")) {
             sessions.insert(id, session);
         }
-        Ok(())
+        anyhow::Ok(())
     })?;
     for reason in broken {
         sink.fail("sessions", "", reason);
@@ -94,7 +94,7 @@ fn turns(
             let (id, prompt) = (row.id(), row.text("prompt_id"));
             let entry = Entry { role, number: row.number, id, at: row.time("timestamp"), prompt };
             all.add(row.text("session_id").unwrap_or_default(), entry);
-            Ok(())
+            anyhow::Ok(())
         })?;
         for reason in broken {
             sink.fail(table, "", reason);
@@ -138,20 +138,20 @@ fn one(
                 }
                 parts.push(text);
             }
-            Ok(None) if entry.role == Role::Use => sink.pass(table, "a tool call with nothing to remember", 1),
-            Ok(None) => sink.pass(table, "empty", 1),
+            Ok(None) if entry.role == Role::Use => sink.skip(table, "a tool call with nothing to remember", 1),
+            Ok(None) => sink.skip(table, "empty", 1),
             Err(reason) => sink.fail(table, &format!("row {}", entry.number), reason),
         }
     }
     let Some((entry, table, first)) = lead else { return Ok(()) };
     if sink.is_read(session)? {
         for table in joined.into_iter().chain([table]) {
-            sink.pass(table, "its session was read from the transcript", 1);
+            sink.skip(table, "its session was read from the transcript", 1);
         }
         return Ok(());
     }
     for table in joined {
-        sink.join(table);
+        sink.count_merged(table);
     }
     let line = Line {
         id: Some(format!("{}:{}", table.trim_end_matches('s'), entry.id)),
@@ -165,7 +165,7 @@ fn one(
         created: entry.at.or(started),
         ..Line::default()
     };
-    sink.memory(Row { what: table, place: format!("row {}", entry.number), line })
+    sink.add_memory(Row { what: table, place: format!("row {}", entry.number), line })
 }
 
 fn said(database: &Database, table: &str, number: i64) -> Result<Option<String>, String> {
@@ -191,10 +191,10 @@ fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Opt
         return Ok(Some(told));
     }
     let line = match tool.as_str() {
-        "Bash" => field("command").map(|command| format!("`{}`", cut(&one_line(command), MOST_USE))),
-        "Task" | "Agent" => field("description").map(|what| cut(&one_line(what), MOST_USE).to_owned()),
-        "WebSearch" => field("query").map(|query| cut(&one_line(query), MOST_USE).to_owned()),
-        "WebFetch" => field("url").map(|url| cut(url, MOST_USE).to_owned()),
+        "Bash" => field("command").map(|command| format!("`{}`", cut(&one_line(command), MAX_USE_CHARS))),
+        "Task" | "Agent" => field("description").map(|what| cut(&one_line(what), MAX_USE_CHARS).to_owned()),
+        "WebSearch" => field("query").map(|query| cut(&one_line(query), MAX_USE_CHARS).to_owned()),
+        "WebFetch" => field("url").map(|url| cut(url, MAX_USE_CHARS).to_owned()),
         _ if changes => files.last().map(|file| format!("{tool} {file}")),
         _ => None,
     };
@@ -233,7 +233,7 @@ fn summaries(
         let content = match (written, counted) {
             (Some(text), _) | (None, Ok(Some(text))) => text,
             (None, Ok(None)) => {
-                sink.pass(TABLE, "empty", 1);
+                sink.skip(TABLE, "empty", 1);
                 return Ok(());
             }
             (None, Err(reason)) => {
@@ -254,7 +254,7 @@ fn summaries(
             session,
             ..Line::default()
         };
-        sink.memory(Row { what: TABLE, place, line })
+        sink.add_memory(Row { what: TABLE, place, line })
     })?;
     for reason in broken {
         sink.fail(TABLE, "", reason);

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{MOST_FILE, Row, Sink, TURN, TURN_IMPORTANCE, short_mark, text_of};
+use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, read_text, short_hash};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 
@@ -35,7 +35,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
 /// Imports one file. `name` identifies the file; `kind` is the type if the file names none.
 pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &str, sink: &mut Sink<'_>) -> Result<()> {
     const WHAT: &str = "Markdown";
-    let (text, modified) = match text_of(source, MOST_FILE) {
+    let (text, modified) = match read_text(source, MAX_FILE_BYTES) {
         Ok(read) => read,
         Err(reason) => {
             sink.fail(WHAT, name, reason);
@@ -52,14 +52,14 @@ pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &st
         importance: if kind == TURN { TURN_IMPORTANCE } else { 0.5 },
         kind,
         keywords,
-        created: front.one("created").and_then(|it| moment(&it)).or(modified),
+        created: front.one("created").and_then(|it| parse_time(&it)).or(modified),
         ..Line::default()
     };
     let title = front.one("title").unwrap_or_default();
     if body.len() <= LONG {
         let title = if title.is_empty() { title_of(body) } else { title };
-        let line = Line { id: Some(short_mark(&[name])), title, content: body.to_owned(), ..common };
-        return sink.memory(Row { what: WHAT, place: format!("line {first}"), line });
+        let line = Line { id: Some(short_hash(&[name])), title, content: body.to_owned(), ..common };
+        return sink.add_memory(Row { what: WHAT, place: format!("line {first}"), line });
     }
     let mut seen = std::collections::HashMap::new();
     for section in sections(body, DEEPEST) {
@@ -71,12 +71,12 @@ pub(super) fn file(source: &Path, name: &str, project: Option<String>, kind: &st
         *times += 1;
         let heading = if section.heading.is_empty() { title_of(&section.body) } else { section.heading.clone() };
         let line = Line {
-            id: Some(short_mark(&[name, &section.heading, &times.to_string()])),
+            id: Some(short_hash(&[name, &section.heading, &times.to_string()])),
             title: if title.is_empty() { heading } else { format!("{title}: {heading}") },
             content: section.body,
             ..common.clone()
         };
-        sink.memory(Row { what: WHAT, place: format!("line {}", first + section.line - 1), line })?;
+        sink.add_memory(Row { what: WHAT, place: format!("line {}", first + section.line - 1), line })?;
     }
     Ok(())
 }
@@ -164,8 +164,8 @@ fn unquoted(text: &str) -> String {
     inside.unwrap_or(text).to_owned()
 }
 
-fn moment(text: &str) -> Option<Timestamp> {
-    line::moment(&Value::String(text.to_owned())).ok().flatten()
+fn parse_time(text: &str) -> Option<Timestamp> {
+    line::parse_time(&Value::String(text.to_owned())).ok().flatten()
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ mod claude_mem;
 mod database;
 mod jikime_adk;
 mod jikime_mem;
-mod keeper;
 mod markdown;
+mod memory_keeper;
+mod normalize;
 mod openclaw;
 mod report;
 mod session_context;
 mod sources;
-mod tidy;
 mod turns;
 
 use std::collections::HashMap;
@@ -21,16 +21,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::line::Line;
-use super::{Importer, MOST_TOLD};
+use super::{Importer, MAX_LISTED_ERRORS};
 use crate::runtime::Runtime;
-pub use report::{Moved, Part, Trouble};
-pub use sources::{Nothing, find};
+use normalize::{TURN, TURN_IMPORTANCE, normalize_line, split};
+pub use report::{PartReport, SourceError, SystemReport};
+pub use sources::{NothingFound, find};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
-use throughline_platform::{files, paths};
+use throughline_platform::{metadata, paths};
 use throughline_store::Store;
-use tidy::{TURN, TURN_IMPORTANCE, split, tidy};
 
 /// A system to import from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl System {
             Self::JikimeAdk => jikime_adk::read(source, sink),
             Self::ClaudeMem => claude_mem::read(source, sink),
             Self::OpenClaw => openclaw::read(source, sink),
-            Self::MemoryKeeper => keeper::read(source, sink),
+            Self::MemoryKeeper => memory_keeper::read(source, sink),
             Self::SessionContext => session_context::read(source, sink),
             Self::Markdown => markdown::read(source, sink),
         }
@@ -90,7 +90,7 @@ pub fn run(
     sources: &[PathBuf],
     default: Option<&Path>,
     mut progress: impl FnMut(u64),
-) -> Result<Moved> {
+) -> Result<SystemReport> {
     let here = std::env::current_dir().unwrap_or_default();
     let known = match &store {
         Some(store) => store.all_projects()?,
@@ -98,7 +98,7 @@ pub fn run(
     };
     let fallback = match default {
         Some(folder) => Some(folder.to_string_lossy().into_owned()),
-        None => sources::stands_for(system),
+        None => sources::fallback_project(system),
     };
     let mut sink = Sink {
         importer: Importer::new(runtime, store, !dry_run, default.unwrap_or(&here))?,
@@ -107,7 +107,7 @@ pub fn run(
         fallback,
         names: base_names(&known),
         sessions: HashMap::new(),
-        report: Moved { from: system.name().into(), dry_run, ..Moved::default() },
+        report: SystemReport { from: system.name().into(), dry_run, ..SystemReport::default() },
         file: String::new(),
         progress: &mut progress,
     };
@@ -146,7 +146,7 @@ struct Sink<'a> {
     names: HashMap<String, Option<PathBuf>>,
     /// For each session, whether its own transcript was read.
     sessions: HashMap<String, bool>,
-    report: Moved,
+    report: SystemReport,
     /// The source that is being read, as it is displayed.
     file: String,
     progress: &'a mut dyn FnMut(u64),
@@ -164,10 +164,10 @@ struct Row<'a> {
 
 impl Sink<'_> {
     /// Returns the part of the report about `what` in the current source.
-    fn part(&mut self, what: &str) -> &mut Part {
+    fn part(&mut self, what: &str) -> &mut PartReport {
         let parts = &mut self.report.parts;
         let at = parts.iter().rposition(|part| part.source == self.file && part.what == what).unwrap_or_else(|| {
-            parts.push(Part { source: self.file.clone(), what: what.into(), ..Part::default() });
+            parts.push(PartReport { source: self.file.clone(), what: what.into(), ..PartReport::default() });
             parts.len() - 1
         });
         &mut parts[at]
@@ -180,7 +180,7 @@ impl Sink<'_> {
     }
 
     /// Counts rows that make no memory.
-    fn pass(&mut self, what: &str, why: &str, rows: u64) {
+    fn skip(&mut self, what: &str, why: &str, rows: u64) {
         if rows == 0 {
             return;
         }
@@ -190,7 +190,7 @@ impl Sink<'_> {
     }
 
     /// Counts a row that is merged into the memory of another.
-    fn join(&mut self, what: &str) {
+    fn count_merged(&mut self, what: &str) {
         self.read(what, 1);
         self.part(what).joined += 1;
         self.report.joined += 1;
@@ -201,9 +201,9 @@ impl Sink<'_> {
         self.read(what, 1);
         self.part(what).failed += 1;
         self.report.failed += 1;
-        if self.report.errors.len() < MOST_TOLD {
+        if self.report.errors.len() < MAX_LISTED_ERRORS {
             let place = [self.file.as_str(), what, place].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>();
-            self.report.errors.push(Trouble { place: place.join(", "), reason: reason.into() });
+            self.report.errors.push(SourceError { place: place.join(", "), reason: reason.into() });
         }
     }
 
@@ -248,23 +248,23 @@ impl Sink<'_> {
     }
 
     /// Takes a row that makes a memory, or several if its text is too long.
-    fn memory(&mut self, row: Row<'_>) -> Result<()> {
+    fn add_memory(&mut self, row: Row<'_>) -> Result<()> {
         let Row { what, place, mut line } = row;
         line.content = line.content.trim().into();
         if line.content.is_empty() {
-            self.pass(what, "empty", 1);
+            self.skip(what, "empty", 1);
             return Ok(());
         }
         if line.kind == TURN && self.is_read(&line.session)? {
-            self.pass(what, "its session was read from the transcript", 1);
+            self.skip(what, "its session was read from the transcript", 1);
             return Ok(());
         }
-        tidy(&mut line, self.system);
+        normalize_line(&mut line, self.system);
         let lines = split(line);
         let more = lines.len() as u64 - 1;
         for line in lines {
             let (kind, created) = (line.kind.clone(), line.created);
-            if let Err(reason) = self.importer.take(line)? {
+            if let Err(reason) = self.importer.add(line)? {
                 self.fail(what, &place, reason);
                 return Ok(());
             }
@@ -278,7 +278,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Moved> {
+    fn finish(self) -> Result<SystemReport> {
         let (mut moved, stored) = (self.report, self.importer.finish()?);
         moved.memories = stored.memories;
         moved.seen_again = stored.seen_again;
@@ -290,22 +290,22 @@ impl Sink<'_> {
 }
 
 /// The largest text file that is read, bytes.
-const MOST_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Returns a short hash of these texts.
-fn short_mark(texts: &[&str]) -> String {
+fn short_hash(texts: &[&str]) -> String {
     hex(&sha256_parts(texts)[..12])
 }
 
 /// Returns the project in which a system keeps its folder: the parent of the last folder of that name above `source`.
-fn project_around(source: &Path, folder: &str) -> Option<String> {
+fn enclosing_project(source: &Path, folder: &str) -> Option<String> {
     let source = std::path::absolute(source).ok()?;
     let around = source.ancestors().find(|it| it.file_name().is_some_and(|name| name == folder))?.parent()?;
     Some(around.to_string_lossy().into_owned())
 }
 
 /// Reads a text file of at most `most` bytes. Returns its text and when it was last modified, or why it cannot be read.
-fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timestamp>), String> {
+fn read_text(file: &Path, most: u64) -> std::result::Result<(String, Option<Timestamp>), String> {
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
     let meta = fs::metadata(file).map_err(cannot)?;
     if !meta.is_file() {
@@ -317,7 +317,7 @@ fn text_of(file: &Path, most: u64) -> std::result::Result<(String, Option<Timest
     let bytes = fs::read(file).map_err(cannot)?;
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1))?;
-    Ok((text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text), files::modified(&meta)))
+    Ok((text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text), metadata::modified_ms(&meta)))
 }
 
 #[cfg(test)]
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_name_is_the_one_known_folder_of_that_name() {
-        let folder = |path: &str| Project::of(Path::new(path));
+        let folder = |path: &str| Project::discover(Path::new(path));
         let known =
             [folder("/no/a/shop"), folder("/no/a/app"), folder("/no/b/app"), Project::named("app2"), folder("/no/app2")];
         let names = base_names(&known);

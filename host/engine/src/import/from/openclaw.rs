@@ -31,9 +31,9 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let mut times: HashMap<String, Timestamp> = HashMap::new();
     if database.has("files") {
         let broken = database.rows("files", &["path", "mtime"], |row| {
-            sink.pass("files", "only describes the chunks", 1);
+            sink.skip("files", "only describes the chunks", 1);
             times.extend(row.text("path").zip(row.time("mtime")));
-            Ok(())
+            anyhow::Ok(())
         })?;
         for reason in broken {
             sink.fail("files", "", reason);
@@ -47,7 +47,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         let place = format!("row {}", row.number);
         let path = row.text("path").unwrap_or_default();
         if looked(&path) {
-            sink.pass("chunks", "its file is read directly", 1);
+            sink.skip("chunks", "its file is read directly", 1);
             return Ok(());
         }
         let content = match row.content("text") {
@@ -69,7 +69,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
             created: times.get(&path).copied().or_else(|| row.time("updated_at")).or(database.modified),
             ..Line::default()
         };
-        sink.memory(Row { what: "chunks", place, line })
+        sink.add_memory(Row { what: "chunks", place, line })
     })?;
     for reason in broken {
         sink.fail("chunks", "", reason);

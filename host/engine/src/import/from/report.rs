@@ -10,7 +10,7 @@ use throughline_model::contract::Timestamp;
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Trouble {
+pub struct SourceError {
     /// The file, and the table and row in it.
     pub place: String,
     /// The reason, without any text of the source itself.
@@ -20,7 +20,7 @@ pub struct Trouble {
 /// A table or a kind of file in a source, and what became of its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Part {
+pub struct PartReport {
     /// The file.
     pub source: String,
     /// The table or kind of file, such as `prompts`.
@@ -48,14 +48,14 @@ pub struct Part {
 /// Serializes a time as RFC 3339, like all times in JSON output.
 #[expect(clippy::ref_option, reason = "serde hands over references")]
 fn written<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> std::result::Result<S::Ok, S::Error> {
-    at.map(runtime::stamp).serialize(to)
+    at.map(runtime::format_timestamp).serialize(to)
 }
 
 /// The result of importing from another system. `rows` plus `cut` equals the sum of `joined`, `passed_over`, `failed`
 /// and, unless it was a dry run, `memories`, `seen_again`, `known`, `forgotten` and `left_out`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Moved {
+pub struct SystemReport {
     /// The system's name.
     pub from: String,
     /// Whether this was a dry run, which stores nothing.
@@ -83,7 +83,7 @@ pub struct Moved {
     /// Rows that could not be used, and parts that could not be read.
     pub failed: u64,
     /// The first of these errors.
-    pub errors: Vec<Trouble>,
+    pub errors: Vec<SourceError>,
     /// The same by file and table.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartReport>,
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{MOST_FILE, Row, Sink, project_around, short_mark, text_of};
+use super::{MAX_FILE_BYTES, Row, Sink, enclosing_project, read_text, short_hash};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 
 /// The parts of the summary: their JSON pointers, and their labels in English and Korean.
-const TOLD: [(&str, &str, &str); 6] = [
+const SUMMARY_PARTS: [(&str, &str, &str); 6] = [
     ("/goal/current_objective", "Objective", "목표"),
     ("/progress/done", "Done", "완료"),
     ("/progress/current", "In progress", "진행 중"),
@@ -21,7 +21,7 @@ const TOLD: [(&str, &str, &str); 6] = [
 ];
 
 pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
-    let (text, modified) = match text_of(source, MOST_FILE) {
+    let (text, modified) = match read_text(source, MAX_FILE_BYTES) {
         Ok(read) => read,
         Err(reason) => {
             sink.fail("", "", reason);
@@ -41,11 +41,11 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     };
     let session = one(&value, "/meta/session_id").unwrap_or_default();
     if !session.is_empty() && sink.is_own(&session)? {
-        sink.pass("session", "this program wrote it", 1);
+        sink.skip("session", "this program wrote it", 1);
         return Ok(());
     }
-    let saved = moment(one(&value, "/meta/saved_at")).or(modified);
-    let around = project_around(source, ".claude");
+    let saved = parse_time(one(&value, "/meta/saved_at")).or(modified);
+    let around = enclosing_project(source, ".claude");
     let common = Line {
         project: sink.folder(one(&value, "/meta/project").filter(|path| path.starts_with('/')).or(around)),
         session: session.clone(),
@@ -54,11 +54,11 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         ..Line::default()
     };
     if source.extension().is_some_and(|end| end == "bak") && session_beside(source) == Some(session.clone()) {
-        sink.pass("session", "an earlier state of the same session", 1);
+        sink.skip("session", "an earlier state of the same session", 1);
         return Ok(());
     }
-    let name = |parts: &[&str]| Some(short_mark(&[&[session.as_str()], parts].concat()));
-    let give = |sink: &mut Sink<'_>, what: &str, line: Line| sink.memory(Row { what, place: String::new(), line });
+    let name = |parts: &[&str]| Some(short_hash(&[&[session.as_str()], parts].concat()));
+    let give = |sink: &mut Sink<'_>, what: &str, line: Line| sink.add_memory(Row { what, place: String::new(), line });
 
     let content = summary(&value);
     let line = Line {
@@ -71,7 +71,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     };
     give(sink, "session", line)?;
     for decision in list(&value, "/decisions") {
-        let content = decided(decision);
+        let content = format_decision(decision);
         let line = Line {
             id: name(&["decision", &content]),
             kind: "decision".into(),
@@ -89,7 +89,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
             title: title_of(&content),
             content,
             files: one(found, "/file").into_iter().collect(),
-            created: moment(one(found, "/timestamp")).or(saved),
+            created: parse_time(one(found, "/timestamp")).or(saved),
             ..common.clone()
         };
         give(sink, "discoveries", line)?;
@@ -103,7 +103,7 @@ pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
 
 /// Returns the session of the file that this backup belongs to.
 fn session_beside(backup: &Path) -> Option<String> {
-    let (text, _) = text_of(&backup.with_extension(""), MOST_FILE).ok()?;
+    let (text, _) = read_text(&backup.with_extension(""), MAX_FILE_BYTES).ok()?;
     one(&serde_json::from_str(&text).ok()?, "/meta/session_id")
 }
 
@@ -120,8 +120,8 @@ fn texts(value: &Value, pointer: &str) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-fn moment(text: Option<String>) -> Option<Timestamp> {
-    line::moment(&Value::String(text?)).ok().flatten()
+fn parse_time(text: Option<String>) -> Option<Timestamp> {
+    line::parse_time(&Value::String(text?)).ok().flatten()
 }
 
 fn is_korean(text: &str) -> bool {
@@ -133,7 +133,7 @@ fn summary(value: &Value) -> String {
     let request = one(value, "/goal/original_request");
     let korean = request.as_deref().is_some_and(is_korean);
     let mut parts: Vec<String> = request.iter().cloned().collect();
-    for (pointer, english, hangul) in TOLD {
+    for (pointer, english, hangul) in SUMMARY_PARTS {
         let label = if korean { hangul } else { english };
         match one(value, pointer) {
             Some(text) if Some(&text) != request.as_ref() => parts.push(format!("{label}: {text}")),
@@ -150,7 +150,7 @@ fn summary(value: &Value) -> String {
 }
 
 /// Returns a decision with its reason and the rejected alternatives.
-fn decided(decision: &Value) -> String {
+fn format_decision(decision: &Value) -> String {
     let what = one(decision, "/what").or_else(|| decision.as_str().map(str::to_owned)).unwrap_or_default();
     let korean = is_korean(&what);
     let (why, rejected) = if korean { ("이유", "버린 안") } else { ("Why", "Rejected") };

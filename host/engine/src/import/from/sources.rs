@@ -7,7 +7,7 @@ use super::System;
 use throughline_platform::paths::Paths;
 
 /// A place where one kind of file of a system usually lies.
-struct Usual {
+struct DefaultLocation {
     /// Whether the folder is below the user's home, the agent's folder, or each project.
     root: Root,
     /// The folder below the root.
@@ -23,12 +23,12 @@ enum Root {
     Project,
 }
 
-const fn usual(root: Root, folder: &'static str, files: &'static [&'static str]) -> Usual {
-    Usual { root, folder, files }
+const fn usual(root: Root, folder: &'static str, files: &'static [&'static str]) -> DefaultLocation {
+    DefaultLocation { root, folder, files }
 }
 
 impl System {
-    fn usual(self) -> &'static [Usual] {
+    fn default_locations(self) -> &'static [DefaultLocation] {
         match self {
             Self::JikimeMem => {
                 const {
@@ -69,13 +69,13 @@ impl System {
 
 /// The error if nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nothing {
+pub struct NothingFound {
     /// The places that were searched, or the one that was named.
     pub places: Vec<PathBuf>,
 }
 
 /// Returns the project of rows that name none; `None` for the project of the current folder.
-pub(super) fn stands_for(system: System) -> Option<String> {
+pub(super) fn fallback_project(system: System) -> Option<String> {
     match system {
         System::Markdown | System::SessionContext => None,
         system => Some(system.name().to_owned()),
@@ -84,7 +84,12 @@ pub(super) fn stands_for(system: System) -> Option<String> {
 
 /// Returns the files to read: those of the named place, or of the usual places. `projects` are the project folders to
 /// search.
-pub fn find(system: System, named: Option<&Path>, paths: &Paths, projects: &[PathBuf]) -> Result<Vec<PathBuf>, Nothing> {
+pub fn find(
+    system: System,
+    named: Option<&Path>,
+    paths: &Paths,
+    projects: &[PathBuf],
+) -> Result<Vec<PathBuf>, NothingFound> {
     let mut found = Vec::new();
     let mut looked = Vec::new();
     if let Some(named) = named {
@@ -94,14 +99,14 @@ pub fn find(system: System, named: Option<&Path>, paths: &Paths, projects: &[Pat
         } else if system == System::Markdown {
             markdown(named, &mut found);
         } else {
-            for usual in system.usual() {
+            for usual in system.default_locations() {
                 for folder in [named.to_path_buf(), named.join(usual.folder)] {
-                    within(system, usual, &folder, &mut found);
+                    find_in(system, usual, &folder, &mut found);
                 }
             }
         }
     } else {
-        for usual in system.usual() {
+        for usual in system.default_locations() {
             let roots = match usual.root {
                 Root::Home => std::slice::from_ref(&paths.home),
                 Root::Agent => std::slice::from_ref(&paths.claude),
@@ -110,16 +115,16 @@ pub fn find(system: System, named: Option<&Path>, paths: &Paths, projects: &[Pat
             for root in roots {
                 let folder = root.join(usual.folder);
                 looked.extend(usual.files.iter().map(|file| folder.join(file)));
-                within(system, usual, &folder, &mut found);
+                find_in(system, usual, &folder, &mut found);
             }
         }
     }
     let mut seen = std::collections::HashSet::new();
     found.retain(|path| path.canonicalize().is_ok_and(|path| seen.insert(path)));
-    if found.is_empty() { Err(Nothing { places: looked }) } else { Ok(found) }
+    if found.is_empty() { Err(NothingFound { places: looked }) } else { Ok(found) }
 }
 
-fn within(system: System, usual: &Usual, folder: &Path, found: &mut Vec<PathBuf>) {
+fn find_in(system: System, usual: &DefaultLocation, folder: &Path, found: &mut Vec<PathBuf>) {
     let before = found.len();
     for file in usual.files {
         expand(folder, file, found);
@@ -140,7 +145,10 @@ fn expand(folder: &Path, pattern: &str, found: &mut Vec<PathBuf>) {
     let (part, rest) = pattern.split_once('/').map_or((pattern, None), |(part, rest)| (part, Some(rest)));
     let mut paths = if part.contains('*') {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.filter(|entry| fits(&entry.file_name().to_string_lossy(), part)).map(|entry| entry.path()).collect()
+        entries
+            .filter(|entry| matches_pattern(&entry.file_name().to_string_lossy(), part))
+            .map(|entry| entry.path())
+            .collect()
     } else {
         vec![folder.join(part)]
     };
@@ -155,13 +163,13 @@ fn expand(folder: &Path, pattern: &str, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns whether a name matches a pattern; each `*` stands for any text.
-fn fits(name: &str, pattern: &str) -> bool {
+fn matches_pattern(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(name) = name.strip_prefix(start) else { return false };
     if rest.is_empty() {
         return true;
     }
-    name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| fits(&name[at..], rest))
+    name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| matches_pattern(&name[at..], rest))
 }
 
 /// Adds all Markdown files below a folder. Hidden files and folders, those that start with `_`, and symbolic links are
@@ -199,7 +207,7 @@ mod tests {
             ("logbook.md", "logbook_*.md", false),
             ("anything", "*", true),
         ] {
-            assert_eq!(fits(name, pattern), yes, "{name} {pattern}");
+            assert_eq!(matches_pattern(name, pattern), yes, "{name} {pattern}");
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use super::{CommandError, Runtime, output};
-use throughline_engine::hooks::PATIENCE;
-use throughline_engine::import::{self, Report};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::import::{self, ImportReport};
 use throughline_store::Access;
 
 /// The size of the read buffer, bytes.
@@ -18,7 +18,7 @@ const BUFFER: usize = 256 << 10;
 /// Imports a file of JSON lines and prints the result. Lines that name no project go to that of the folder `default`.
 pub(super) fn run(runtime: &Runtime, file: &Path, default: &Path, as_json: bool) -> Result<(), CommandError> {
     let (input, bytes) = open(file)?;
-    let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
+    let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let started = Instant::now();
     let bar = progress_bar(bytes);
     let outcome =
@@ -64,7 +64,7 @@ fn progress_bar(bytes: Option<u64>) -> ProgressBar {
     output::progress_bar(bytes, template)
 }
 
-fn print(report: &Report, took: Duration) -> Result<(), CommandError> {
+fn print(report: &ImportReport, took: Duration) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     for bad in &report.errors {

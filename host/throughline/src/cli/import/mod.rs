@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::error::CommandError;
 use super::memory;
 use super::output::{self, BOLD, DIM};
-use throughline_engine::hooks::PATIENCE;
-use throughline_engine::import::from::{self, Moved, Nothing, Part, System};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::import::from::{self, NothingFound, PartReport, System, SystemReport};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -144,7 +144,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut store = existing(&runtime)?;
     let sources = sources(&runtime, store.as_ref(), system, arguments)?;
     if !arguments.dry_run {
-        store = Some(runtime.store(Access::Write, PATIENCE * 4)?);
+        store = Some(runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?);
     }
     let started = Instant::now();
     let bar = output::progress_bar(None, "{spinner} {human_pos} rows, {elapsed}");
@@ -183,7 +183,7 @@ fn import_lines(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
 
 /// Opens the database if there is one.
 fn existing(runtime: &Runtime) -> Result<Option<Store>, CommandError> {
-    match runtime.store(Access::Existing, PATIENCE * 4) {
+    match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
         Ok(store) => Ok(Some(store)),
         Err(StoreError::Missing(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -206,11 +206,11 @@ fn sources(
         return Err(CommandError::new("Markdown has no usual place").hint("name a file or a folder"));
     }
     let here = memory::folder(arguments.project.as_deref())?;
-    let mut projects = vec![here.clone(), Project::of(&here).root];
+    let mut projects = vec![here.clone(), Project::discover(&here).root];
     if let Some(store) = store {
         projects.extend(store.all_projects()?.into_iter().map(|project| project.root).filter(|root| root.is_absolute()));
     }
-    from::find(system, named.as_deref(), paths, &projects).map_err(|Nothing { places }| {
+    from::find(system, named.as_deref(), paths, &projects).map_err(|NothingFound { places }| {
         let mut shown: Vec<String> = places.iter().map(|place| paths::display(place, &paths.home)).collect();
         shown.dedup();
         let more = shown.len().saturating_sub(MAX_PLACES_NAMED);
@@ -222,7 +222,7 @@ fn sources(
     })
 }
 
-fn print(moved: &Moved, took: Duration) -> Result<(), CommandError> {
+fn print(moved: &SystemReport, took: Duration) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     for trouble in &moved.errors {
@@ -261,7 +261,7 @@ fn print_counts(out: &mut impl Write, new: u64, known: u64, forgotten: u64, left
 }
 
 /// Prints what each file or table contains and what it becomes.
-fn print_parts(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+fn print_parts(out: &mut impl Write, parts: &[PartReport]) -> io::Result<()> {
     let mut source = None;
     let width = parts.iter().map(|part| output::columns(&part.what)).max().unwrap_or(0);
     for part in parts {
@@ -298,7 +298,7 @@ fn print_parts(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
 #[expect(dead_code, reason = "only its schema is used")]
 pub(super) enum Imported {
     /// From another system.
-    Moved(Moved),
+    Moved(SystemReport),
     /// From JSON lines.
-    Lines(throughline_engine::import::Report),
+    Lines(throughline_engine::import::ImportReport),
 }

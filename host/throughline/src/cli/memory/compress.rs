@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{CommandError, Runtime, Scope, Store};
-use throughline_engine::memory::compressing::{self, Folded};
-use throughline_store::Unfolded;
+use throughline_engine::memory::compression::{self, FoldedMemory};
+use throughline_store::UnfoldOutcome;
 
 /// Fold old unused memories into digests
 ///
@@ -50,12 +50,12 @@ pub(super) struct DecompressArguments {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Decompressed {
     /// The restored memories.
-    memories: Vec<Folded>,
+    memories: Vec<FoldedMemory>,
 }
 
 pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project()?;
-    let report = compressing::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
+    let report = compression::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;
     }
@@ -66,7 +66,7 @@ pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Argument
     for digest in &report.digests {
         let style = output::kind_style(&digest.kind);
         let (first, last) = (digest.sources.first(), digest.sources.last());
-        let day = |of: Option<&Folded>| of.map(|of| of.created_at.chars().take(10).collect()).unwrap_or_default();
+        let day = |of: Option<&FoldedMemory>| of.map(|of| of.created_at.chars().take(10).collect()).unwrap_or_default();
         let (first, last): (String, String) = (day(first), day(last));
         writeln!(
             out,
@@ -88,20 +88,20 @@ pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Argument
 
 pub(super) fn decompress(runtime: &Runtime, mut store: Store, arguments: &DecompressArguments) -> Result<(), CommandError> {
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
-    let mut memories: Vec<Folded> = Vec::new();
+    let mut memories: Vec<FoldedMemory> = Vec::new();
     for found in found {
         let id = output::clean_line(&found.memory.id);
         match store.unfold(&found.memory.id, runtime.now)? {
-            Unfolded::Back(back) => memories.extend(back.into_iter().map(Folded::from)),
+            UnfoldOutcome::Back(back) => memories.extend(back.into_iter().map(FoldedMemory::from)),
             // It was restored with a digest or memory that was named before.
-            Unfolded::NotFolded if memories.iter().any(|of| of.id == found.memory.id) => {}
-            Unfolded::Purged => {
+            UnfoldOutcome::NotFolded if memories.iter().any(|of| of.id == found.memory.id) => {}
+            UnfoldOutcome::Purged => {
                 return Err(CommandError::new(format!(
                     "{id} cannot be restored: the texts of the folded memories were deleted"
                 ))
                 .hint("only the lines of the digest are left; `throughline restore` restores a backup"));
             }
-            Unfolded::NotFolded => {
+            UnfoldOutcome::NotFolded => {
                 return Err(CommandError::new(format!("{id} is not a digest and was not folded into one"))
                     .hint("`throughline memory show` shows whether a memory is"));
             }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::output::{self, DIM};
 use super::{CommandError, Runtime, Store};
-use throughline_engine::memory::forgetting;
+use throughline_engine::memory::deletion;
 use throughline_model::contract::Memory;
 
 /// Delete memories for good
@@ -49,7 +49,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let memories = found.into_iter().map(|found| found.memory).collect();
     let deleted: Vec<DeletedMemory> =
-        forgetting::delete(runtime, &mut store, memories)?.into_iter().map(DeletedMemory::from).collect();
+        deletion::delete(runtime, &mut store, memories)?.into_iter().map(DeletedMemory::from).collect();
     super::warn_of_copies(store.path())?;
     if arguments.json {
         return output::json(&Deleted { deleted });

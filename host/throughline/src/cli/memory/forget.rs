@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::{CommandError, Runtime, Store, output};
-use throughline_engine::memory::forgetting::{self, Report};
+use throughline_engine::memory::deletion::{self, ForgetReport};
 use throughline_model::project::Project;
-use throughline_store::{Forgotten, Selection};
+use throughline_store::{ForgetCounts, Selection};
 
 /// Forget by words, session, project or time, for good
 ///
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let selection = selection(arguments)?;
-    let report = forgetting::forget(runtime, &mut store, &selection, arguments.yes)?;
+    let report = deletion::forget(runtime, &mut store, &selection, arguments.yes)?;
     if arguments.yes {
         super::warn_of_copies(store.path())?;
     }
@@ -55,9 +55,9 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     print(&report, arguments.dry_run)
 }
 
-fn print(report: &Report, is_dry_run: bool) -> Result<(), CommandError> {
+fn print(report: &ForgetReport, is_dry_run: bool) -> Result<(), CommandError> {
     let mut out = output::stdout();
-    let Forgotten { memories, sessions, notes, events } = report.forgotten;
+    let ForgetCounts { memories, sessions, notes, events } = report.forgotten;
     writeln!(
         out,
         "{} {}, {}, {} of other sessions, {}",
@@ -76,10 +76,10 @@ fn print(report: &Report, is_dry_run: bool) -> Result<(), CommandError> {
 
 fn selection(arguments: &Arguments) -> Result<Selection, CommandError> {
     let project = match &arguments.project {
-        Some(folder) => Some(Project::of(&super::folder(Some(folder))?).id),
+        Some(folder) => Some(Project::discover(&super::folder(Some(folder))?).id),
         None => None,
     };
-    let before = arguments.before.as_deref().map(forgetting::moment).transpose()?;
-    let words = arguments.words.as_deref().map(forgetting::words).transpose()?.unwrap_or_default();
+    let before = arguments.before.as_deref().map(deletion::parse_time).transpose()?;
+    let words = arguments.words.as_deref().map(deletion::parse_words).transpose()?.unwrap_or_default();
     Ok(Selection { project, session: arguments.session.clone(), before, words })
 }

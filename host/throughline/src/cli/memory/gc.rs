@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, Runtime, Scope, Store, output};
-use throughline_engine::memory::{compressing, forgetting};
+use throughline_engine::memory::{compression, deletion};
 use throughline_model::project::Project;
 
 /// A day, milliseconds.
@@ -82,10 +82,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
 }
 
 fn purge(runtime: &Runtime, mut store: Store, project: Option<&Project>, arguments: &Arguments) -> Result<(), CommandError> {
-    let purged = compressing::purge(runtime, &mut store, project, !arguments.dry_run)?;
+    let purged = compression::purge(runtime, &mut store, project, !arguments.dry_run)?;
     if !arguments.dry_run && purged > 0 {
         // Only this makes the file smaller.
-        forgetting::erase(&store, "purged")?;
+        deletion::clear_free_space(&store, "purged")?;
         super::warn_of_copies(store.path())?;
     }
     if arguments.json {

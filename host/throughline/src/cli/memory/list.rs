@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::{CommandError, Restriction, Runtime, Store, TableOptions};
 use throughline_engine::memory::types;
-use throughline_store::Filter;
+use throughline_store::MemoryFilter;
 
 /// List memories, newest first
 ///
@@ -39,8 +39,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         Some(beginning) => Some(super::resolve_session(store, beginning)?),
         None => None,
     };
-    let kinds = types::kinds(&restriction.types, store, project.as_ref())?;
-    let filter = Filter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
+    let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref())?;
+    let filter = MemoryFilter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,

@@ -24,12 +24,12 @@ pub(in crate::cli) use search::Arguments as SearchArguments;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use throughline_engine::backup;
-use throughline_engine::hooks::PATIENCE;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::paths;
-use throughline_store::{Access, EXTERNAL_ID, Found, SHARED_FROM, Store};
+use throughline_store::{Access, EXTERNAL_ID, MemoryRecord, SHARED_FROM, Store};
 
 /// Search, list, show, save, share and delete memories
 ///
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
     // Saving is the only command here that creates the database if there is none.
     let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
-    let store = runtime.store(access, PATIENCE * 4)?;
+    let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
     match arguments.command {
         Command::Search(arguments) => search::run(&runtime, &store, &arguments),
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 /// `throughline search`, which is `throughline memory search`.
 pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandError> {
     let runtime = super::runtime()?;
-    let store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     search::run(&runtime, &store, arguments)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +94,7 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandErr
 /// Warns that copies which a restore or a repair kept may still contain what was just deleted.
 pub(in crate::cli) fn warn_of_copies(store: &Path) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
-    for kept in backup::kept(store) {
+    for kept in backup::previous_databases(store) {
         writeln!(
             err,
             "warning: the older copy {} may still contain what you deleted; delete that file when you no longer need it",
@@ -128,7 +128,7 @@ impl Scope {
         {
             return Ok(Some(Project::named(name)));
         }
-        Ok(Some(Project::of(&folder(self.project.as_deref())?)))
+        Ok(Some(Project::discover(&folder(self.project.as_deref())?)))
     }
 }
 
@@ -297,7 +297,7 @@ fn excerpt(memory: &Memory) -> Vec<String> {
 }
 
 /// Returns the memory whose identifier is `id` or begins with it.
-fn find(store: &Store, id: &str) -> Result<Found, CommandError> {
+fn find(store: &Store, id: &str) -> Result<MemoryRecord, CommandError> {
     // Anything shorter is more likely a typing error than an identifier.
     const MIN_LENGTH: usize = 4;
     let unknown = || {
@@ -342,21 +342,15 @@ pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Records that a person or an agent looked at the memories, which keeps them from counting as old. If the record
-/// cannot be written, the result is still good, so the error is ignored.
-pub(super) fn record_lookup(runtime: &Runtime, store: &Store, ids: &[String]) {
-    let _ = store.relax().and_then(|()| store.mark_shown(ids, None, "lookup", runtime.now));
-}
-
 /// The schemas of what `throughline memory …` and `throughline search` print with `--json`.
 #[cfg(test)]
 pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
-        ("memory compress", of::<throughline_engine::memory::compressing::Report>()),
+        ("memory compress", of::<throughline_engine::memory::compression::CompressionReport>()),
         ("memory decompress", of::<compress::Decompressed>()),
         ("memory delete", of::<delete::Deleted>()),
-        ("memory forget", of::<throughline_engine::memory::forgetting::Report>()),
+        ("memory forget", of::<throughline_engine::memory::deletion::ForgetReport>()),
         ("memory gc", of::<gc::Collected>()),
         ("memory list", of::<Vec<Entry<'_>>>()),
         ("memory reindex", of::<reindex::Reindexed<'_>>()),

@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::{CommandError, Runtime, Store, output};
-use throughline_engine::reindex::{self, Progress, Report};
+use throughline_engine::reindex::{self, ReindexProgress, ReindexReport};
 
 /// Rebuild the search index if needed, and add missing vectors
 ///
@@ -39,8 +39,8 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let bar = progress_bar(store.memory_count()?, store.unembedded()?);
     let outcome = reindex::run(runtime, &mut store, arguments.force, None, &mut |progress| {
         let (what, count) = match progress {
-            Progress::Remaking(count) => ("index", count),
-            Progress::Embedding(count) => ("vectors", count),
+            ReindexProgress::Rebuilding(count) => ("index", count),
+            ReindexProgress::Embedding(count) => ("vectors", count),
         };
         bar.set_message(what);
         bar.set_position(count);
@@ -75,7 +75,7 @@ fn progress_bar(memories: u64, unembedded: u64) -> ProgressBar {
     output::progress_bar(Some(memories.max(unembedded)), template)
 }
 
-fn print(report: &Report, took: Duration) -> Result<(), CommandError> {
+fn print(report: &ReindexReport, took: Duration) -> Result<(), CommandError> {
     let mut out = output::stdout();
     if let Some(remade) = report.remade {
         writeln!(

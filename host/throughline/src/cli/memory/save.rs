@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::config::Mode;
-use throughline_engine::memory::saving::{self, Author, MOST_TEXT, SUMMARY, Saved, Wish};
+use throughline_engine::memory::saving::{self, Author, MAX_TEXT_BYTES, SUMMARY_TYPE, SaveRequest, SaveResult};
 use throughline_model::project::Project;
 
 /// Save a memory by hand
@@ -53,7 +53,7 @@ pub(super) struct SavedMemory<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let wish = Wish {
+    let request = SaveRequest {
         author: Author::Person,
         text: text(arguments)?,
         title: arguments.title.clone(),
@@ -62,10 +62,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         session: arguments.session.clone(),
     };
     let project = project(&store, arguments)?;
-    let Saved { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &wish)?;
+    let SaveResult { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &request)?;
     runtime.finish();
     let checkpoint = &runtime.config.checkpoint;
-    if checkpoint.mode == Mode::Ask && kind == SUMMARY && length > checkpoint.summary_max_length as usize {
+    if checkpoint.mode == Mode::Ask && kind == SUMMARY_TYPE && length > checkpoint.summary_max_length as usize {
         writeln!(
             anstream::stderr().lock(),
             "note: the summary was stored, but it has {length} characters; checkpoint.summary_max_length is {}",
@@ -87,7 +87,7 @@ fn text(arguments: &Arguments) -> Result<String, CommandError> {
             let mut bytes = Vec::new();
             io::stdin()
                 .lock()
-                .take(MOST_TEXT as u64 + 1)
+                .take(MAX_TEXT_BYTES as u64 + 1)
                 .read_to_end(&mut bytes)
                 .map_err(|error| CommandError::new(format!("standard input: {error}")))?;
             String::from_utf8_lossy(&bytes).into_owned()
@@ -97,7 +97,7 @@ fn text(arguments: &Arguments) -> Result<String, CommandError> {
 
 /// Returns the project of the session; if the session is unknown, that of the folder.
 fn project(store: &Store, arguments: &Arguments) -> Result<Project, CommandError> {
-    let named = Project::of(&super::folder(arguments.project.as_deref())?);
+    let named = Project::discover(&super::folder(arguments.project.as_deref())?);
     let Some(session) = &arguments.session else { return Ok(named) };
     crate::cli::pause::check_session(session)?;
     match store.project_of_session(session)? {

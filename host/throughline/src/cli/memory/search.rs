@@ -7,14 +7,11 @@ use serde::Serialize;
 
 use super::{CommandError, Entry, Restriction, Runtime, Store, TableOptions};
 use crate::cli::output;
-use throughline_engine::memory::{probing, types};
+use throughline_engine::search::{self, Asked, SearchOutcome, SearchRequest};
 use throughline_model::contract::Memory;
-use throughline_search::rank::{self, Profile, Why};
+use throughline_search::rank::{self, Profile, ScoreExplanation};
 use throughline_search::tokens;
-use throughline_store::{Answer, DIGEST, Hit, Search};
-
-/// How many results to print if neither `--limit` nor the profile says.
-const DEFAULT_LIMIT: u32 = 10;
+use throughline_store::{DIGEST, SearchHit};
 
 /// The most lines of a digest that are printed for people.
 const MAX_DIGEST_LINES: usize = 3;
@@ -65,16 +62,16 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
-    let mut query = types::query(&arguments.query.join(" "), &restriction.types, store, project.as_ref())?;
-    query.sessions.extend(restriction.session.clone());
-    let id = project.as_ref().map(|project| project.id.as_str());
-    let name = arguments.profile.as_deref().unwrap_or(&runtime.config.search.profile);
-    let profile = rank::profile(name).unwrap_or(&rank::DEFAULT);
-    let limit = arguments.limit.or(profile.results).unwrap_or(DEFAULT_LIMIT);
-    let (probe, warning) = probing::probe(runtime, store, &query, profile)?;
-    let search = Search { profile, probe, shared: true, ..Search::new(&query, id, limit, runtime.now) };
-    let Answer { hits, degraded } = store.search(&search)?;
-    if let Some(why) = warning.or(degraded) {
+    let asked = Asked {
+        types: &restriction.types,
+        session: restriction.session.as_deref(),
+        limit: arguments.limit,
+        profile: arguments.profile.as_deref(),
+    };
+    let request = SearchRequest::asked(runtime, store, &arguments.query.join(" "), project.as_ref(), asked)?;
+    let profile = request.profile();
+    let SearchOutcome { hits, warning } = request.run(store)?;
+    if let Some(why) = warning {
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
     }
     let lines: Vec<Vec<String>> = hits.iter().map(lines).collect();
@@ -109,7 +106,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         super::write_table(runtime, store, &memories, options, &details)?;
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
-    super::record_lookup(runtime, store, &ids);
+    search::record_lookup(runtime, store, &ids);
     Ok(())
 }
 
@@ -132,11 +129,11 @@ pub(super) struct SearchResult<'a> {
 pub(super) struct Explanation {
     /// The words of the query that its best chunk contains, as tokens of the index.
     words: Vec<String>,
-    why: Why,
+    why: ScoreExplanation,
 }
 
 /// Returns the lines of a digest that contain words of the query, those with most of them first.
-fn lines(hit: &Hit) -> Vec<String> {
+fn lines(hit: &SearchHit) -> Vec<String> {
     if !hit.memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == DIGEST) {
         return Vec::new();
     }
@@ -155,8 +152,8 @@ fn lines(hit: &Hit) -> Vec<String> {
 }
 
 /// Explains a score, for people.
-fn explanation(hit: &Hit, profile: &Profile) -> Vec<String> {
-    let Why { bm25, session, text, cosine, vector, vector_share, relevance, prior, repeat } = hit.why;
+fn explanation(hit: &SearchHit, profile: &Profile) -> Vec<String> {
+    let ScoreExplanation { bm25, session, text, cosine, vector, vector_share, relevance, prior, repeat } = hit.why;
     let repeated = if repeat < 1.0 {
         format!(", {repeat:.2} because another memory of its session ranks higher")
     } else {

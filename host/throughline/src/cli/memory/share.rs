@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{CommandError, Runtime, Store};
-use throughline_engine::memory::forgetting;
+use throughline_engine::memory::deletion;
 use throughline_platform::paths;
-use throughline_store::Found;
+use throughline_store::MemoryRecord;
 
 /// Share a memory with all projects
 ///
@@ -61,7 +61,7 @@ pub(super) struct Unshared<'a> {
 }
 
 pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let Found { memory: found, digest, .. } = super::find(&store, &arguments.id)?;
+    let MemoryRecord { memory: found, digest, .. } = super::find(&store, &arguments.id)?;
     if store.folded(&found.id)?.is_some() {
         return Err(CommandError::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
             .hint("share one of those memories; the digest contains their identifiers"));
@@ -93,7 +93,7 @@ pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &UnshareArgument
             .hint("`throughline memory list` shows shared memories with the project (shared)"));
     }
     super::warn_of_copies(store.path())?;
-    forgetting::erase(&store, "not shared any more")?;
+    deletion::clear_free_space(&store, "not shared any more")?;
     if arguments.json {
         return output::json(&Unshared { id: &found.id, unshared });
     }

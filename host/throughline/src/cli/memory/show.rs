@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::output::{self, BOLD, DIM};
 use super::{CommandError, Entry, Runtime, Store};
-use throughline_engine::memory::compressing::Folded as Source;
+use throughline_engine::memory::compression::FoldedMemory as Source;
 use throughline_platform::paths;
-use throughline_store::{Folded, Found};
+use throughline_store::{DigestDetails, MemoryRecord};
 
 /// Show a memory in full, and where it comes from
 #[derive(clap::Args)]
@@ -75,11 +75,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else {
         print(runtime, &found, folded.as_ref())?;
     }
-    super::record_lookup(runtime, store, &[found.memory.id]);
+    throughline_engine::search::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
 }
 
-fn print(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, found: &MemoryRecord, folded: Option<&DigestDetails>) -> Result<(), CommandError> {
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
@@ -118,7 +118,7 @@ fn print(runtime: &Runtime, found: &Found, folded: Option<&Folded>) -> Result<()
 }
 
 /// Describes the sources of a digest in one line. Its text has a line for each.
-fn made_of(folded: &Folded) -> String {
+fn made_of(folded: &DigestDetails) -> String {
     let count = output::counted(folded.sources.len() as u64, "memory", "memories");
     match folded.purged_at {
         None => {

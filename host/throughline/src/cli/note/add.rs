@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::note_sync as sync;
-use throughline_engine::redaction;
-use throughline_notes::registry::GENERAL;
-use throughline_notes::{MOST_CONTENT, MOST_DESCRIPTION, MOST_TITLE, Note, describe, listed, one_line};
+use throughline_engine::redaction::ProjectRedactor;
+use throughline_model::redacted::Redacted;
+use throughline_notes::registry::GENERAL_TYPE;
+use throughline_notes::{MAX_CONTENT_BYTES, MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, Note, describe, one_line, parse_list};
 use throughline_search::query::Query;
 use throughline_search::tokens;
-use throughline_store::{PutNote, StoredNote, Way};
+use throughline_store::{NoteOrigin, PutNoteOutcome, StoredNote};
 
 /// The least Jaccard similarity of the words of two notes that count as similar: the size of the intersection divided
 /// by that of the union.
@@ -43,7 +44,7 @@ pub(super) struct Arguments {
     #[arg(long, allow_hyphen_values = true)]
     title: String,
     /// The type, such as root-cause, architecture-decision or pattern-discovery
-    #[arg(long = "type", value_name = "TYPE", default_value = GENERAL)]
+    #[arg(long = "type", value_name = "TYPE", default_value = GENERAL_TYPE)]
     note_type: String,
     /// Tags, separated by commas; the tags of the type are added
     #[arg(long, value_name = "TAG,…", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
@@ -96,22 +97,22 @@ pub(super) struct AddedNote<'a> {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let context = NoteContext::of(arguments.project.as_deref(), arguments.into.as_deref())?;
     context.require_enabled(runtime, &arguments.session)?;
-    let mut note = note(runtime, &context, arguments)?;
-    redaction::in_place(runtime, Some(&context.project.root), sync::texts_of(&mut note).collect())?;
+    let note = note(runtime, &context, arguments)?;
+    let note = Redacted::new(note, &mut ProjectRedactor::new(runtime, Some(&context.project.root)))?;
     let similar = similar(&store, &context, &note, runtime.now)?;
     let (uid, note_type, stem, stored) =
-        match store.put_note(&context.project, &note, Way::Written, &context.registry, runtime.now)? {
-            PutNote::Stored { uid, stem } => (uid, note.note_type.clone(), stem, true),
-            PutNote::Duplicate { uid, note_type, stem } => (uid, note_type, stem, false),
-            PutNote::Forgotten => {
+        match store.put_note(&context.project, &note, NoteOrigin::Written, &context.registry, runtime.now)? {
+            PutNoteOutcome::Stored { uid, stem } => (uid, note.note_type.clone(), stem, true),
+            PutNoteOutcome::Duplicate { uid, note_type, stem } => (uid, note_type, stem, false),
+            PutNoteOutcome::Forgotten => {
                 return Err(CommandError::new("a note with the same text was deleted for good").hint("use other words"));
             }
         };
     if !arguments.session.is_empty() {
-        runtime.journal().recount(&arguments.session);
+        runtime.journal().reset_tool_count(&arguments.session);
     }
     if arguments.into.is_some() {
-        let report = sync::run(runtime, &mut store, &context.project, &context.folder, sync::Settings::default())?;
+        let report = sync::run(runtime, &mut store, &context.project, &context.folder, sync::SyncOptions::default())?;
         super::sync::print_warnings(&report, &context.folder)?;
     }
     runtime.finish();
@@ -152,20 +153,20 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
         crate::cli::pause::check_session(&arguments.session)?;
     }
     let text = content(arguments)?;
-    let title = one_line(&arguments.title, MOST_TITLE);
+    let title = one_line(&arguments.title, MAX_TITLE_CHARS);
     if title.is_empty() {
         return Err(
             CommandError::new("the note has no title").hint("add --title \"a line that can be understood by itself\"")
         );
     }
-    let mut tags = listed(&arguments.tags);
+    let mut tags = parse_list(&arguments.tags);
     for tag in &note_type.tags {
         // A note without a type needs two tags only.
-        if !tags.contains(tag) && (arguments.note_type != GENERAL || tags.len() < 2) {
+        if !tags.contains(tag) && (arguments.note_type != GENERAL_TYPE || tags.len() < 2) {
             tags.push(tag.clone());
         }
     }
-    let description = one_line(&arguments.description, MOST_DESCRIPTION);
+    let description = one_line(&arguments.description, MAX_DESCRIPTION_CHARS);
     Ok(Note {
         uid: String::new(),
         note_type: arguments.note_type.clone(),
@@ -174,8 +175,8 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
         title,
         content: text,
         tags,
-        keywords: listed(&arguments.keywords),
-        related: listed(&arguments.related),
+        keywords: parse_list(&arguments.keywords),
+        related: parse_list(&arguments.related),
         files: Vec::new(),
         importance: note_type.importance,
         created: runtime.now,
@@ -186,7 +187,7 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
 
 fn content(arguments: &Arguments) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
-    let most = MOST_CONTENT as u64 + 1;
+    let most = MAX_CONTENT_BYTES as u64 + 1;
     match (&arguments.content, &arguments.file) {
         (Some(text), _) if text != "-" => bytes.extend_from_slice(text.as_bytes()),
         (_, Some(file)) => {
@@ -202,8 +203,8 @@ fn content(arguments: &Arguments) -> Result<String, CommandError> {
                 .map_err(|error| CommandError::new(format!("standard input: {error}")))?;
         }
     }
-    if bytes.len() > MOST_CONTENT {
-        return Err(CommandError::new(format!("the note is larger than {} KiB", MOST_CONTENT >> 10))
+    if bytes.len() > MAX_CONTENT_BYTES {
+        return Err(CommandError::new(format!("the note is larger than {} KiB", MAX_CONTENT_BYTES >> 10))
             .hint("keep what is worth remembering"));
     }
     let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");

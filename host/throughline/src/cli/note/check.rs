@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::note_sync::folder::Folder;
-use throughline_notes::check::{self, Fault, Resolve};
-use throughline_notes::links::{Link, Names};
-use throughline_notes::markdown::{self, Around};
+use throughline_notes::check::{self, LinkResolver, NoteFault};
+use throughline_notes::links::{Link, NameIndex};
+use throughline_notes::markdown::{self, FileContext};
 use throughline_notes::schema::Schemas;
 
 /// Check the fields, schemas, tags and links of notes
@@ -39,12 +39,12 @@ pub(super) struct CheckedFault {
     /// The file, or `note ID`.
     place: String,
     #[serde(flatten)]
-    fault: Fault,
+    fault: NoteFault,
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let context = NoteContext::of(arguments.project.as_deref(), None)?;
-    let schemas = Schemas::of(Some(&context.folder)).map_err(|why| {
+    let schemas = Schemas::load(Some(&context.folder)).map_err(|why| {
         CommandError::new(why).hint("correct the schema or remove it: the built-in schemas work without it")
     })?;
     let notes = store.notes_of(&context.project.id, &context.registry)?;
@@ -59,11 +59,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let names: Vec<(String, String)> = files
         .iter()
         .filter_map(|(path, text)| {
-            let note = markdown::parse(text.as_ref().ok()?, Around::of(path, 0), &context.registry).ok()?;
-            Some((Around::of(path, 0).stem.to_owned(), note.note_type))
+            let note = markdown::parse(text.as_ref().ok()?, FileContext::from_path(path, 0), &context.registry).ok()?;
+            Some((FileContext::from_path(path, 0).stem.to_owned(), note.note_type))
         })
         .collect();
-    let mut targets = Names::default();
+    let mut targets = NameIndex::default();
     let mut types: Vec<&str> = Vec::new();
     for it in &notes {
         targets.add(&it.stem, &[&it.note.uid, &it.memory]);
@@ -74,7 +74,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         targets.add(stem, &[]);
         types.push(note_type);
     }
-    let resolve = |link: &Link| targets.meant(&link.target).into_iter().map(|at| types[at].to_owned()).collect();
+    let resolve = |link: &Link| targets.resolve(&link.target).into_iter().map(|at| types[at].to_owned()).collect();
     let mut found = Vec::new();
     for (path, text) in &files {
         found.extend(faults(path, text, &context, &schemas, &resolve));
@@ -86,7 +86,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         // Notes that policies made are skipped: they have no author who could correct them.
         for it in notes.iter().filter(|it| it.is_named && !in_files.contains(it.stem.as_str())) {
             stored_only += 1;
-            let text = markdown::write(&it.note, &context.registry);
+            let text = markdown::format_note(&it.note, &context.registry);
             let place = format!("note {}", it.memory);
             found.extend(faults(&place, &Ok(text), &context, &schemas, &resolve));
         }
@@ -121,11 +121,11 @@ fn faults(
     text: &Result<String, String>,
     context: &NoteContext,
     schemas: &Schemas,
-    resolve: &Resolve<'_>,
+    resolve: &LinkResolver<'_>,
 ) -> Vec<CheckedFault> {
     let faults = match text {
-        Ok(text) => check::file(text, Around::of(place, 0), &context.registry, schemas, resolve).1,
-        Err(why) => vec![Fault { line: 0, field: String::new(), why: why.clone(), is_warning: false }],
+        Ok(text) => check::check_file(text, FileContext::from_path(place, 0), &context.registry, schemas, resolve).1,
+        Err(why) => vec![NoteFault { line: 0, field: String::new(), why: why.clone(), is_warning: false }],
     };
     faults.into_iter().map(|fault| CheckedFault { place: place.to_owned(), fault }).collect()
 }

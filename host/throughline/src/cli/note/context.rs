@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::memory::folder as absolute;
 use super::{CommandError, Runtime};
 use throughline_model::project::Project;
-use throughline_notes::FOLDER;
+use throughline_notes::NOTES_FOLDER;
 use throughline_notes::registry::Registry;
 use throughline_store::StoredNote;
 
@@ -20,12 +20,12 @@ impl NoteContext {
     /// Loads the registry of the project that `project` belongs to; by default the current folder's. `folder` is where
     /// the notes are, instead of the usual place.
     pub(super) fn of(project: Option<&Path>, folder: Option<&Path>) -> Result<Self, CommandError> {
-        let project = Project::of(&absolute(project)?);
+        let project = Project::discover(&absolute(project)?);
         let folder = match folder {
             Some(folder) => absolute(Some(folder))?,
-            None => project.root.join(FOLDER),
+            None => project.root.join(NOTES_FOLDER),
         };
-        let registry = Registry::of(&folder).map_err(|why| {
+        let registry = Registry::load(&folder).map_err(|why| {
             CommandError::new(why).hint("correct the file or remove it: the built-in types work without it")
         })?;
         Ok(Self { project, folder, registry })
@@ -33,7 +33,7 @@ impl NoteContext {
 
     /// Returns an error if the project or session is paused or excluded: nothing is stored then.
     pub(super) fn require_enabled(&self, runtime: &Runtime, session: &str) -> Result<(), CommandError> {
-        if runtime.is_off(&self.project.root) || runtime.intervals.is_paused(&self.project.id, session) {
+        if runtime.is_excluded(&self.project.root) || runtime.intervals.is_paused(&self.project.id, session) {
             return Err(CommandError::new("this project or session is paused or excluded; nothing is stored")
                 .hint("`throughline resume` ends a pause; `privacy.exclude_projects` excludes projects"));
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::context::NoteContext;
 use super::{CommandError, Store, output};
-use throughline_notes::links::{Link, Names};
+use throughline_notes::links::{Link, NameIndex};
 use throughline_store::StoredNote;
 
 /// The format of the output.
@@ -61,7 +61,7 @@ struct Graph {
 impl Graph {
     fn of(store: &Store, context: &NoteContext) -> Result<Self, CommandError> {
         let notes = store.notes_of(&context.project.id, &context.registry)?;
-        let mut names = Names::default();
+        let mut names = NameIndex::default();
         for it in &notes {
             names.add(&it.stem, &[&it.note.uid, &it.memory]);
         }
@@ -69,7 +69,7 @@ impl Graph {
         let mut dangling = Vec::new();
         for (from, it) in notes.iter().enumerate() {
             for link in Link::all(&it.note, &context.registry) {
-                let targets = names.meant(&link.target);
+                let targets = names.resolve(&link.target);
                 if targets.is_empty() {
                     dangling.push((from, link.target));
                 } else {

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use super::error::CommandError;
 use super::{memory, output};
-use throughline_engine::hooks::PATIENCE;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Access, Store};
 
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     };
     let open = || {
         let runtime = super::runtime()?;
-        let store = runtime.store(access, PATIENCE * 4)?;
+        let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
         Ok::<_, CommandError>((runtime, store))
     };
     match arguments.command {
@@ -82,6 +82,6 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("note check", of::<Vec<check::CheckedFault>>()),
         ("note graph", of::<graph::Neighbourhood<'_>>()),
         ("note recall", of::<Vec<recall::RecalledNote<'_>>>()),
-        ("note sync", of::<throughline_engine::note_sync::Report>()),
+        ("note sync", of::<throughline_engine::note_sync::SyncReport>()),
     ]
 }

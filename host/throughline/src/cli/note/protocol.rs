@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::context::NoteContext;
 use super::{CommandError, output};
-use throughline_notes::registry::{RELATIONS, SCHEMA_FOLDER, TYPES};
+use throughline_notes::registry::{BUILT_IN_RELATIONS, BUILT_IN_TYPES, SCHEMA_FOLDER};
 use throughline_notes::schema::SCHEMAS;
+use throughline_platform::permissions;
 
 const SCRIPTS: &[(&str, &str)] = &[
     ("md-store-memory.sh", include_str!("scripts/md-store-memory.sh")),
@@ -36,8 +36,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let context = NoteContext::of(arguments.project.as_deref(), None)?;
     let schema = context.folder.join(SCHEMA_FOLDER);
-    write(&schema.join("types.yaml"), TYPES, 0o644, arguments.force)?;
-    write(&schema.join("type-relations.yaml"), RELATIONS, 0o644, arguments.force)?;
+    write(&schema.join("types.yaml"), BUILT_IN_TYPES, 0o644, arguments.force)?;
+    write(&schema.join("type-relations.yaml"), BUILT_IN_RELATIONS, 0o644, arguments.force)?;
     for (name, text) in SCHEMAS {
         write(&schema.join(format!("{name}.schema.json")), text, 0o644, arguments.force)?;
     }
@@ -64,7 +64,7 @@ fn write(file: &Path, text: &str, mode: u32, force: bool) -> Result<(), CommandE
         writeln!(out, "{shown} exists and differs; it was not changed (--force replaces it)")?;
     } else {
         fs::write(file, text).map_err(wrong)?;
-        fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(wrong)?;
+        permissions::set_mode(file, mode).map_err(wrong)?;
         writeln!(out, "wrote {shown}")?;
     }
     Ok(out.flush()?)

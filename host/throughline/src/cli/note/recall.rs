@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::context::NoteContext;
-use super::{CommandError, Runtime, Store, memory, output};
+use super::{CommandError, Runtime, Store, output};
 use throughline_engine::memory::types;
 use throughline_notes::links::Link;
 use throughline_notes::one_line;
@@ -105,7 +105,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         }
         out.flush()?;
     }
-    memory::record_lookup(runtime, store, &ids);
+    throughline_engine::search::record_lookup(runtime, store, &ids);
     Ok(())
 }
 
@@ -144,7 +144,7 @@ fn find(
 ) -> Result<Vec<StoredNote>, CommandError> {
     let registry = &context.registry;
     let text = arguments.query.join(" ");
-    let parsed = types::query(&text, &[], store, Some(&context.project))?;
+    let parsed = types::parse_query(&text, &[], store, Some(&context.project))?;
     let search = |kinds: Vec<String>| -> Result<Vec<StoredNote>, CommandError> {
         let mut query = parsed.clone();
         if query.kinds.is_empty() {
@@ -171,7 +171,7 @@ fn find(
     if let Some(unknown) = arguments.types.iter().find(|name| registry.get(name).is_none()) {
         return Err(context.unknown_type(unknown));
     }
-    let kinds = if arguments.types.is_empty() { registry.kinds() } else { registry.meant(&arguments.types) };
+    let kinds = if arguments.types.is_empty() { registry.kinds() } else { registry.expand_types(&arguments.types) };
     let mut found = search(kinds)?;
     found.retain(|it| arguments.types.is_empty() || arguments.types.contains(&it.note.note_type));
     Ok(found)

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
-use throughline_engine::note_sync::{self as sync, Report, Settings};
+use throughline_engine::note_sync::{self as sync, SyncOptions, SyncReport};
 use throughline_platform::paths;
 
 /// Sync notes with a folder of Markdown files, both ways
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let context = NoteContext::of(arguments.project.as_deref(), arguments.folder.as_deref())?;
     context.require_enabled(runtime, "")?;
-    let settings = Settings { is_dry: arguments.dry_run, may_delete: arguments.delete };
+    let settings = SyncOptions { is_dry: arguments.dry_run, may_delete: arguments.delete };
     let report = sync::run(runtime, &mut store, &context.project, &context.folder, settings)?;
     runtime.finish();
     let status = if report.conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -73,7 +73,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
 }
 
 /// Prints conflicts and warnings on stderr, one line each.
-pub(super) fn print_warnings(report: &Report, folder: &Path) -> Result<(), CommandError> {
+pub(super) fn print_warnings(report: &SyncReport, folder: &Path) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     for (label, list) in [("conflict", &report.conflicts), ("warning", &report.told)] {
         for told in list {

@@ -5,8 +5,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, output};
-use throughline_engine::hooks::PATIENCE;
-use throughline_store::{Access, Aged};
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_store::{Access, RetentionOutcome};
 
 /// Promote used observations and delete expired ones
 ///
@@ -27,15 +27,15 @@ pub(super) struct Arguments {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Aging {
     #[serde(flatten)]
-    aged: Aged,
+    aged: RetentionOutcome,
     dry_run: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let runtime = crate::cli::runtime()?;
-    let mut store = runtime.store(Access::Existing, PATIENCE * 4)?;
+    let mut store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let settings = &runtime.config.observations;
-    let aged = store.graduate(&settings.ladder, settings.days, runtime.now, !arguments.dry_run)?;
+    let aged = store.promote_events(&settings.ladder, settings.days, runtime.now, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;
     }

@@ -13,7 +13,7 @@ use super::error::CommandError;
 use super::events;
 use super::memory::Scope;
 use super::output;
-use throughline_store::{Event, Store};
+use throughline_store::{Store, StoredEvent};
 
 /// Find out what tools were called for and how the calls ended
 ///
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 }
 
 /// Returns the events with these numbers, each once. It is an error if one of them does not exist.
-fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<Event>, CommandError> {
+fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<StoredEvent>, CommandError> {
     let mut wanted: Vec<i64> = Vec::new();
     for id in ids {
         if !wanted.contains(id) {

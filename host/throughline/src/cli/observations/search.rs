@@ -8,7 +8,7 @@ use super::{CommandError, Scope, output};
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::{Event, OBSERVATION, Store, Wanted};
+use throughline_store::{EventFilter, OBSERVATION, Store, StoredEvent};
 
 const SYNTAX: &str = "\
 Besides words, WORDS can contain:
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     types::check_dates(&arguments.words.join(" "))?;
     let project = arguments.scope.project()?;
-    let wanted = Wanted {
+    let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
         session: arguments.session.clone(),
         tools: arguments.tools.clone(),
@@ -78,7 +78,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     print(runtime, &found, if project.is_none() { &roots } else { &[] })
 }
 
-fn print(runtime: &Runtime, found: &[Event], roots: &[String]) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, found: &[StoredEvent], roots: &[String]) -> Result<(), CommandError> {
     let table = Table::new(found, When::Ago, runtime.now);
     let mut out = output::stdout();
     for (index, event) in found.iter().enumerate() {

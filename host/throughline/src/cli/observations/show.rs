@@ -10,7 +10,7 @@ use crate::cli::output::{BOLD, DIM};
 use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::{Event, Store};
+use throughline_store::{Store, StoredEvent};
 
 /// Show observations in full
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     Ok(())
 }
 
-fn print(runtime: &Runtime, event: &Event, root: &str, out: &mut impl Write) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, event: &StoredEvent, root: &str, out: &mut impl Write) -> Result<(), CommandError> {
     let seen = &event.seen;
     let mark = match (seen.failed, seen.interrupted) {
         (true, _) => format!("  {}", output::failed()),

@@ -10,7 +10,7 @@ use super::{CommandError, Scope, output};
 use crate::cli::output::DIM;
 use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
-use throughline_store::{Event, Store};
+use throughline_store::{Store, StoredEvent};
 
 /// Show what happened around observations
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
 
 /// Consecutive events of one session.
 struct EventRange {
-    events: Vec<Event>,
+    events: Vec<StoredEvent>,
     root: String,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct TimelineEntry<'a> {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let asked = super::find(store, &arguments.scope, &arguments.ids)?;
     let stretches = stretches(store, &asked, arguments.reach)?;
-    let is_asked = |event: &Event| asked.iter().any(|it| it.id == event.id);
+    let is_asked = |event: &StoredEvent| asked.iter().any(|it| it.id == event.id);
     if arguments.json {
         let written = stretches.iter().map(|stretch| Stretch {
             session_id: stretch.events.first().map_or("", |event| &event.session_id),
@@ -78,7 +78,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 
 /// Returns the events around each observation, session by session in the order in which they were named. Ranges that
 /// overlap are merged.
-fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<EventRange>, CommandError> {
+fn stretches(store: &Store, asked: &[StoredEvent], reach: u32) -> Result<Vec<EventRange>, CommandError> {
     let mut sessions: Vec<&str> = Vec::new();
     for event in asked {
         if !sessions.contains(&event.session_id.as_str()) {
@@ -87,11 +87,11 @@ fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<EventRang
     }
     let mut stretches = Vec::new();
     for session in sessions {
-        let mut of_session: Vec<&Event> = asked.iter().filter(|event| event.session_id == session).collect();
+        let mut of_session: Vec<&StoredEvent> = asked.iter().filter(|event| event.session_id == session).collect();
         of_session.sort_by_key(|event| event.id);
-        let mut merged: Vec<BTreeMap<i64, Event>> = Vec::new();
+        let mut merged: Vec<BTreeMap<i64, StoredEvent>> = Vec::new();
         for event in of_session {
-            let around: BTreeMap<i64, Event> =
+            let around: BTreeMap<i64, StoredEvent> =
                 store.around(event, reach)?.into_iter().map(|event| (event.id, event)).collect();
             match merged.last_mut() {
                 Some(last) if touches(store, last, &around)? => last.extend(around),
@@ -99,7 +99,7 @@ fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<EventRang
             }
         }
         for events in merged {
-            let events: Vec<Event> = events.into_values().collect();
+            let events: Vec<StoredEvent> = events.into_values().collect();
             let root = store.roots_of_events(&events[..1])?.pop().unwrap_or_default();
             stretches.push(EventRange { events, root });
         }
@@ -108,13 +108,17 @@ fn stretches(store: &Store, asked: &[Event], reach: u32) -> Result<Vec<EventRang
 }
 
 /// Whether no event lies between the end of one range and the beginning of the other.
-fn touches(store: &Store, one: &BTreeMap<i64, Event>, other: &BTreeMap<i64, Event>) -> Result<bool, CommandError> {
+fn touches(
+    store: &Store,
+    one: &BTreeMap<i64, StoredEvent>,
+    other: &BTreeMap<i64, StoredEvent>,
+) -> Result<bool, CommandError> {
     let (Some((_, end)), Some((&begin, _))) = (one.last_key_value(), other.first_key_value()) else { return Ok(false) };
     Ok(begin <= end.id || store.around(end, 1)?.last().is_some_and(|next| next.id >= begin))
 }
 
-fn print(runtime: &Runtime, stretches: &[EventRange], is_asked: impl Fn(&Event) -> bool) -> Result<(), CommandError> {
-    let all: Vec<Event> = stretches.iter().flat_map(|stretch| stretch.events.iter().cloned()).collect();
+fn print(runtime: &Runtime, stretches: &[EventRange], is_asked: impl Fn(&StoredEvent) -> bool) -> Result<(), CommandError> {
+    let all: Vec<StoredEvent> = stretches.iter().flat_map(|stretch| stretch.events.iter().cloned()).collect();
     let table = Table::new(&all, When::Clock, runtime.now);
     let mut out = Vec::new();
     let mut before: Option<(&str, String)> = None;

@@ -8,8 +8,8 @@ use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD};
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Owner};
-use throughline_sandbox::ledger::Editor;
-use throughline_sandbox::shelf;
+use throughline_sandbox::install;
+use throughline_sandbox::user_config::UserConfigEditor;
 
 /// Install a policy for yourself or for a project
 ///
@@ -41,11 +41,11 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
         )));
     }
     let folder = arguments.scope.folder(runtime, &root)?;
-    let installed = shelf::add(&found, &folder, arguments.replace)
+    let installed = install::add(&found, &folder, arguments.replace)
         .map_err(|error| CommandError::new(format!("{error:#}")).hint("--replace replaces an existing policy"))?;
     let asked = &found.manifest.capabilities;
     if arguments.grant {
-        let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
+        let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;
         editor.grant(arguments.scope.whose(&root), &name, asked);
         editor.save()?;
     }

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use throughline_policy_kit::anatomy;
-use throughline_policy_kit::conformance::{self, Granted, Options, Report, Status};
-use throughline_sandbox::folder::{Found, Source};
+use throughline_policy_kit::component_interface;
+use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Options, Status};
+use throughline_sandbox::folder::{PolicyPackage, Source};
 use throughline_sandbox::imports::Grants;
-use throughline_sandbox::instance::{Loaded, Terms, Unfit};
+use throughline_sandbox::instance::{LinkError, LinkedPolicy, Terms};
 use throughline_sandbox::stage::Stage;
 
 /// Check a policy against the contract
@@ -99,16 +99,16 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
 /// Runs the checks that a policy must pass before it may run; none if one fails.
 fn before_running(
     runtime: &Runtime,
-    found: &Found,
+    found: &PolicyPackage,
     source: Source,
     terms: Terms,
     lines: &mut Vec<CheckResult>,
-) -> Option<Arc<Loaded>> {
+) -> Option<Arc<LinkedPolicy>> {
     let mut add = |part: &str, check: &str, status: Status, seen: String, why: &str| {
         lines.push(CheckResult { part: part.into(), check: check.into(), status, seen, why: why.into() });
         status != Status::Fail
     };
-    let owner = throughline_sandbox::roster::owner_of(source);
+    let owner = throughline_sandbox::registry::owner_of(source);
     let manifest = &found.manifest;
     let digest = match &manifest.sha256 {
         Some(digest) if *digest == found.digest => (Status::Pass, "the digest is that of the component".to_owned()),
@@ -124,7 +124,7 @@ fn before_running(
             return None;
         }
     };
-    let shape = match anatomy::of(&bytes) {
+    let shape = match component_interface::read(&bytes) {
         Ok(shape) => shape,
         Err(error) => {
             add("component", "shape", Status::Fail, format!("{error:#}"), "a policy must be a WebAssembly component");
@@ -137,10 +137,9 @@ fn before_running(
         return None;
     }
     let started = Instant::now();
-    let compiled = runtime.sandbox().and_then(|sandbox| {
-        let cache = sandbox.cache();
-        Ok(cache.load_or_compile(sandbox.engine(), &found.digest, &bytes, started + super::COMPILE_TIMEOUT)?.0)
-    });
+    let compiled = runtime
+        .sandbox()
+        .and_then(|sandbox| sandbox.load_or_compile(&found.digest, &bytes, started + super::COMPILE_TIMEOUT));
     let component = match compiled {
         Ok(component) => component,
         Err(error) => {
@@ -157,7 +156,7 @@ fn before_running(
             Some(Arc::new(loaded))
         }
         Err(error) => {
-            let (what, hint) = match error.downcast::<Unfit>() {
+            let (what, hint) = match error.downcast::<LinkError>() {
                 Ok(unfit) => (unfit.what, unfit.hint),
                 Err(error) => (format!("{error:#}"), String::new()),
             };
@@ -167,7 +166,12 @@ fn before_running(
     }
 }
 
-fn conform(runtime: &Runtime, loaded: &Arc<Loaded>, found: &Found, arguments: &Arguments) -> Result<Report, CommandError> {
+fn conform(
+    runtime: &Runtime,
+    loaded: &Arc<LinkedPolicy>,
+    found: &PolicyPackage,
+    arguments: &Arguments,
+) -> Result<ConformanceReport, CommandError> {
     let mut sessions = Vec::new();
     for file in &arguments.session {
         let text = std::fs::read_to_string(file).map_err(|error| {

@@ -8,9 +8,9 @@ use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_sandbox::capability::{Capabilities, Capability};
 use throughline_sandbox::folder::{self, Source};
-use throughline_sandbox::ledger::Editor;
 use throughline_sandbox::lock::{self, Lock as LockFile};
-use throughline_sandbox::roster::{Candidate, owner_of};
+use throughline_sandbox::registry::{Candidate, owner_of};
+use throughline_sandbox::user_config::UserConfigEditor;
 
 /// Enable a policy, also one that was disabled because it failed
 #[derive(clap::Args)]
@@ -138,16 +138,16 @@ fn decide(
     runtime: &Runtime,
     name: &str,
     scope: PolicyScope,
-    write: impl FnOnce(&mut Editor, &std::path::Path, &Candidate) -> String,
+    write: impl FnOnce(&mut UserConfigEditor, &std::path::Path, &Candidate) -> String,
 ) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
-    let roster = super::roster(runtime, &root)?;
-    let candidate = super::named(&roster, name, scope)?;
-    let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
+    let registry = super::registry(runtime, &root)?;
+    let candidate = super::named(&registry, name, scope)?;
+    let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;
     let line = write(&mut editor, &root, candidate);
     editor.save()?;
     let mut failures = runtime.reporter().failures.borrow_mut();
-    failures.forgive(&candidate.found.digest);
+    failures.clear_failures(&candidate.found.digest);
     failures.save()?;
     drop(failures);
     let mut out = output::stdout();
@@ -158,14 +158,14 @@ fn decide(
 
 pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
-    let roster = super::roster(runtime, &root)?;
-    let found: Vec<folder::Found> = roster
+    let registry = super::registry(runtime, &root)?;
+    let found: Vec<folder::PolicyPackage> = registry
         .candidates
         .iter()
         .filter(|candidate| candidate.source == Source::Project)
         .map(|candidate| candidate.found.clone())
         .collect();
-    let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
+    let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;
     let mut out = output::stdout();
     if arguments.revoke {
         editor.trust(&root, None);
@@ -175,9 +175,9 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, Co
         return Ok(ExitCode::SUCCESS);
     }
     if found.is_empty() {
-        let folder = root.join(throughline_sandbox::roster::PROJECT_FOLDER);
+        let folder = root.join(throughline_sandbox::registry::PROJECT_FOLDER);
         let failure = CommandError::new(format!("{} contains no policy", folder.display()));
-        return Err(match roster.broken.iter().find(|broken| broken.path.starts_with(&folder)) {
+        return Err(match registry.broken.iter().find(|broken| broken.path.starts_with(&folder)) {
             Some(broken) => failure.hint(format!("{}: {}", broken.path.display(), broken.what)),
             None => failure.hint("`throughline policy add PATH --in-project` installs one there"),
         });
@@ -195,7 +195,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, Co
             if asks.is_empty() { "nothing".into() } else { asks.join(", ") }
         )?;
         if arguments.grant {
-            let whose = throughline_sandbox::ledger::Whose::Project(&root);
+            let whose = throughline_sandbox::user_config::DecisionScope::Project(&root);
             editor.grant(whose, &policy.manifest.name, &policy.manifest.capabilities);
         } else if !asks.is_empty() {
             writeln!(out, "  {DIM}throughline policy grant {} --all --in-project{DIM:#}", policy.manifest.name)?;

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use throughline_policy_kit::anatomy::{self, Anatomy};
+use throughline_policy_kit::component_interface::{self, ComponentInterface};
 use throughline_sandbox::capability::{self, Import};
-use throughline_sandbox::folder::Found;
-use throughline_sandbox::roster::owner_of;
+use throughline_sandbox::folder::PolicyPackage;
+use throughline_sandbox::registry::owner_of;
 
 /// Show the manifest, imports, exports, size and digest of a policy
 ///
@@ -40,18 +40,18 @@ pub(super) struct Inspected<'a> {
     contract: &'a str,
     asks_for: Vec<String>,
     #[serde(flatten)]
-    anatomy: Anatomy,
+    component_interface: ComponentInterface,
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
     let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
-    let anatomy = anatomy::of(&bytes).map_err(|error| {
+    let component_interface = component_interface::read(&bytes).map_err(|error| {
         CommandError::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))
             .hint("a policy is a WebAssembly component; `throughline policy build` makes one")
     })?;
-    let Found { folder, manifest, digest, .. } = &found;
+    let PolicyPackage { folder, manifest, digest, .. } = &found;
     let inspected = Inspected {
         name: &manifest.name,
         version: &manifest.version,
@@ -63,7 +63,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
         bytes: bytes.len(),
         contract: &manifest.contract,
         asks_for: manifest.capabilities.list().iter().map(ToString::to_string).collect(),
-        anatomy,
+        component_interface,
     };
     if arguments.json {
         output::json(&inspected)?;
@@ -82,15 +82,15 @@ fn write(it: &Inspected<'_>) -> Result<(), CommandError> {
     writeln!(out, "sha256     {} {DIM}({verdict}){DIM:#}", it.sha256)?;
     writeln!(out, "contract   {}", it.contract)?;
     writeln!(out, "asks for   {}", if it.asks_for.is_empty() { "nothing".into() } else { it.asks_for.join(", ") })?;
-    for (title, names) in [("imports", &it.anatomy.imports), ("exports", &it.anatomy.exports)] {
+    for (title, names) in [("imports", &it.component_interface.imports), ("exports", &it.component_interface.exports)] {
         writeln!(out, "{title}")?;
         if names.is_empty() {
             writeln!(out, "  {DIM}none{DIM:#}")?;
         }
         for name in names {
-            let note = match (title, capability::of_import(name)) {
+            let note = match (title, capability::classify_import(name)) {
                 ("imports", Import::Needs(needed)) => format!("needs {}", needed.name()),
-                ("imports", Import::Impossible) => "not available to policies".into(),
+                ("imports", Import::Unsupported) => "not available to policies".into(),
                 ("imports", Import::OtherVersion(_)) => "another version of the contract".into(),
                 _ => String::new(),
             };

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_sandbox::chain::{DEFAULT_NAME, Policies, short};
-use throughline_sandbox::folder::{Broken, Source};
+use throughline_sandbox::failures::FailureRecord;
+use throughline_sandbox::folder::{BrokenPolicy, Source};
 use throughline_sandbox::manifest::Mode;
 use throughline_sandbox::stage::Stage;
 
@@ -27,7 +28,7 @@ pub(super) struct Listed<'a> {
     blocked: Option<&'a str>,
     stages: Vec<StagePolicies<'a>>,
     policies: Vec<PolicyEntry<'a>>,
-    broken: &'a [Broken],
+    broken: &'a [BrokenPolicy],
 }
 
 /// The policies of a stage, in the order in which they are asked.
@@ -67,7 +68,7 @@ pub(super) struct PolicyEntry<'a> {
     what: Option<String>,
     hint: Option<String>,
     compiled: bool,
-    /// Failures since the last success.
+    /// Failures in a row, of the stage that has the most.
     failures_in_a_row: u32,
     failures: u32,
 }
@@ -75,12 +76,12 @@ pub(super) struct PolicyEntry<'a> {
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
     let policies = runtime.policies(Some(&root))?;
-    let roster = policies.roster();
+    let registry = policies.registry();
     let listed = Listed {
-        blocked: roster.blocked.as_deref(),
+        blocked: registry.blocked.as_deref(),
         stages: Stage::ALL.into_iter().map(|stage| stage_policies(runtime, &policies, stage)).collect(),
-        policies: (0..roster.candidates.len()).map(|index| entry(runtime, &policies, index)).collect(),
-        broken: &roster.broken,
+        policies: (0..registry.candidates.len()).map(|index| entry(runtime, &policies, index)).collect(),
+        broken: &registry.broken,
     };
     if arguments.json {
         output::json(&listed)?;
@@ -92,9 +93,9 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
 
 fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -> StagePolicies<'a> {
     let default = StagePolicy { policy: DEFAULT_NAME, source: Source::Default, mode: None, only_if_needed: false };
-    let order = policies.roster().order(stage);
+    let order = policies.registry().order(stage);
     let others = order.iter().filter(|index| policies.objection(**index).is_none()).map(|index| {
-        let candidate = &policies.roster().candidates[*index];
+        let candidate = &policies.registry().candidates[*index];
         StagePolicy {
             policy: candidate.name(),
             source: candidate.source,
@@ -116,7 +117,7 @@ fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -
 }
 
 fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> PolicyEntry<'a> {
-    let candidate = &policies.roster().candidates[index];
+    let candidate = &policies.registry().candidates[index];
     let manifest = &candidate.found.manifest;
     let failures = runtime.reporter().failures.borrow();
     let record = failures.of(&candidate.found.digest);
@@ -142,7 +143,7 @@ fn entry<'a>(runtime: &Runtime, policies: &'a Policies, index: usize) -> PolicyE
         what,
         hint,
         compiled: policies.is_compiled(index),
-        failures_in_a_row: record.map_or(0, |record| record.in_a_row),
+        failures_in_a_row: record.map_or(0, FailureRecord::in_a_row),
         failures: record.map_or(0, |record| record.total),
     }
 }

@@ -23,10 +23,10 @@ use super::output::DIM;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_sandbox::cache::Cache;
-use throughline_sandbox::folder::{self, Broken, Found, Owner, Source};
+use throughline_sandbox::folder::{self, BrokenPolicy, Owner, PolicyPackage, Source};
 use throughline_sandbox::instance::Terms;
-use throughline_sandbox::ledger::Whose;
-use throughline_sandbox::roster::{Candidate, Roster, folder_of};
+use throughline_sandbox::registry::{Candidate, PolicyRegistry, folder_of};
+use throughline_sandbox::user_config::DecisionScope;
 
 /// How long compiling a policy may take: the slowest known one takes 20 seconds.
 const COMPILE_TIMEOUT: Duration = Duration::from_mins(5);
@@ -98,8 +98,8 @@ impl PolicyScope {
         if self.in_project { Source::Project } else { Source::User }
     }
 
-    fn whose(self, root: &Path) -> Whose<'_> {
-        if self.in_project { Whose::Project(root) } else { Whose::User }
+    fn whose(self, root: &Path) -> DecisionScope<'_> {
+        if self.in_project { DecisionScope::Project(root) } else { DecisionScope::User }
     }
 
     fn folder(self, runtime: &Runtime, root: &Path) -> Result<PathBuf, CommandError> {
@@ -110,27 +110,28 @@ impl PolicyScope {
 
 /// Returns the root of the current project.
 fn root() -> Result<PathBuf, CommandError> {
-    Ok(Project::of(&super::memory::folder(None)?).root)
+    Ok(Project::discover(&super::memory::folder(None)?).root)
 }
 
 /// Returns the policies that exist for the current project.
-fn roster(runtime: &Runtime, root: &Path) -> Result<Roster, CommandError> {
-    Ok(runtime.policies(Some(root))?.roster().clone())
+fn registry(runtime: &Runtime, root: &Path) -> Result<PolicyRegistry, CommandError> {
+    Ok(runtime.policies(Some(root))?.registry().clone())
 }
 
 /// Returns the policy with this name.
-fn named<'a>(roster: &'a Roster, name: &str, scope: PolicyScope) -> Result<&'a Candidate, CommandError> {
+fn named<'a>(registry: &'a PolicyRegistry, name: &str, scope: PolicyScope) -> Result<&'a Candidate, CommandError> {
     let source = scope.source();
     if let Some(candidate) =
-        roster.candidates.iter().find(|candidate| candidate.name() == name && candidate.source == source)
+        registry.candidates.iter().find(|candidate| candidate.name() == name && candidate.source == source)
     {
         return Ok(candidate);
     }
     let failure = CommandError::new(format!("there is no {} policy {name}", source.word()));
-    if let Some(broken) = roster.broken.iter().find(|broken| broken.path.components().any(|part| part.as_os_str() == name)) {
+    if let Some(broken) = registry.broken.iter().find(|broken| broken.path.components().any(|part| part.as_os_str() == name))
+    {
         return Err(failure.hint(format!("{}: {}", broken.path.display(), broken.what)));
     }
-    Err(match roster.candidates.iter().find(|candidate| candidate.name() == name) {
+    Err(match registry.candidates.iter().find(|candidate| candidate.name() == name) {
         Some(other) if other.source == Source::Project => failure.hint("the project has one: use --in-project"),
         Some(other) if other.source == Source::User => failure.hint("you have one: leave out --in-project"),
         _ => failure.hint("`throughline policy list` shows the policies"),
@@ -138,14 +139,14 @@ fn named<'a>(roster: &'a Roster, name: &str, scope: PolicyScope) -> Result<&'a C
 }
 
 /// Returns a policy by its name, as the current project would use it, or by the path of its folder.
-fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found, Source), CommandError> {
+fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(PolicyPackage, Source), CommandError> {
     let path = Path::new(what);
     if !throughline_sandbox::manifest::is_name(what) || path.join(throughline_sandbox::manifest::FILE).exists() {
         let cache = Cache::new(runtime.paths.components());
         return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| broken_policy(&broken))?, Source::User));
     }
-    let roster = roster(runtime, root)?;
-    let candidate = roster.candidates.iter().rev().find(|candidate| candidate.name() == what);
+    let registry = registry(runtime, root)?;
+    let candidate = registry.candidates.iter().rev().find(|candidate| candidate.name() == what);
     match candidate {
         Some(candidate) => Ok((candidate.found.clone(), candidate.source)),
         None => Err(CommandError::new(format!("there is no policy {what}, and no folder of that name with a policy.toml"))
@@ -155,15 +156,15 @@ fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(Found,
 
 /// Returns the terms for running a policy by hand: all capabilities that it asks for, granted or not, and its own
 /// limits. A policy that the administrator forbids is refused.
-fn terms(runtime: &Runtime, found: &Found, source: Source) -> Result<Terms, CommandError> {
-    if let Some(refusal) = throughline_sandbox::roster::forbidden(&runtime.managed, source, found) {
+fn terms(runtime: &Runtime, found: &PolicyPackage, source: Source) -> Result<Terms, CommandError> {
+    if let Some(refusal) = throughline_sandbox::registry::forbidden(&runtime.managed, source, found) {
         return Err(CommandError::new(refusal.what).hint(refusal.hint));
     }
     Ok(found.terms(runtime.managed.limit(found.manifest.limits())))
 }
 
 /// Converts a broken policy to an error.
-fn broken_policy(broken: &Broken) -> CommandError {
+fn broken_policy(broken: &BrokenPolicy) -> CommandError {
     CommandError::new(format!("{}: {}", broken.path.display(), broken.what)).hint(broken.hint.clone())
 }
 
@@ -182,10 +183,10 @@ fn compile_and_report(
     policies.compile(Instant::now() + COMPILE_TIMEOUT);
     fresh.finish();
     let is_it = |candidate: &Candidate| candidate.name() == name && candidate.source == scope.source();
-    let Some(index) = policies.roster().candidates.iter().position(is_it) else {
+    let Some(index) = policies.registry().candidates.iter().position(is_it) else {
         return Err(CommandError::new(format!("{name} was removed")).hint("`throughline policy list` shows the policies"));
     };
-    let refusal = policies.roster().candidates[index].refusal.as_ref();
+    let refusal = policies.registry().candidates[index].refusal.as_ref();
     let why = refusal
         .map(|refusal| (refusal.what.clone(), refusal.hint.clone()))
         .or_else(|| policies.objection(index).map(|unfit| (unfit.what, unfit.hint)));

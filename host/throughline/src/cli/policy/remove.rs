@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD};
-use throughline_sandbox::ledger::Editor;
-use throughline_sandbox::shelf;
+use throughline_sandbox::install;
+use throughline_sandbox::user_config::UserConfigEditor;
 
 /// Remove one of your own or a project's policies, and its grants
 ///
@@ -21,11 +21,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
-    let roster = super::roster(runtime, &root)?;
-    let candidate = super::named(&roster, &arguments.name, arguments.scope)?;
-    shelf::remove(&candidate.found)?;
-    runtime.reporter().failures.borrow_mut().forgive(&candidate.found.digest);
-    let mut editor = Editor::open(&runtime.paths.policy_ledger())?;
+    let registry = super::registry(runtime, &root)?;
+    let candidate = super::named(&registry, &arguments.name, arguments.scope)?;
+    install::remove(&candidate.found)?;
+    runtime.reporter().failures.borrow_mut().clear_failures(&candidate.found.digest);
+    let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;
     editor.forget(arguments.scope.whose(&root), &arguments.name);
     editor.save()?;
     let mut out = output::stdout();

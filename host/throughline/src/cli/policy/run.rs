@@ -12,15 +12,15 @@ use super::answer::{self, Answer};
 use super::{CommandError, Runtime};
 use crate::cli::output;
 use throughline_agents::protocol::name::Agent;
-use throughline_engine::hooks::{PATIENCE, ProjectMemories};
+use throughline_engine::hooks::{ProjectMemories, STORE_BUSY_TIMEOUT};
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::lines::TextLines;
 use throughline_model::project::Project;
 use throughline_sandbox::capability::Capabilities;
 use throughline_sandbox::chain::DEFAULT_NAME;
 use throughline_sandbox::imports::{Grants, Level, LogSink, MemorySource};
-use throughline_sandbox::instance::{ExtractRequest, Loaded, ToolEvent};
-use throughline_sandbox::roster::owner_of;
+use throughline_sandbox::instance::{ExtractRequest, LinkedPolicy, ToolEvent};
+use throughline_sandbox::registry::owner_of;
 use throughline_sandbox::stage::Stage;
 use throughline_store::Access;
 
@@ -52,7 +52,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
     let root = super::root()?;
     let (loaded, grants) = load(runtime, &root, arguments)?;
     let input = input(arguments.stage)?;
-    let project = Project::of(&root);
+    let project = Project::discover(&root);
     let session = Session::new("policy-run", &project, &root, Agent::ClaudeCode.name(), None, runtime.now);
     let started = Instant::now();
     let until = started + loaded.terms().limits.time;
@@ -88,7 +88,11 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
 }
 
 /// Loads the policy with everything that it asks for.
-fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Result<(Arc<Loaded>, Grants), CommandError> {
+fn load(
+    runtime: &Runtime,
+    root: &std::path::Path,
+    arguments: &Arguments,
+) -> Result<(Arc<LinkedPolicy>, Grants), CommandError> {
     let until = Instant::now() + super::COMPILE_TIMEOUT;
     let sandbox = runtime.sandbox()?;
     let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
@@ -98,7 +102,7 @@ fn load(runtime: &Runtime, root: &std::path::Path, arguments: &Arguments) -> Res
         let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
         let terms = super::terms(runtime, &found, source)?;
         let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
-        let (component, _) = sandbox.cache().load_or_compile(sandbox.engine(), &found.digest, &bytes, until)?;
+        let component = sandbox.load_or_compile(&found.digest, &bytes, until)?;
         let manifest = &found.manifest;
         let settings = manifest.settings(runtime.config.policy.get(&manifest.name)).map_err(CommandError::new)?;
         (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
@@ -117,8 +121,8 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
     if !runtime.paths.database().exists() {
         return Ok(None);
     }
-    let store = Rc::new(runtime.store(Access::Existing, PATIENCE)?);
-    let project = Project::of(root).id;
+    let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
+    let project = Project::discover(root).id;
     Ok(Some(Rc::new(ProjectMemories {
         store,
         project,

@@ -11,15 +11,15 @@ use serde::Serialize;
 
 use super::{CommandError, Runtime};
 use crate::cli::output::{self, BOLD, DIM};
-use throughline_engine::hooks::trial::{Outcome, Trial};
+use throughline_engine::hooks::trial::{Trial, TrialResult};
 use throughline_engine::ingest;
 use throughline_model::contract::{Draft, Memory, Origin};
-use throughline_policy_kit::compare::{self, Difference, Learned, Side};
+use throughline_policy_kit::compare::{self, DiffSide, SessionDiff, StoredResult};
 use throughline_policy_kit::sample;
 use throughline_sandbox::chain::{Compiling, Policies};
 use throughline_sandbox::engine::Limits;
-use throughline_sandbox::folder::{Found, Source};
-use throughline_sandbox::roster::{Candidate, Roster};
+use throughline_sandbox::folder::{PolicyPackage, Source};
+use throughline_sandbox::registry::{Candidate, PolicyRegistry};
 
 /// Run a policy on recorded sessions and show what it changes
 ///
@@ -59,7 +59,7 @@ pub(super) struct TestedSession {
     millis_before: f64,
     /// The same with the policy.
     millis_after: f64,
-    difference: Difference,
+    difference: SessionDiff,
     /// Failures and log messages of the policy.
     log: Vec<String>,
 }
@@ -99,24 +99,24 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
 
 fn compare_session(
     runtime: &Runtime,
-    found: &Found,
+    found: &PolicyPackage,
     limits: Limits,
     transcript: &Path,
 ) -> Result<TestedSession, CommandError> {
     let alone = Trial::new(&runtime.paths, &runtime.config)?;
-    let (before, millis_before) = play(&alone, transcript)?;
+    let (before, millis_before) = replay(&alone, transcript)?;
     let trial = Trial::new(&runtime.paths, &runtime.config)?;
     let policies = Rc::new(chain(runtime, &trial, found, limits)?);
     // Compile the policy before the clock starts.
     policies.compile(Instant::now() + super::COMPILE_TIMEOUT);
     let trial = trial.with(Rc::clone(&policies));
-    let (after, millis_after) = play(&trial, transcript)?;
+    let (after, millis_after) = replay(&trial, transcript)?;
     let mut texts: Vec<String> =
         before.memories.iter().flat_map(|memory| [memory.title.clone(), memory.content.clone()]).collect();
     let plain = texts.clone();
     let until = Instant::now() + SESSION_TIMEOUT;
     policies.work(None, until)?.redact(&mut texts, until)?;
-    let difference = Difference {
+    let difference = SessionDiff {
         extractor: compare::extractions(&learned(&before), &learned(&after)),
         summarizer: compare::summaries(before.summary.as_ref(), after.summary.as_ref()),
         redactor: Some(compare::redactions(&plain, &texts)).filter(|redactions| redactions.different > 0),
@@ -130,20 +130,20 @@ fn compare_session(
         millis_before,
         millis_after,
         difference,
-        log: trial.runtime().log.told(),
+        log: trial.runtime().log.unredacted_lines(),
     })
 }
 
-fn play(trial: &Trial, transcript: &Path) -> Result<(Outcome, f64), CommandError> {
+fn replay(trial: &Trial, transcript: &Path) -> Result<(TrialResult, f64), CommandError> {
     // Load the default policy before the clock starts.
     trial.runtime().default_policy()?;
     let started = Instant::now();
-    let outcome = trial.play(transcript, started + SESSION_TIMEOUT)?;
+    let outcome = trial.replay(transcript, started + SESSION_TIMEOUT)?;
     Ok((outcome, started.elapsed().as_secs_f64() * 1000.0))
 }
 
 /// Returns a chain of this policy, with everything that it asks for, and the default policy.
-fn chain(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Result<Policies, CommandError> {
+fn chain(runtime: &Runtime, trial: &Trial, found: &PolicyPackage, limits: Limits) -> Result<Policies, CommandError> {
     let name = &found.manifest.name;
     let settings = found.manifest.settings(runtime.config.policy.get(name)).map_err(CommandError::new)?;
     let candidate = Candidate {
@@ -152,24 +152,24 @@ fn chain(runtime: &Runtime, trial: &Trial, found: &Found, limits: Limits) -> Res
         limits,
         settings,
         required: false,
-        demanded: false,
+        required_by_admin: false,
         refusal: None,
         found: found.clone(),
     };
     let inner = trial.runtime();
     Ok(Policies::new(
         Rc::clone(inner.sandbox()?),
-        Roster { candidates: vec![candidate], ..Roster::default() },
+        PolicyRegistry { candidates: vec![candidate], ..PolicyRegistry::default() },
         Rc::clone(inner.reporter()),
         Compiling::All(Instant::now() + super::COMPILE_TIMEOUT),
         serde_json::Map::new(),
         true,
     )
-    .redacting(Rc::clone(&inner.secrets), runtime.config.redaction.rules.clone()))
+    .redacting(Rc::clone(&inner.secrets), runtime.redaction_rules()))
 }
 
 /// Converts what was stored to drafts without keys, so that a memory with another text counts as another memory.
-fn learned(outcome: &Outcome) -> Learned {
+fn learned(outcome: &TrialResult) -> StoredResult {
     let draft = |memory: &Memory| Draft {
         key: None,
         kind: memory.kind.clone(),
@@ -181,7 +181,7 @@ fn learned(outcome: &Outcome) -> Learned {
         origin: Origin::default(),
         attributes: memory.attributes.clone(),
     };
-    Learned { drafts: outcome.memories.iter().map(draft).collect(), notes: outcome.notes.clone() }
+    StoredResult { drafts: outcome.memories.iter().map(draft).collect(), notes: outcome.notes.clone() }
 }
 
 fn print(tested: &Tested) -> Result<(), CommandError> {
@@ -207,7 +207,7 @@ fn row(out: &mut impl Write, stage: &str, text: &str) -> Result<(), CommandError
     Ok(writeln!(out, "  {stage:<16}{text}")?)
 }
 
-fn write_difference(out: &mut impl Write, difference: &Difference) -> Result<(), CommandError> {
+fn write_difference(out: &mut impl Write, difference: &SessionDiff) -> Result<(), CommandError> {
     const SAME: &str = "the same";
     let (plus, minus) = (anstyle::AnsiColor::Green.on_default(), anstyle::AnsiColor::Red.on_default());
     let extractor = &difference.extractor;
@@ -258,9 +258,9 @@ fn write_difference(out: &mut impl Write, difference: &Difference) -> Result<(),
             row(out, "context-builder", &format!("{} → {} UTF-16 units", page.units_before, page.units_after))?;
             for line in &page.lines {
                 match line.side {
-                    Side::Both => {}
-                    Side::Before => writeln!(out, "    {minus}- {}{minus:#}", output::clean_line(&line.text))?,
-                    Side::After => writeln!(out, "    {plus}+ {}{plus:#}", output::clean_line(&line.text))?,
+                    DiffSide::Both => {}
+                    DiffSide::Before => writeln!(out, "    {minus}- {}{minus:#}", output::clean_line(&line.text))?,
+                    DiffSide::After => writeln!(out, "    {plus}+ {}{plus:#}", output::clean_line(&line.text))?,
                 }
             }
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{CommandError, output};
 use crate::cli::{memory, pause};
 use throughline_agents::protocol::name::Agent;
-use throughline_engine::hooks::{self, PATIENCE};
+use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::projection::{self, SessionContext};
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Session;
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Says why there is no text.
 fn why_empty(runtime: &Runtime, saved: &SavedContext, arguments: &Arguments) -> String {
-    let project = Project::of(saved.project.as_ref());
+    let project = Project::discover(saved.project.as_ref());
     let session = saved.session_id.as_deref().or(arguments.session.as_deref()).unwrap_or_default();
     if runtime.intervals.is_paused(&project.id, session) {
         return "this project or session is paused (`throughline resume --all` ends every pause)".into();
@@ -85,8 +85,8 @@ fn why_empty(runtime: &Runtime, saved: &SavedContext, arguments: &Arguments) -> 
 /// Loads what is stored of the session.
 fn load(runtime: &Runtime, arguments: &Arguments) -> Result<SavedContext, CommandError> {
     let mut cwd = memory::folder(arguments.project.as_deref())?;
-    let mut project = Project::of(&cwd);
-    let store = match runtime.store(Access::Existing, PATIENCE * 4) {
+    let mut project = Project::discover(&cwd);
+    let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
         Err(StoreError::Missing(_)) => None,
         other => Some(Rc::new(other?)),
     };

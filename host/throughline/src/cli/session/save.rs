@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::{CommandError, output};
 use crate::cli::output::{BOLD, DIM};
 use crate::cli::{memory, pause};
-use throughline_engine::hooks::reading::{self, Job};
-use throughline_engine::hooks::{self, PATIENCE, finding};
-use throughline_engine::projection::{self, SessionContext, Written};
+use throughline_engine::hooks::reading::{self, ReadRequest};
+use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT, transcript_lookup};
+use throughline_engine::projection::{self, SessionContext, WrittenFile};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let runtime = crate::cli::runtime()?;
     let cwd = memory::folder(None)?;
-    let mut store = runtime.store(Access::Write, PATIENCE * 4)?;
+    let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let (session, transcript) = find(&runtime, &store, arguments.session.as_deref(), &cwd)?;
     // A session with a transcript is read in its own folder, wherever the command runs.
     let cwd = if transcript.is_some() { None } else { Some(cwd) };
@@ -47,15 +47,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
         ));
     }
     hooks::store_journal(&runtime, &mut store, &session)?;
-    let job = Job {
-        path: transcript,
-        roots: runtime.transcript_roots(),
-        session: Some(session.clone()),
-        cwd,
-        moment: "catch-up",
-        ..Job::default()
-    };
-    let report = reading::read(&runtime, &mut store, &job, Instant::now() + READ_TIMEOUT)?;
+    let request = ReadRequest::save(transcript, runtime.transcript_roots(), &session, cwd);
+    let report = reading::read(&runtime, &mut store, &request, Instant::now() + READ_TIMEOUT)?;
     let Some(project) = store.project_of_session(&session)? else {
         runtime.finish();
         return Err(unknown_error(&runtime, &session));
@@ -98,10 +91,10 @@ fn find(
     let current = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
     if let Some(session) = named.map(str::to_owned).or(current) {
         pause::check_session(&session)?;
-        let transcript = finding::of_session(store, &projects, &session)?;
+        let transcript = transcript_lookup::find_transcript(store, &projects, &session)?;
         return Ok((session, transcript));
     }
-    let project = Project::of(cwd);
+    let project = Project::discover(cwd);
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
     // Claude Code names the folder of transcripts after the folder in which it was started: this one, or one above.
     let mut folders: Vec<PathBuf> = [cwd, real.as_path()]
@@ -111,17 +104,17 @@ fn find(
         .map(Path::to_path_buf)
         .collect();
     folders.push(project.root.clone());
-    if let Some((session, path)) = finding::newest(&projects, &folders) {
+    if let Some((session, path)) = transcript_lookup::latest_session(&projects, &folders) {
         return Ok((session, Some(path)));
     }
     match store.sessions(&project.id, "", 1)?.into_iter().next() {
-        Some(last) => Ok((last.id.clone(), finding::of_session(store, &projects, &last.id)?)),
+        Some(last) => Ok((last.id.clone(), transcript_lookup::find_transcript(store, &projects, &last.id)?)),
         None => Err(CommandError::new("this folder has no session").hint("name one with --session ID")),
     }
 }
 
 fn is_excluded(runtime: &Runtime, project: &Project, session: &str) -> bool {
-    runtime.is_off(&project.root) || runtime.intervals.is_paused(&project.id, session)
+    runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session)
 }
 
 fn excluded_error(session: &str) -> CommandError {
@@ -136,7 +129,7 @@ fn unknown_error(runtime: &Runtime, session: &str) -> CommandError {
     CommandError::new(format!("nothing is known about session {session} yet")).hint("save it again after the first prompt")
 }
 
-fn print(runtime: &Runtime, context: &SessionContext, written: &[Written]) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, context: &SessionContext, written: &[WrittenFile]) -> Result<(), CommandError> {
     let mut out = output::stdout();
     let project = paths::display(context.meta.project.as_ref(), &runtime.paths.home);
     writeln!(
@@ -169,7 +162,7 @@ fn print(runtime: &Runtime, context: &SessionContext, written: &[Written]) -> Re
             writeln!(out, "  {}", output::clean_line(&item))?;
         }
     }
-    let changed: Vec<&Written> = written.iter().filter(|file| file.changed).collect();
+    let changed: Vec<&WrittenFile> = written.iter().filter(|file| file.changed).collect();
     if !changed.is_empty() {
         writeln!(out, "\n{BOLD}Written{BOLD:#}")?;
     }

@@ -11,7 +11,7 @@ use crate::cli::{failures, memory, pager};
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::SessionNotes;
 use throughline_platform::paths;
-use throughline_store::{self as store, Event, KnownSession, PROMPT, Store, Wanted};
+use throughline_store::{self as store, EventFilter, KnownSession, PROMPT, Store, StoredEvent};
 
 /// The most turns to show, the last ones of the session.
 const MAX_TURNS: u32 = 500;
@@ -32,9 +32,9 @@ pub(super) struct Arguments {
 
 /// A turn, from its prompt to its end.
 struct Turn {
-    prompt: Event,
+    prompt: StoredEvent,
     /// None while the turn runs, or if it was interrupted.
-    end: Option<Event>,
+    end: Option<StoredEvent>,
 }
 
 /// What is stored about a session.
@@ -69,7 +69,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 
 fn turns(store: &Store, id: &str) -> Result<Vec<Turn>, CommandError> {
     let kinds = vec![PROMPT.into(), "stop".into(), "stop_failure".into()];
-    let wanted = Wanted { session: Some(id.to_owned()), kinds, ..Wanted::default() };
+    let wanted = EventFilter { session: Some(id.to_owned()), kinds, ..EventFilter::default() };
     let mut events = store.events(&wanted, 2 * MAX_TURNS)?;
     events.retain(|event| event.session_id == id);
     events.sort_by_key(|event| event.id);

@@ -7,23 +7,23 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Said;
+use super::ToolOutput;
 use crate::mcp::quote;
-use crate::mcp::worker::Desk;
+use crate::mcp::worker::ToolContext;
 use throughline_engine::hooks;
 use throughline_model::contract::Session;
 
 /// How long a policy may take.
-const PATIENT: Duration = Duration::from_secs(20);
+const POLICY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The name of the caller as policies see it.
-const AGENT: &str = "mcp";
+const CALLER: &str = "mcp";
 
 /// Which context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub(in crate::mcp) enum Wanted {
+pub(in crate::mcp) enum ContextKind {
     /// What a new session sees
     #[default]
     New,
@@ -35,7 +35,7 @@ pub(in crate::mcp) enum Wanted {
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
     #[serde(default)]
-    of: Wanted,
+    of: ContextKind,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -51,27 +51,28 @@ pub(in crate::mcp) struct Context {
 }
 
 /// Returns the context, defused. Its text is `None` if there is nothing to show.
-pub(in crate::mcp) fn context(desk: &mut Desk, wanted: Wanted) -> Result<Context> {
+pub(in crate::mcp) fn context(ctx: &mut ToolContext, wanted: ContextKind) -> Result<Context> {
     let mut context = Context { about: quote::NOTICE, text: None, session: None, memories: Vec::new() };
-    let Some(store) = desk.existing()? else { return Ok(context) };
-    let runtime = &desk.runtime;
+    let Some(store) = ctx.open_existing()? else { return Ok(context) };
+    let runtime = &ctx.runtime;
     let source = match wanted {
-        Wanted::New => "startup",
-        Wanted::Last => "compact",
+        ContextKind::New => "startup",
+        ContextKind::Last => "compact",
     };
-    if wanted == Wanted::Last {
-        let last = store.sessions(&desk.project.id, "", 1)?.into_iter().next();
-        let Some(last) = last.filter(|last| !runtime.intervals.is_paused(&desk.project.id, &last.id)) else {
+    if wanted == ContextKind::Last {
+        let last = store.sessions(&ctx.project.id, "", 1)?.into_iter().next();
+        let Some(last) = last.filter(|last| !runtime.intervals.is_paused(&ctx.project.id, &last.id)) else {
             return Ok(context);
         };
         context.session = Some(last.id);
     }
-    desk.step(1, 3, "asking the policy")?;
+    ctx.report_progress(1, 3, "asking the policy")?;
     let id = context.session.as_deref().unwrap_or("mcp");
-    let session = Session::new(id, &desk.project, &desk.folder, AGENT, None, runtime.now);
+    let session = Session::new(id, &ctx.project, &ctx.folder, CALLER, None, runtime.now);
     let budget = runtime.config.context.budget;
-    let (text, memories) = hooks::context(runtime, &Rc::new(store), &session, source, budget, Instant::now() + PATIENT)?;
-    context.text = text.map(|text| quote::defused(&text));
+    let (text, memories) =
+        hooks::context(runtime, &Rc::new(store), &session, source, budget, Instant::now() + POLICY_TIMEOUT)?;
+    context.text = text.map(|text| quote::neutralize(&text));
     context.memories = memories;
     Ok(context)
 }
@@ -79,12 +80,12 @@ pub(in crate::mcp) fn context(desk: &mut Desk, wanted: Wanted) -> Result<Context
 impl Context {
     /// Returns the text in its fence; `None` if there is nothing to show.
     pub(in crate::mcp) fn fenced(&self) -> Option<String> {
-        self.text.as_deref().map(quote::fenced)
+        self.text.as_deref().map(quote::fence)
     }
 }
 
-pub(super) fn tell(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
-    let context = context(desk, arguments.of)?;
+pub(super) fn session_context(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOutput> {
+    let context = context(ctx, arguments.of)?;
     let text = context.fenced().unwrap_or_else(|| "Nothing is stored for this project yet.".into());
-    Said::new(text, &context)
+    ToolOutput::new(text, &context)
 }

@@ -92,11 +92,11 @@ pub(super) fn note_types<'a>(
     if memories.len() == 0 {
         return Ok(Vec::new());
     }
-    let registry = Registry::own();
+    let registry = Registry::built_in();
     memories
         .map(|memory| {
             let note = store.notes_by_id(&[&memory.id], &registry)?.pop().filter(|note| note.is_named);
-            Ok(note.map(|it| it.note.note_type).filter(|it| *it != memory.kind).map(|it| quote::line(&it, 64)))
+            Ok(note.map(|it| it.note.note_type.clone()).filter(|it| *it != memory.kind).map(|it| quote::line(&it, 64)))
         })
         .collect()
 }
@@ -111,5 +111,5 @@ fn excerpt(memory: &Memory) -> String {
 
 /// Returns the day in UTC.
 pub(super) fn day(at: u64) -> String {
-    runtime::stamp(at).chars().take(10).collect()
+    runtime::format_timestamp(at).chars().take(10).collect()
 }

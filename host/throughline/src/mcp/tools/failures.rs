@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry::day;
-use super::{Said, timeline};
+use super::{ToolOutput, timeline};
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
-use crate::mcp::worker::Desk;
+use crate::mcp::worker::ToolContext;
 use throughline_engine::hooks;
 use throughline_store::{self as store, folded};
 
 /// How many failures are examined. The most frequent come first.
-const LOOK: u32 = 2_000;
+const MAX_EXAMINED: u32 = 2_000;
 
 /// The longest line of an error and of a fix, in characters.
 const LINE: usize = 300;
@@ -41,7 +41,7 @@ fn ten() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Known {
+pub(super) struct FailuresPage {
     about: &'static str,
     failures: Vec<Failure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,18 +91,18 @@ impl Failure {
     }
 }
 
-pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
+pub(super) fn failures(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOutput> {
     let Arguments { file, command, open, limit, cursor } = arguments;
-    let of = (&desk.project.id, file, command, open);
-    let begin: usize = cursor::read("failures", &of, cursor.as_deref())?.unwrap_or(0);
+    let of = (&ctx.project.id, file, command, open);
+    let begin: usize = cursor::decode("failures", &of, cursor.as_deref())?.unwrap_or(0);
     let limit = limit.clamp(&1, &50);
     let mut found = Vec::new();
-    let noted = desk.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
-    if let Some(mut store) = if noted { Some(desk.writable()?) } else { desk.existing()? } {
-        hooks::take_journals(&desk.runtime, &mut store)?;
-        found = store.failures(Some(&desk.project.id), None, *open, LOOK)?;
+    let noted = ctx.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
+    if let Some(mut store) = if noted { Some(ctx.open_or_create()?) } else { ctx.open_existing()? } {
+        hooks::store_all_journals(&ctx.runtime, &mut store)?;
+        found = store.failures(Some(&ctx.project.id), None, *open, MAX_EXAMINED)?;
     }
-    let path = file.as_deref().map(|file| timeline::below(desk, file));
+    let path = file.as_deref().map(|file| timeline::event_path(ctx, file));
     found.retain(|failure| {
         path.as_deref().is_none_or(|path| is_about(failure, path))
             && command.as_deref().is_none_or(|command| is_of(failure, command))
@@ -110,20 +110,20 @@ pub(super) fn failures(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
     let all = found.len();
     let shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
     let end = begin.saturating_add(shown.len());
-    let next_cursor = (end < all && !shown.is_empty()).then(|| cursor::write("failures", &of, end));
-    let page = Known { about: quote::NOTICE, failures: shown, next_cursor };
+    let next_cursor = (end < all && !shown.is_empty()).then(|| cursor::encode("failures", &of, end));
+    let page = FailuresPage { about: quote::NOTICE, failures: shown, next_cursor };
     let mut text = String::new();
     if page.failures.is_empty() {
         text.push_str("No known failure of this project matches.");
     } else {
         let mut lines = String::new();
         page.failures.iter().for_each(|failure| failure.write(&mut lines));
-        text.push_str(&quote::fenced(&lines));
+        text.push_str(&quote::fence(&lines));
     }
     if let Some(cursor) = &page.next_cursor {
         let _ = write!(text, "\nMore: cursor {cursor}");
     }
-    Said::new(text, &page)
+    ToolOutput::new(text, &page)
 }
 
 /// Returns whether the failure is about the file: its files, its error or its command name it.

@@ -8,22 +8,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
-use super::{Said, get, parsed};
+use super::{ToolOutput, get, parse_arguments};
 use crate::mcp::quote;
-use crate::mcp::worker::Desk;
-use throughline_engine::memory::Refused;
-use throughline_engine::memory::forgetting::{self, moment, words};
+use crate::mcp::worker::ToolContext;
+use throughline_engine::memory::RequestError;
+use throughline_engine::memory::deletion::{self, parse_time, parse_words};
 use throughline_model::contract::Memory;
-use throughline_store::{Forgotten, Selection, Store};
+use throughline_store::{ForgetCounts, Selection, Store};
 
 /// The tool's name. The server treats the tool specially, because the user is asked first.
 pub(in crate::mcp) const NAME: &str = "memory_forget";
 
 /// How many memories are listed. All are counted.
-const NAMED: u32 = 20;
+const MAX_LISTED: u32 = 20;
 
 /// How many identifiers a call may have.
-const MOST: usize = 50;
+const MAX_IDS: usize = 50;
 
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Outcome {
+pub(super) struct ForgetResult {
     about: &'static str,
     /// False if this is only a preview
     done: bool,
@@ -59,27 +59,27 @@ pub(super) struct Outcome {
 }
 
 /// A preview of the deletion.
-pub(in crate::mcp) struct Look {
+pub(in crate::mcp) struct DeletionPreview {
     /// For the agent.
-    pub(in crate::mcp) said: Said,
+    pub(in crate::mcp) said: ToolOutput,
     /// For the agent if the user does not agree.
-    pub(in crate::mcp) declined: Said,
+    pub(in crate::mcp) declined: ToolOutput,
     /// For the user; `None` if nothing would be deleted.
     pub(in crate::mcp) question: Option<String>,
 }
 
 /// A validated request to forget.
 #[derive(Clone)]
-pub(in crate::mcp) struct Forgetting {
+pub(in crate::mcp) struct ForgetRequest {
     arguments: Arguments,
     words: Vec<String>,
     before: Option<u64>,
 }
 
-impl Forgetting {
+impl ForgetRequest {
     pub(in crate::mcp) fn new(arguments: JsonObject) -> Result<Self> {
-        let arguments: Arguments = parsed(arguments)?;
-        let refused = |what: &str, hint: &str| Err(Refused::new(what, hint).into());
+        let arguments: Arguments = parse_arguments(arguments)?;
+        let refused = |what: &str, hint: &str| Err(RequestError::new(what, hint).into());
         let has_others = arguments.words.is_some() || arguments.session.is_some() || arguments.before.is_some();
         if arguments.ids.is_empty() && !has_others {
             return refused("nothing is selected", "give ids, match, session or before");
@@ -87,14 +87,14 @@ impl Forgetting {
         if !arguments.ids.is_empty() && has_others {
             return refused("ids cannot be combined with other options", "give either ids, or match, session and before");
         }
-        if arguments.ids.len() > MOST {
+        if arguments.ids.len() > MAX_IDS {
             return refused("more than 50 ids", "use several calls, or match");
         }
         if arguments.session.as_ref().is_some_and(|id| id.trim().is_empty() || id.len() > 128) {
             return refused("this is not a session id", "memory_timeline lists session ids");
         }
-        let words = arguments.words.as_deref().map(words).transpose()?.unwrap_or_default();
-        let before = arguments.before.as_deref().map(moment).transpose()?;
+        let words = arguments.words.as_deref().map(parse_words).transpose()?.unwrap_or_default();
+        let before = arguments.before.as_deref().map(parse_time).transpose()?;
         Ok(Self { arguments, words, before })
     }
 
@@ -104,24 +104,24 @@ impl Forgetting {
     }
 
     /// Finds out what would be deleted.
-    pub(in crate::mcp) fn look(&self, desk: &mut Desk) -> Result<Look> {
-        let outcome = self.run(desk, false)?;
+    pub(in crate::mcp) fn preview(&self, ctx: &mut ToolContext) -> Result<DeletionPreview> {
+        let outcome = self.run(ctx, false)?;
         let is_something = outcome.all() > 0;
         let question = is_something.then(|| format!("Forget this for good? {}\n{}", outcome.counts(), outcome.lines()));
         let advice = if is_something { "\nAsk the user; if they agree, call again with confirm: true." } else { "" };
         let text = format!("Nothing was deleted. This would be forgotten: {}{}{advice}", outcome.counts(), outcome.rest());
-        let declined = Said::new("The user did not agree. Nothing was deleted.".into(), &outcome)?;
-        Ok(Look { said: Said::new(text, &outcome)?, declined, question })
+        let declined = ToolOutput::new("The user did not agree. Nothing was deleted.".into(), &outcome)?;
+        Ok(DeletionPreview { said: ToolOutput::new(text, &outcome)?, declined, question })
     }
 
     /// Deletes the selected memories.
-    pub(in crate::mcp) fn carry_out(&self, desk: &mut Desk) -> Result<Said> {
-        let outcome = self.run(desk, true)?;
-        Said::new(format!("Forgotten: {}{}", outcome.counts(), outcome.rest()), &outcome)
+    pub(in crate::mcp) fn carry_out(&self, ctx: &mut ToolContext) -> Result<ToolOutput> {
+        let outcome = self.run(ctx, true)?;
+        ToolOutput::new(format!("Forgotten: {}{}", outcome.counts(), outcome.rest()), &outcome)
     }
 
-    fn run(&self, desk: &mut Desk, really: bool) -> Result<Outcome> {
-        let mut outcome = Outcome {
+    fn run(&self, ctx: &mut ToolContext, really: bool) -> Result<ForgetResult> {
+        let mut outcome = ForgetResult {
             about: quote::NOTICE,
             done: really,
             memories: 0,
@@ -132,50 +132,50 @@ impl Forgetting {
             listed: Vec::new(),
             not_found: Vec::new(),
         };
-        match desk.existing()? {
-            Some(store) if self.arguments.ids.is_empty() => self.selected(desk, store, really, &mut outcome)?,
-            Some(store) => self.named(desk, store, really, &mut outcome)?,
+        match ctx.open_existing()? {
+            Some(store) if self.arguments.ids.is_empty() => self.selected(ctx, store, really, &mut outcome)?,
+            Some(store) => self.named(ctx, store, really, &mut outcome)?,
             None => outcome.not_found.extend(self.arguments.ids.iter().map(|id| quote::line(id, 80))),
         }
         Ok(outcome)
     }
 
-    fn named(&self, desk: &mut Desk, mut store: Store, really: bool, outcome: &mut Outcome) -> Result<()> {
+    fn named(&self, ctx: &mut ToolContext, mut store: Store, really: bool, outcome: &mut ForgetResult) -> Result<()> {
         let mut memories: Vec<Memory> = Vec::new();
         for id in &self.arguments.ids {
-            match get::find(&store, &desk.project.id, id)? {
+            match get::find(&store, &ctx.project.id, id)? {
                 Some(memory) if memories.iter().any(|known| known.id == memory.id) => {}
                 Some(memory) => memories.push(memory),
                 None => outcome.not_found.push(quote::line(id, 80)),
             }
         }
-        outcome.listed = memories.iter().take(NAMED as usize).map(Entry::new).collect();
+        outcome.listed = memories.iter().take(MAX_LISTED as usize).map(Entry::new).collect();
         if really && !memories.is_empty() {
-            desk.step(1, 3, "deleting")?;
-            memories = forgetting::delete(&desk.runtime, &mut store, memories)?;
+            ctx.report_progress(1, 3, "deleting")?;
+            memories = deletion::delete(&ctx.runtime, &mut store, memories)?;
         }
         outcome.memories = memories.len() as u64;
         Ok(())
     }
 
-    fn selected(&self, desk: &mut Desk, mut store: Store, really: bool, outcome: &mut Outcome) -> Result<()> {
+    fn selected(&self, ctx: &mut ToolContext, mut store: Store, really: bool, outcome: &mut ForgetResult) -> Result<()> {
         let selection = Selection {
-            project: Some(desk.project.id.clone()),
+            project: Some(ctx.project.id.clone()),
             session: self.arguments.session.clone(),
             before: self.before,
             words: self.words.clone(),
         };
-        outcome.listed = store.selected(&selection, NAMED)?.iter().map(Entry::new).collect();
-        desk.step(1, 3, if really { "deleting" } else { "counting" })?;
-        let report = forgetting::forget(&desk.runtime, &mut store, &selection, really)?;
-        let Forgotten { memories, sessions, notes, events } = report.forgotten;
+        outcome.listed = store.selected(&selection, MAX_LISTED)?.iter().map(Entry::new).collect();
+        ctx.report_progress(1, 3, if really { "deleting" } else { "counting" })?;
+        let report = deletion::forget(&ctx.runtime, &mut store, &selection, really)?;
+        let ForgetCounts { memories, sessions, notes, events } = report.forgotten;
         (outcome.memories, outcome.sessions, outcome.notes, outcome.events) = (memories, sessions, notes, events);
         outcome.log_lines = report.log_lines;
         Ok(())
     }
 }
 
-impl Outcome {
+impl ForgetResult {
     fn all(&self) -> u64 {
         self.memories + self.sessions + self.notes + self.events
     }
@@ -203,7 +203,7 @@ impl Outcome {
             let _ = write!(text, "\nNot found in this project: {}", self.not_found.join(", "));
         }
         if !self.listed.is_empty() {
-            let _ = write!(text, "\n{}", quote::fenced(&self.lines()));
+            let _ = write!(text, "\n{}", quote::fence(&self.lines()));
         }
         text
     }

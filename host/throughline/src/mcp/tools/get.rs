@@ -6,23 +6,24 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Said, entry};
+use super::{ToolOutput, entry};
 use crate::mcp::quote::{self, Origin};
-use crate::mcp::worker::Desk;
-use throughline_engine::memory::Refused;
+use crate::mcp::worker::ToolContext;
+use throughline_engine::memory::RequestError;
 use throughline_engine::runtime;
+use throughline_engine::search::record_lookup;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_store::Store;
 
 /// How many memories a call may ask for.
-const MOST: usize = 20;
+const MAX_IDS: usize = 20;
 
 /// How much content all memories of a call contain together, in bytes. More would not help a model.
-const MOST_CONTENT: usize = 64 << 10;
+const MAX_CONTENT_BYTES: usize = 64 << 10;
 
 /// The shortest identifier that is looked up. A shorter one is more likely a mistake.
-const SHORTEST: usize = 4;
+const MIN_ID_LENGTH: usize = 4;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,16 +37,16 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Read {
+pub(super) struct GetResult {
     about: &'static str,
-    memories: Vec<Whole>,
+    memories: Vec<FullMemory>,
     /// Ids neither in this project nor shared with it
     not_found: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Whole {
+struct FullMemory {
     id: String,
     #[serde(rename = "type")]
     kind: String,
@@ -68,10 +69,10 @@ struct Whole {
     untrusted: bool,
 }
 
-impl Whole {
+impl FullMemory {
     /// Returns the memory with lines `from` to `to` of its content: as many whole lines as fit in `room`.
     fn new(memory: &Memory, from: usize, to: usize, room: &mut usize) -> Self {
-        let content = quote::defused(memory.content.trim_end());
+        let content = quote::neutralize(memory.content.trim_end());
         let of = content.lines().count();
         let mut kept = String::new();
         let mut last = from.saturating_sub(1);
@@ -93,7 +94,7 @@ impl Whole {
             title: quote::line(&memory.title, 200),
             content: kept.trim_end_matches('\n').to_owned(),
             lines: [from, last, of],
-            created_at: runtime::stamp(memory.created),
+            created_at: runtime::format_timestamp(memory.created),
             session: quote::line(&memory.session_id, 128),
             files: memory.files.iter().map(|file| quote::line(file, 300)).collect(),
             tags: memory.keywords.iter().map(|tag| quote::line(tag, 200)).collect(),
@@ -119,7 +120,7 @@ impl Whole {
                 let _ = writeln!(out, "{name}: {}", list.join(", "));
             }
         }
-        out.push_str(&quote::quoted(&self.content));
+        out.push_str(&quote::block_quote(&self.content));
         let [from, to, of] = self.lines;
         if from > 1 || to < of {
             let _ = writeln!(out, "(lines {from} to {to} of {of})");
@@ -127,36 +128,36 @@ impl Whole {
     }
 }
 
-pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
-    if arguments.ids.is_empty() || arguments.ids.len() > MOST {
-        return Err(Refused::new(format!("give 1 to {MOST} ids"), "memory_search returns ids").into());
+pub(super) fn get(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOutput> {
+    if arguments.ids.is_empty() || arguments.ids.len() > MAX_IDS {
+        return Err(RequestError::new(format!("give 1 to {MAX_IDS} ids"), "memory_search returns ids").into());
     }
     let from = arguments.from.unwrap_or(1).max(1) as usize;
     let to = arguments.to.map_or(usize::MAX, |to| to as usize);
     if to < from {
-        return Err(Refused::new("`to` is less than `from`", "`to` must be at least `from`").into());
+        return Err(RequestError::new("`to` is less than `from`", "`to` must be at least `from`").into());
     }
-    let store = desk.existing()?;
-    let mut all = Read { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
-    let mut room = MOST_CONTENT;
+    let store = ctx.open_existing()?;
+    let mut all = GetResult { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
+    let mut room = MAX_CONTENT_BYTES;
     let mut found: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let Some(store) = &store else {
             all.not_found.push(quote::line(id, 80));
             continue;
         };
-        match find_visible(store, &desk.project.id, id)? {
+        match find_visible(store, &ctx.project.id, id)? {
             // A memory that is named twice is returned once.
             Some(memory) if found.contains(&memory.id) => {}
             Some(memory) => {
-                all.memories.push(Whole::of(store, &memory, from, to, &mut room)?);
+                all.memories.push(FullMemory::of(store, &memory, from, to, &mut room)?);
                 found.push(memory.id);
             }
             None => all.not_found.push(quote::line(id, 80)),
         }
     }
     if let Some(store) = &store {
-        let _ = store.relax().and_then(|()| store.mark_shown(&found, None, "lookup", desk.runtime.now));
+        record_lookup(&ctx.runtime, store, &found);
     }
     let mut text = String::new();
     if !all.memories.is_empty() {
@@ -165,18 +166,18 @@ pub(super) fn get(desk: &mut Desk, arguments: &Arguments) -> Result<Said> {
             memory.write(&mut body);
             body.push('\n');
         }
-        text = quote::fenced(&body);
+        text = quote::fence(&body);
         text.push('\n');
     }
     if !all.not_found.is_empty() {
         let _ = write!(text, "Not found in this project: {}", all.not_found.join(", "));
     }
-    Said::new(text.trim_end().to_owned(), &all)
+    ToolOutput::new(text.trim_end().to_owned(), &all)
 }
 
 /// Finds a memory of the project by its identifier, or by a prefix that is unique in the project.
 pub(super) fn find(store: &Store, project: &str, id: &str) -> Result<Option<Memory>> {
-    if id.len() < SHORTEST || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if id.len() < MIN_ID_LENGTH || id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(None);
     }
     let mut found = store.memory(id, Some(project))?;
@@ -195,11 +196,11 @@ fn find_visible(store: &Store, project: &str, id: &str) -> Result<Option<Memory>
 }
 
 /// Returns one whole memory in its fence; `None` if the project has no such memory.
-pub(in crate::mcp) fn whole(desk: &mut Desk, id: &str) -> Result<Option<String>> {
-    let Some(store) = desk.existing()? else { return Ok(None) };
-    let Some(memory) = find_visible(&store, &desk.project.id, id)? else { return Ok(None) };
+pub(in crate::mcp) fn whole(ctx: &mut ToolContext, id: &str) -> Result<Option<String>> {
+    let Some(store) = ctx.open_existing()? else { return Ok(None) };
+    let Some(memory) = find_visible(&store, &ctx.project.id, id)? else { return Ok(None) };
     let mut body = String::new();
-    Whole::of(&store, &memory, 1, usize::MAX, &mut (usize::MAX >> 1))?.write(&mut body);
-    let _ = store.relax().and_then(|()| store.mark_shown(&[memory.id], None, "lookup", desk.runtime.now));
-    Ok(Some(quote::fenced(&body)))
+    FullMemory::of(&store, &memory, 1, usize::MAX, &mut (usize::MAX >> 1))?.write(&mut body);
+    record_lookup(&ctx.runtime, &store, &[memory.id]);
+    Ok(Some(quote::fence(&body)))
 }

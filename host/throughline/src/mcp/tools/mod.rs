@@ -20,30 +20,30 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(super) use context::{Wanted as ContextWanted, context};
-pub(super) use forget::{Forgetting, NAME as FORGET};
+pub(super) use context::{ContextKind, context};
+pub(super) use forget::{ForgetRequest, NAME as FORGET};
 pub(super) use get::whole;
 
 use super::quote;
-use super::worker::Desk;
-use throughline_engine::memory::Refused;
-use throughline_sandbox::instance::Unfit;
+use super::worker::ToolContext;
+use throughline_engine::memory::RequestError;
+use throughline_sandbox::instance::LinkError;
 use throughline_store::StoreError;
 
 /// The result of a call: text for the model, and structured data for programs.
-pub(super) struct Said {
+pub(super) struct ToolOutput {
     pub(super) text: String,
     pub(super) structured: Value,
 }
 
-impl Said {
+impl ToolOutput {
     pub(super) fn new(text: String, structured: &impl Serialize) -> Result<Self> {
         Ok(Self { text, structured: serde_json::to_value(structured)? })
     }
 }
 
-impl From<Said> for CallToolResult {
-    fn from(said: Said) -> Self {
+impl From<ToolOutput> for CallToolResult {
+    fn from(said: ToolOutput) -> Self {
         let mut result = Self::success(vec![ContentBlock::text(said.text)]);
         result.structured_content = Some(said.structured);
         result
@@ -51,7 +51,7 @@ impl From<Said> for CallToolResult {
 }
 
 /// A tool.
-pub(super) struct Callable {
+pub(super) struct ToolDefinition {
     pub(super) name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -59,7 +59,7 @@ pub(super) struct Callable {
     input: fn() -> JsonObject,
     output: fn() -> JsonObject,
     /// Runs the tool with these arguments.
-    pub(super) call: fn(&mut Desk, JsonObject) -> Result<Said>,
+    pub(super) call: fn(&mut ToolContext, JsonObject) -> Result<ToolOutput>,
 }
 
 /// What a call changes.
@@ -73,78 +73,78 @@ enum Effect {
 }
 
 /// All tools.
-pub(super) const ALL: [Callable; 7] = [
-    Callable {
+pub(super) const ALL: [ToolDefinition; 7] = [
+    ToolDefinition {
         name: "memory_search",
         title: "Search the project's memory",
         description: "Search what earlier sessions of this project decided, learned, fixed or were told. Returns ids and one-line \
                       summaries, best first; memory_get reads whole memories.",
         effect: Effect::Nothing,
-        input: takes::<search::Arguments>,
-        output: gives::<search::Found>,
-        call: |desk, arguments| search::search(desk, parsed(arguments)?),
+        input: input_schema_of::<search::Arguments>,
+        output: output_schema_of::<search::SearchPage>,
+        call: |ctx, arguments| search::search(ctx, parse_arguments(arguments)?),
     },
-    Callable {
+    ToolDefinition {
         name: "memory_timeline",
         title: "What happened",
         description: "What happened in this project's sessions, in order: prompts, tool calls, failures. Returns the latest page first.",
         effect: Effect::Nothing,
-        input: takes::<timeline::Arguments>,
-        output: gives::<timeline::Page>,
-        call: |desk, arguments| timeline::timeline(desk, parsed(arguments)?),
+        input: input_schema_of::<timeline::Arguments>,
+        output: output_schema_of::<timeline::TimelinePage>,
+        call: |ctx, arguments| timeline::timeline(ctx, parse_arguments(arguments)?),
     },
-    Callable {
+    ToolDefinition {
         name: "memory_get",
         title: "Read memories",
         description: "Read whole memories, or a range of their lines.",
         effect: Effect::Nothing,
-        input: takes::<get::Arguments>,
-        output: gives::<get::Read>,
-        call: |desk, arguments| get::get(desk, &parsed(arguments)?),
+        input: input_schema_of::<get::Arguments>,
+        output: output_schema_of::<get::GetResult>,
+        call: |ctx, arguments| get::get(ctx, &parse_arguments(arguments)?),
     },
-    Callable {
+    ToolDefinition {
         name: "memory_save",
         title: "Remember",
         description: "Store something that a later session should know: a decision with its reason, a correction, a preference, a \
                       root cause. One fact per call, understandable without this conversation. Secrets are removed.",
         effect: Effect::Adds,
-        input: takes::<save::Arguments>,
-        output: gives::<save::Saved>,
-        call: |desk, arguments| save::save(desk, parsed(arguments)?),
+        input: input_schema_of::<save::Arguments>,
+        output: output_schema_of::<save::Saved>,
+        call: |ctx, arguments| save::save(ctx, parse_arguments(arguments)?),
     },
-    Callable {
+    ToolDefinition {
         name: FORGET,
         title: "Forget for good",
         description: "Delete memories permanently, by ids, words, session or time; all given options must match. Use it only when \
                       the user asks for it. Without the user's consent it only lists what would be deleted.",
         effect: Effect::Removes,
-        input: takes::<forget::Arguments>,
-        output: gives::<forget::Outcome>,
-        call: |desk, arguments| Ok(Forgetting::new(arguments)?.look(desk)?.said),
+        input: input_schema_of::<forget::Arguments>,
+        output: output_schema_of::<forget::ForgetResult>,
+        call: |ctx, arguments| Ok(ForgetRequest::new(arguments)?.preview(ctx)?.said),
     },
-    Callable {
+    ToolDefinition {
         name: "session_context",
         title: "The project's context",
         description: "What a new session of this project sees at its start, or what was saved from the last session.",
         effect: Effect::Nothing,
-        input: takes::<context::Arguments>,
-        output: gives::<context::Context>,
-        call: |desk, arguments| context::tell(desk, &parsed(arguments)?),
+        input: input_schema_of::<context::Arguments>,
+        output: output_schema_of::<context::Context>,
+        call: |ctx, arguments| context::session_context(ctx, &parse_arguments(arguments)?),
     },
-    Callable {
+    ToolDefinition {
         name: "failures_for",
         title: "Known failures",
         description: "Known failures of a file or command in this project, and what fixed them. Call it before you retry what failed.",
         effect: Effect::Nothing,
-        input: takes::<failures::Arguments>,
-        output: gives::<failures::Known>,
-        call: |desk, arguments| failures::failures(desk, &parsed(arguments)?),
+        input: input_schema_of::<failures::Arguments>,
+        output: output_schema_of::<failures::FailuresPage>,
+        call: |ctx, arguments| failures::failures(ctx, &parse_arguments(arguments)?),
     },
 ];
 
-impl Callable {
+impl ToolDefinition {
     /// Returns the tool's description for clients.
-    pub(super) fn described(&self) -> Tool {
+    pub(super) fn to_tool(&self) -> Tool {
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(self.effect == Effect::Nothing)
             .destructive(self.effect == Effect::Removes)
@@ -159,12 +159,12 @@ impl Callable {
 }
 
 /// Returns the JSON Schema of the arguments.
-fn takes<T: JsonSchema>() -> JsonObject {
+fn input_schema_of<T: JsonSchema>() -> JsonObject {
     schema::<T>(SchemaSettings::draft2020_12())
 }
 
 /// Returns the JSON Schema of the structured result.
-fn gives<T: JsonSchema>() -> JsonObject {
+fn output_schema_of<T: JsonSchema>() -> JsonObject {
     schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
@@ -187,22 +187,22 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     }
 }
 
-fn parsed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
+fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
         let what = quote::line(&format!("invalid arguments: {error}"), 300);
-        Refused::new(what, "see the tool's input schema").into()
+        RequestError::new(what, "see the tool's input schema").into()
     })
 }
 
 /// Returns an error and a hint in words.
-pub(super) fn told(error: &anyhow::Error) -> String {
+pub(super) fn error_text(error: &anyhow::Error) -> String {
     let hint = error.chain().find_map(|cause| {
-        let refused = cause.downcast_ref::<Refused>().map(|refused| refused.hint.clone());
-        let unfit = || cause.downcast_ref::<Unfit>().map(|unfit| unfit.hint.clone());
+        let refused = cause.downcast_ref::<RequestError>().map(|refused| refused.hint.clone());
+        let unfit = || cause.downcast_ref::<LinkError>().map(|unfit| unfit.hint.clone());
         refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
     });
     let hint = hint.unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
-    quote::defused(&format!("{error:#}\nhint: {hint}"))
+    quote::neutralize(&format!("{error:#}\nhint: {hint}"))
 }
 
 #[cfg(test)]
@@ -225,14 +225,14 @@ mod tests {
 
     #[test]
     fn all_descriptions_together_have_at_most_four_kilobytes() {
-        let tools = serde_json::to_value(ALL.map(|tool| tool.described())).unwrap();
+        let tools = serde_json::to_value(ALL.map(|tool| tool.to_tool())).unwrap();
         let bytes = descriptions(&tools);
         assert!((1_000..=4_096).contains(&bytes), "{bytes} bytes");
     }
 
     #[test]
     fn schemas_are_of_objects_and_say_all_there_is() {
-        for tool in ALL.map(|tool| tool.described()) {
+        for tool in ALL.map(|tool| tool.to_tool()) {
             for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
                 assert_eq!(schema["type"], "object", "{schema:?}");
                 assert!(schema.contains_key("properties"), "{schema:?}");

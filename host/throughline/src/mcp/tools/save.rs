@@ -4,10 +4,10 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Said;
+use super::ToolOutput;
 use crate::mcp::quote;
-use crate::mcp::worker::Desk;
-use throughline_engine::memory::saving::{self, Author, Wish};
+use crate::mcp::worker::ToolContext;
+use throughline_engine::memory::saving::{self, Author, SaveRequest};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,13 +38,13 @@ pub(super) struct Saved {
     new: bool,
 }
 
-pub(super) fn save(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
+pub(super) fn save(ctx: &mut ToolContext, arguments: Arguments) -> Result<ToolOutput> {
     let Arguments { kind, title, content, tags } = arguments;
-    let mut store = desk.writable()?;
-    desk.step(1, 3, "removing secrets")?;
-    let wish = Wish { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
-    let saved = saving::save(&desk.runtime, &mut store, &desk.project, &wish)?;
+    let mut store = ctx.open_or_create()?;
+    ctx.report_progress(1, 3, "removing secrets")?;
+    let request = SaveRequest { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
+    let saved = saving::save(&ctx.runtime, &mut store, &ctx.project, &request)?;
     let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
     let what = if saved.new { "Stored" } else { "Already stored" };
-    Said::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)
+    ToolOutput::new(format!("{what}: {} {} {}", saved.id, saved.kind, saved.title), &saved)
 }

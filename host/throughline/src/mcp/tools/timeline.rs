@@ -6,13 +6,13 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Said;
+use super::ToolOutput;
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
-use crate::mcp::worker::Desk;
+use crate::mcp::worker::ToolContext;
 use throughline_engine::hooks;
 use throughline_engine::runtime;
-use throughline_store::{Event, OBSERVATION, PROMPT, Wanted};
+use throughline_store::{EventFilter, OBSERVATION, PROMPT, StoredEvent};
 
 /// The longest line of an event, in characters.
 const LINE: usize = 240;
@@ -36,16 +36,16 @@ fn thirty() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Page {
+pub(super) struct TimelinePage {
     about: &'static str,
-    events: Vec<Step>,
+    events: Vec<TimelineEvent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Step {
+struct TimelineEvent {
     at: String,
     #[serde(rename = "type")]
     kind: String,
@@ -60,11 +60,11 @@ struct Step {
     untrusted: bool,
 }
 
-impl Step {
-    fn new(event: &Event) -> Self {
+impl TimelineEvent {
+    fn new(event: &StoredEvent) -> Self {
         let origin = origin(event);
         Self {
-            at: runtime::stamp(event.at),
+            at: runtime::format_timestamp(event.at),
             kind: quote::line(&event.kind, 64),
             tool: quote::line(&event.seen.tool, 64),
             summary: quote::line(&event.seen.summary, LINE),
@@ -80,7 +80,7 @@ impl Step {
 
 /// Returns an event's origin. A failed call quotes the tool's output, and so does a call that fetched something from
 /// elsewhere.
-fn origin(event: &Event) -> Origin {
+fn origin(event: &StoredEvent) -> Origin {
     let tool = event.seen.tool.as_str();
     match event.kind.as_str() {
         PROMPT => Origin::User,
@@ -92,38 +92,38 @@ fn origin(event: &Event) -> Origin {
     }
 }
 
-pub(super) fn timeline(desk: &mut Desk, arguments: Arguments) -> Result<Said> {
+pub(super) fn timeline(ctx: &mut ToolContext, arguments: Arguments) -> Result<ToolOutput> {
     let Arguments { session, file, limit, cursor } = arguments;
-    let of = (&desk.project.id, &session, &file);
-    let before: Option<(u64, i64)> = cursor::read("timeline", &of, cursor.as_deref())?;
+    let of = (&ctx.project.id, &session, &file);
+    let before: Option<(u64, i64)> = cursor::decode("timeline", &of, cursor.as_deref())?;
     let limit = limit.clamp(1, 200);
     let mut events = Vec::new();
     // Until the first turn of the first session has ended, there are journals but no database.
-    let noted = desk.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
-    if let Some(mut store) = if noted { Some(desk.writable()?) } else { desk.existing()? } {
-        hooks::take_journals(&desk.runtime, &mut store)?;
-        let wanted = Wanted {
-            project: Some(desk.project.id.clone()),
+    let noted = ctx.runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
+    if let Some(mut store) = if noted { Some(ctx.open_or_create()?) } else { ctx.open_existing()? } {
+        hooks::store_all_journals(&ctx.runtime, &mut store)?;
+        let wanted = EventFilter {
+            project: Some(ctx.project.id.clone()),
             session: session.clone(),
-            file: file.as_deref().map(|file| below(desk, file)),
+            file: file.as_deref().map(|file| event_path(ctx, file)),
             before,
-            ..Wanted::default()
+            ..EventFilter::default()
         };
         events = store.events(&wanted, limit + 1)?;
     }
     let is_more = events.len() > limit as usize;
     events.truncate(limit as usize);
-    let next_cursor = events.last().filter(|_| is_more).map(|last| cursor::write("timeline", &of, (last.at, last.id)));
+    let next_cursor = events.last().filter(|_| is_more).map(|last| cursor::encode("timeline", &of, (last.at, last.id)));
     events.reverse();
-    let page = Page { about: quote::NOTICE, events: events.iter().map(Step::new).collect(), next_cursor };
+    let page = TimelinePage { about: quote::NOTICE, events: events.iter().map(TimelineEvent::new).collect(), next_cursor };
     let mut text = if page.events.is_empty() { "No event of this project matches.".to_owned() } else { lines(&page) };
     if let Some(cursor) = &page.next_cursor {
         let _ = write!(text, "\nEarlier: cursor {cursor}");
     }
-    Said::new(text, &page)
+    ToolOutput::new(text, &page)
 }
 
-fn lines(page: &Page) -> String {
+fn lines(page: &TimelinePage) -> String {
     let mut lines = String::new();
     let mut head = String::new();
     for step in &page.events {
@@ -139,14 +139,14 @@ fn lines(page: &Page) -> String {
         let times = if step.times > 1 { format!(" ({}×)", step.times) } else { String::new() };
         let _ = writeln!(lines, "  {time} {name}  {failed}{}{times}{}", step.summary, step.origin.mark());
     }
-    quote::fenced(&lines)
+    quote::fence(&lines)
 }
 
 /// Returns the file as events name it: relative to the project's root if it is inside the project.
-pub(super) fn below(desk: &Desk, file: &str) -> String {
-    let typed = desk.folder.join(file);
+pub(super) fn event_path(ctx: &ToolContext, file: &str) -> String {
+    let typed = ctx.folder.join(file);
     let whole = typed.canonicalize().unwrap_or_else(|_| file.into());
-    let roots = [desk.project.root.canonicalize().ok(), Some(desk.project.root.clone())];
+    let roots = [ctx.project.root.canonicalize().ok(), Some(ctx.project.root.clone())];
     let inside = roots.iter().flatten().find_map(|root| whole.strip_prefix(root).ok());
     inside.unwrap_or(&whole).to_string_lossy().into_owned()
 }
