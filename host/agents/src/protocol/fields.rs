@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 
+use throughline_model::project::Project;
+
 use super::{ToolUse, shorten};
 
 /// How many bytes a hook reads from its standard input at most. Ordinary payloads have a few kilobytes; a tool response
@@ -78,7 +80,7 @@ impl<'a> Fields<'a> {
     /// Returns the absolute path of a folder; empty if the field has none. A relative path would be looked up in the
     /// hook's own folder.
     pub(super) fn folder(&self, key: &str) -> PathBuf {
-        self.text(key).map(PathBuf::from).filter(|folder| folder.is_absolute()).unwrap_or_default()
+        self.text(key).filter(|folder| Project::is_absolute_path(folder)).map(PathBuf::from).unwrap_or_default()
     }
 
     /// Returns the session's identifier.

@@ -14,7 +14,7 @@ use throughline_store::journal::Refusal;
 
 /// Returns the event with an absolute folder: if the payload gives none, the transcript's, and otherwise `/`.
 pub(super) fn resolve_folder<'e>(runtime: &Runtime, event: &'e Event) -> Cow<'e, Event> {
-    if event.cwd.is_absolute() {
+    if event.cwd.to_str().map_or_else(|| event.cwd.is_absolute(), Project::is_absolute_path) {
         return Cow::Borrowed(event);
     }
     let named = reading::folders_of(runtime, event).unwrap_or_default();
@@ -165,5 +165,7 @@ mod tests {
             assert!(is_refused(&runtime, &resolved));
         }
         assert_eq!(resolve_folder(&runtime, &event("a", "")).cwd, PathBuf::from("/"));
+        let other_system = PathBuf::from("D:\\shop");
+        assert_eq!(resolve_folder(&runtime, &event("a", "D:\\shop")).cwd, other_system, "absolute on another system");
     }
 }
