@@ -4,6 +4,7 @@
 //! writes in the user's place, and plain consents. A consent is searched by what it consents to, if the agent's last
 //! answer names it.
 
+pub(crate) mod form;
 mod words;
 
 use crate::{
@@ -12,25 +13,11 @@ use crate::{
 };
 use words::{Word, only_continues};
 
-/// The kinds that may be shown unasked: all except `turn`, which is for manual searches, and `compact_summary`, which
-/// is long and covered by the others.
-const INJECTED_KINDS: &[&str] = &[
-    "decision",
-    "preference",
-    "correction",
-    "error_fix",
-    "failure",
-    "learning",
-    "discovery",
-    "plan",
-    "commit",
-    "task",
-    "session_summary",
-];
-/// The maximum number of memories for one prompt.
-const MAX_RESULTS: u32 = 5;
-/// The minimum score. Below it, a memory shares words with the prompt but not the subject.
-const MIN_SCORE: f32 = 0.35;
+/// The maximum number of memories to choose from for one prompt.
+const MAX_RESULTS: u32 = 20;
+/// The minimum score. Below it, a memory has hardly anything of the prompt. Whether the others help is judged by
+/// `context/relevance.rs`, which knows how they match.
+const MIN_SCORE: f32 = 0.05;
 /// The maximum number of words in a search.
 const MAX_WORDS: usize = 32;
 /// How many bytes at the beginning of a prompt count as the question. Text after them is usually pasted.
@@ -56,7 +43,8 @@ pub fn plan(_session: &Session, prompt: &str, last_turn: Option<&str>) -> Option
     let text = to_query(&words);
     (!text.is_empty()).then(|| Search {
         text,
-        kinds: INJECTED_KINDS.iter().map(|&kind| kind.to_owned()).collect(),
+        // Every kind, also those of a team's own notes. The page leaves out what is not for prompts.
+        kinds: Vec::new(),
         limit: MAX_RESULTS,
         min_score: MIN_SCORE,
     })
@@ -175,9 +163,8 @@ mod tests {
     fn a_question_searches_for_its_words() {
         let search = plan(&session(), "why does src/pay.rs fail with E0308 again?", None).unwrap();
         assert_eq!(search.text, "src/pay.rs fail E0308");
-        assert_eq!(search.limit, 5);
-        assert!((search.min_score - 0.35).abs() < f32::EPSILON);
-        assert!(!search.kinds.contains(&"turn".to_owned()));
+        assert_eq!(search.limit, 20);
+        assert!(search.kinds.is_empty(), "every kind");
         assert_eq!(text("/etc/hosts is wrong", None).as_deref(), Some("/etc/hosts"));
         assert_eq!(text("결제 재시도는 왜 세 번이야?", None).as_deref(), Some("결제 재시도 번이야"));
     }

@@ -95,8 +95,18 @@ pub(crate) fn plain(line: &str) -> String {
         }
         rest = shorter;
     }
-    let unmarked = one_line(&strip_links(&rest.replace("**", "").replace("__", "")));
+    let unmarked = one_line(&strip_links(&strip_emphasis(rest)));
     strip_numbering(&unmarked).trim_end_matches('|').trim().to_owned()
+}
+
+/// Strips the marks of bold text outside code.
+fn strip_emphasis(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| {
+        // Every second part stands between backticks. Without a closing one it is no code.
+        let is_code = at % 2 == 1 && text.matches('`').count() > at;
+        if is_code { part.to_owned() } else { part.replace("**", "").replace("__", "") }
+    };
+    text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 /// Replaces each Markdown link outside code by its text.

@@ -275,7 +275,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 - Never push to main without a review
 
 ### Recent Topics
-- 2026-02-20: Read dates in the importer → Dates are read as UTC.
+- 2026-02-20: Read dates in the importer → Dates are read as UTC. Nothing else changed.
 
 ### Project Knowledge
 - Tests: `make test` runs all of them in 40 s
@@ -400,38 +400,59 @@ fn what_the_client_replays_is_not_repeated() {
     }
 }
 
+/// A request for a prompt and what its search found.
+fn asked(prompt: &str, found: Vec<Memory>) -> Request {
+    let mut request = Request { found, ..request("prompt", 9_500) };
+    request.session.attributes.push(("prompt".into(), prompt.into()));
+    request
+}
+
+fn hit(score: f32, words: &str, memory: Memory) -> Memory {
+    let attributes = vec![("match.words".into(), words.into()), ("match.cosine".into(), "0.5".into())];
+    Memory { score, attributes, ..memory }
+}
+
+const QUESTION: &str = "why does the upload of large files end in an internal error?";
+
 #[test]
-fn a_prompt_is_answered_with_what_was_found() {
-    let mut found = project().memories;
-    found.truncate(6);
-    found[1].content.push_str(&" It is the old database of the demo.".repeat(30));
-    let context = build(&Request { found, ..request("prompt", 9_500) }, &Fake::default()).expect("there is an answer");
+fn a_prompt_is_answered_with_the_passage_that_matches() {
+    let filler = "The page was drawn anew. ".repeat(30);
+    let long = format!("{filler}The upload fails because the proxy allows one megabyte. {filler}");
+    let found = vec![
+        hit(0.6, "upload", of_session("one", memory("t1", "turn", 0.2, &long))),
+        hit(
+            0.5,
+            "upload",
+            of_session("one", memory("s1", "session_summary", 0.5, "Uploads → The proxy's limit is 20 MB now.")),
+        ),
+        hit(0.2, "files", of_session("two", memory("l1", "learning", 0.5, "Files are listed by name"))),
+    ];
+    let context = build(&asked(QUESTION, found), &Fake::default()).expect("there is an answer");
     let lines: Vec<&str> = context.text.lines().collect();
     assert_eq!(
         lines[..2],
         [
             "## Session Memory",
-            "Memories that match this prompt. They may be outdated: the user and the code have the last word."
+            "Memories of this project that match the prompt. They may be outdated: the user and the code have the last word."
         ]
     );
-    assert!(lines[3].starts_with("- [d1] 2026-02-20 decision: A cache write never fails"), "{}", lines[3]);
-    assert!(lines[4].starts_with("- [f1] 2026-02-20 error_fix: `make test` fails"), "{}", lines[4]);
+    assert!(lines[3].starts_with("- [t1] 2026-02-20 turn: The page was drawn anew."), "{}", lines[3]);
+    assert!(lines[3].contains("The upload fails because the proxy allows one megabyte."), "{}", lines[3]);
+    assert_eq!(lines[4], "- [s1] 2026-02-20 session_summary: Uploads → The proxy's limit is 20 MB now.");
+    assert_eq!(context.used, ["t1", "s1"], "the third is too weak beside them");
     assert!(context.text.encode_utf16().count() <= 2_000);
-    // f2 says the same as f1.
-    assert_eq!(context.used, ["d1", "f1", "f2", "c1", "d2", "l1"][..context.used.len()]);
-    assert_eq!(build(&request("prompt", 9_500), &project()), None);
 }
 
 #[test]
-fn a_prompt_shows_five_and_says_that_there_are_more() {
-    let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"];
-    let found = names.map(|name| memory(name, "learning", 0.5, &format!("The {name} server restarts at night"))).to_vec();
-    let context = build(&Request { found, ..request("prompt", 500) }, &Fake::default()).expect("there is an answer");
-    assert!(context.used.len() < 5 && context.text.encode_utf16().count() <= 500);
-    let found = names.map(|name| memory(name, "learning", 0.5, &format!("The {name} server restarts at night"))).to_vec();
-    let context = build(&Request { found, ..request("prompt", 2_000) }, &Fake::default()).expect("there is an answer");
-    assert_eq!(context.used, names[..5]);
-    assert!(context.text.ends_with("2 more memories left out; to find them: `throughline memory search \"…\"`"));
+fn a_prompt_that_the_memory_cannot_help_gets_nothing() {
+    let found = || vec![hit(0.4, "upload", memory("l1", "learning", 0.5, "The upload fails behind the proxy"))];
+    assert!(build(&asked(QUESTION, found()), &Fake::default()).is_some());
+    for prompt in ["thanks, the upload works", "write a haiku about an upload"] {
+        assert_eq!(build(&asked(prompt, found()), &Fake::default()), None, "{prompt}");
+    }
+    assert_eq!(build(&asked(QUESTION, Vec::new()), &Fake::default()), None);
+    let summary = vec![hit(0.9, "upload", memory("c1", "compact_summary", 0.5, "The upload fails behind the proxy"))];
+    assert_eq!(build(&asked(QUESTION, summary), &Fake::default()), None, "it is for manual searches");
 }
 
 #[test]
@@ -618,7 +639,8 @@ proptest! {
             prop_assert!(entry || ours, "{line:?}");
             let breaks = |c: char| c.is_control() || c == '\u{2028}';
             prop_assert!(!line.contains(breaks), "{line:?}");
-            prop_assert!(line.chars().count() <= 320, "{line:?}");
+            // The longest lines tell what a turn gave.
+            prop_assert!(line.chars().count() <= 1_420, "{line:?}");
         }
         for id in &used {
             prop_assert!(fake.memories.iter().any(|memory| memory.id == *id));

@@ -158,7 +158,13 @@ fn one_of_everything_is_remembered() {
     let notes = &outcome.notes;
     assert_eq!(notes.original_request, "The parser crashes on empty input. Please make it return an error.");
     assert_eq!(notes.turns, 3);
-    assert_eq!(notes.done, ["Return an error"]);
+    assert_eq!(
+        notes.done,
+        [
+            "Empty input is an error now: This prevents a panic in `src/parser.rs` so that callers decide instead of crashing.",
+            "Committed the parser fix with all 41 tests passing. — Return an error on empty input."
+        ]
+    );
     assert_eq!(notes.pending, ["Write the changelog"]);
     assert_eq!(notes.commits, ["Return an error on empty input"]);
     assert_eq!(

@@ -17,6 +17,7 @@ pub mod faults;
 pub mod growth;
 pub mod home;
 mod http;
+pub mod judgement;
 pub mod managed;
 pub mod mcp;
 pub mod measure;

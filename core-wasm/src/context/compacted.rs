@@ -1,6 +1,5 @@
 //! The page of a session whose context was compacted: what the session knew before.
 
-use super::line;
 use super::new_session::{add_files, add_joined, add_learned, add_outcome, add_saved, by_recency};
 use super::page::{Entry, Page, SectionKind, discovery};
 use super::{Memories, add_standing};
@@ -44,7 +43,7 @@ fn session(page: &mut Page, notes: &SessionNotes) {
     let lists = [("Done", &notes.done, 0.55), ("In progress", &notes.current, 0.9), ("Pending", &notes.pending, 0.9)];
     for (label, items, importance) in lists {
         for (importance, item) in by_recency(importance, items) {
-            page.add(SectionKind::Progress, Entry::session_line(label, &line::sanitize(item), importance));
+            page.add(SectionKind::Progress, Entry::result_line(label, item, importance));
         }
     }
 }

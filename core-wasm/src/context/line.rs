@@ -11,16 +11,34 @@ const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language:
 /// The maximum length of an entry, in characters.
 pub(super) const MAX_LINE_CHARS: usize = 300;
 
+/// The maximum length of a line that tells what a turn or a session gave, in characters.
+pub(super) const MAX_RESULT_CHARS: usize = 1_400;
+
 /// Text as it was stored.
 pub(super) type StoredText<'a> = Cow<'a, str>;
 
 /// Puts the text on one line and removes everything that Markdown or the client would take for structure.
 pub(super) fn sanitize(raw: &str) -> String {
     // Anything longer is cut in any case.
-    let visible: String = text::head(raw, 8 * MAX_LINE_CHARS).chars().filter(|&c| is_visible(c)).collect();
-    let line = text::one_line(&visible);
+    let visible: String = text::head(raw, 4 * MAX_RESULT_CHARS).chars().filter(|&c| is_visible(c)).collect();
+    let mut line = text::one_line(&visible);
+    // What one pass removes may make a tag of what stood beside it.
+    for _ in 0..MAX_PASSES {
+        let safe = sanitize_once(&line);
+        if safe == line {
+            break;
+        }
+        line = safe;
+    }
+    line
+}
+
+/// How often a line is made harmless at most. Two passes are enough for all that was ever seen.
+const MAX_PASSES: usize = 4;
+
+fn sanitize_once(line: &str) -> String {
     let mut safe = String::with_capacity(line.len());
-    let mut rest = line.as_str();
+    let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let run = rest.len() - rest.trim_start_matches(c).len();
         let after = &rest[run..];
@@ -174,7 +192,7 @@ impl TextKey {
     /// Returns none if the text has no word.
     pub(super) fn new(raw: &str) -> Option<Self> {
         let mut words = String::new();
-        for c in text::head(raw, 2 * MAX_LINE_CHARS).chars() {
+        for c in text::head(raw, MAX_RESULT_CHARS).chars() {
             if c.is_alphanumeric() {
                 words.extend(c.to_lowercase());
             } else if !words.is_empty() && !words.ends_with(' ') {

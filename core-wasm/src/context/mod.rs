@@ -8,6 +8,7 @@ mod line;
 mod new_session;
 mod page;
 mod prompt;
+mod relevance;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
@@ -48,6 +49,13 @@ pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
     }
 }
 
+/// Returns the features of the model that judges whether the results of a prompt's search help, and its evidence: above 0
+/// they are shown. For fitting the model.
+pub fn prompt_features(request: &Request) -> (Vec<f32>, f32) {
+    let (form, found) = prompt::judged(request);
+    (relevance::features(&form, &found).to_vec(), relevance::evidence(&form, &found))
+}
+
 const CLEARED_INTRO: &str = "What holds for this project. It may be outdated: the user and the code have the last word.";
 
 /// Builds the page after a deliberate `clear`: only what holds for every task.
@@ -65,10 +73,11 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
     for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {
         page.add_memory(&memory, factor);
     }
-    for fact in page.checked_for_more(memories.knowledge(16), 16) {
+    let facts = page.checked_for_more(memories.knowledge(16), 16);
+    let (conventions, facts): (Vec<Fact>, Vec<Fact>) = facts.into_iter().partition(|fact| fact.kind == "convention");
+    add_conventions(page, &conventions, factor);
+    for fact in facts {
         let raw = match &fact.file {
-            // A convention already says what it is about: "Tests: `make test`".
-            _ if fact.kind == "convention" => StoredText::from(fact.content.clone()),
             Some(file) => StoredText::from(format!("{}: {} (`{}`)", capitalized(&fact.kind), fact.content, page.path(file))),
             None => StoredText::from(format!("{}: {}", capitalized(&fact.kind), fact.content)),
         };
@@ -77,6 +86,19 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
         page.add_memory(&memory, factor);
     }
+}
+
+/// Adds the commands of the project as one line. Each already says what it is for: "Tests: `make test`".
+fn add_conventions(page: &mut Page, conventions: &[Fact], factor: f32) {
+    let mut seen: Vec<&str> = Vec::new();
+    for convention in conventions {
+        if !seen.contains(&convention.content.as_str()) {
+            seen.push(&convention.content);
+        }
+    }
+    let line = line::join(&seen.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
+    let entry = seen.iter().fold(Entry::new(&line, 0.6 * factor), |entry, content| entry.with_key(content));
+    page.add(SectionKind::Knowledge, entry);
 }
 
 fn capitalized(word: &str) -> String {

@@ -18,6 +18,9 @@ const MAX_SESSIONS: u32 = 12;
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
+/// The length below which a result says too little for a line of its own, in characters.
+const MIN_RESULT_CHARS: usize = 60;
+
 /// Builds the page of a session that knows nothing yet.
 pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
@@ -141,6 +144,16 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if is_unfinished(notes) && !is_rule {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
+    // Without results these are the tasks of a list, too short for a line each.
+    let (short, results): (Vec<&String>, Vec<&String>) =
+        notes.done.iter().partition(|done| done.chars().count() < MIN_RESULT_CHARS);
+    if results.is_empty() && !short.is_empty() && notes.outcome.trim().is_empty() {
+        let short: Vec<String> = short.into_iter().cloned().collect();
+        add_joined(page, SectionKind::LastSession, "Did", &short);
+    }
+    for (importance, result) in by_recency(0.9, &results) {
+        page.add(SectionKind::LastSession, Entry::result_line("Did", result, importance));
+    }
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);
     add_files(page, SectionKind::LastSession, notes);
     let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
@@ -185,9 +198,9 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
     if commits.is_empty() || joined.chars().count() + label.len() + 2 <= MAX_LINE_CHARS {
         let outcome = if commits.is_empty() { outcome } else { joined };
-        page.add(kind, Entry::session_line(label, outcome.trim(), 0.99));
+        page.add(kind, Entry::result_line(label, outcome.trim(), 0.99));
     } else {
-        page.add(kind, Entry::session_line(label, &outcome, 0.99));
+        page.add(kind, Entry::result_line(label, &outcome, 0.99));
         page.add(kind, Entry::session_line("Commits", &commits, 0.94));
     }
 }
@@ -209,7 +222,12 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     if changes.len() > order.len() {
         items.push(format!("+{}", changes.len() - order.len()));
     }
-    page.add(kind, Entry::session_line("Files", &line::join(&items, ", ", MAX_LINE_CHARS - 10), 0.9));
+    let label = match attribute(notes, "commit-state") {
+        Some(state) => format!("Files ({state})"),
+        None => "Files".to_owned(),
+    };
+    let files = line::join(&items, ", ", MAX_LINE_CHARS - 10 - label.chars().count());
+    page.add(kind, Entry::session_line(&label, &files, 0.9));
 }
 
 fn change_text(page: &Page, change: &Change) -> String {
@@ -269,9 +287,10 @@ fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRec
         let line_text = match &record.notes {
             Some(notes) if !notes.original_request.trim().is_empty() => {
                 let asked = line::truncate(&line::sanitize(&notes.original_request), 120);
-                match text::first_sentence(&notes.outcome) {
-                    Some(outcome) => format!("{asked} → {}", line::truncate(&line::sanitize(&outcome), 120)),
-                    None => asked,
+                if notes.outcome.trim().is_empty() {
+                    asked
+                } else {
+                    format!("{asked} → {}", line::truncate(&line::sanitize(&notes.outcome), MAX_LINE_CHARS))
                 }
             }
             _ => line::truncate(&line::sanitize(&record.summary), 240),
@@ -280,7 +299,10 @@ fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRec
         let text = day.map_or_else(|| line_text.clone(), |day| format!("{day}: {line_text}"));
         page.add(
             SectionKind::Topics,
-            Entry::new(&text, 0.45 - f32::from(age) / 100.0).with_key(&line_text).into_session_line(),
+            Entry::new(&text, 0.45 - f32::from(age) / 100.0)
+                .with_whole_text(&text, 2 * MAX_LINE_CHARS)
+                .with_key(&line_text)
+                .into_session_line(),
         );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::line::{self, MAX_LINE_CHARS, TextKey};
+use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
@@ -47,7 +47,7 @@ impl SectionKind {
     /// Returns the default maximum number of entries.
     fn max_entries(self) -> usize {
         match self {
-            Self::LastSession | Self::ThisSession => 12,
+            Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
             Self::WatchOut => 10,
             Self::Topics => 6,
@@ -63,8 +63,9 @@ impl SectionKind {
             "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
-            // Commits are in the repository, turns are found by search, and summaries belong to their sessions.
-            "commit" | "turn" | "session_summary" | "compact_summary" => None,
+            // Commits are in the repository, turns and results are found by search, and summaries belong to their
+            // sessions.
+            "commit" | "turn" | "result" | "session_summary" | "compact_summary" => None,
             _ => Some(Self::Other),
         }
     }
@@ -98,18 +99,35 @@ impl Entry {
 
     /// Creates a line about the session as a whole: a label and its text.
     pub(super) fn session_line(label: &str, raw: &str, importance: f32) -> Self {
+        Self::labelled(label, raw, importance, MAX_LINE_CHARS)
+    }
+
+    /// Creates a line that tells what a turn or the session gave.
+    pub(super) fn result_line(label: &str, raw: &str, importance: f32) -> Self {
+        Self::labelled(label, raw, importance, MAX_RESULT_CHARS)
+    }
+
+    fn labelled(label: &str, raw: &str, importance: f32, max_chars: usize) -> Self {
         let said = line::sanitize(raw);
         let mut entry = Self::new(&said, importance);
-        entry.text = line::truncate(&format!("{label}: {said}"), MAX_LINE_CHARS);
+        entry.keys = TextKey::new(&said).into_iter().collect();
+        entry.text = line::truncate(&format!("{label}: {said}"), max_chars);
         if said.is_empty() {
             entry.keys.clear();
         }
         entry.into_session_line()
     }
 
-    /// Returns the same entry with that importance, from 0 to 1.
-    pub(super) fn with_importance(self, importance: f32) -> Self {
-        Self { weight: weight(importance), ..self }
+    /// Returns the same entry with this text in full, in at most `max_chars` characters.
+    pub(super) fn with_whole_text(mut self, raw: &str, max_chars: usize) -> Self {
+        self.text = line::truncate(&line::sanitize(raw), max_chars);
+        self
+    }
+
+    /// Returns the same entry as one that tells this memory.
+    pub(super) fn with_id(mut self, id: &str) -> Self {
+        self.ids.push(id.to_owned());
+        self
     }
 
     /// Adds another wording, for comparisons.
@@ -149,8 +167,8 @@ pub(super) fn memory_text(memory: &Memory) -> String {
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
         "plan" | "commit" => memory.title.is_empty(),
-        // Its title contains only the request.
-        "turn" => true,
+        // Their titles contain only the request.
+        "turn" | "result" | "session_summary" => true,
         _ => memory.title.is_empty() || memory.title.ends_with('…') || content.chars().count() <= MAX_LINE_CHARS,
     };
     if stands && !content.is_empty() { content } else { memory.title.clone() }

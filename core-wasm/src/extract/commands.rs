@@ -345,6 +345,13 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
 
 /// Returns whether a command changes something, so that it may have made another command pass.
 pub(crate) fn may_fix(command: &str) -> bool {
+    // Looking at a repository, or putting work aside, mends nothing.
+    const LOOKS: &[&str] =
+        &["stash", "status", "checkout", "diff", "log", "show", "add", "commit", "push", "fetch", "switch", "branch"];
+    let mut main = words(main_segment(command)).into_iter();
+    if main.any(|word| word == "git") && main.next().is_some_and(|word| LOOKS.contains(&word)) {
+        return false;
+    }
     if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }

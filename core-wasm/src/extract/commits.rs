@@ -68,11 +68,18 @@ fn is_temporary(subject: &str) -> bool {
 
 fn is_commit(segment: &str) -> bool {
     let mut words = segment.split_whitespace().skip_while(|word| *word != "git" && !word.ends_with("/git"));
-    words.next().is_some()
-        && words
-            .find(|word| !word.starts_with('-') && !word.contains('/') && !word.contains('='))
-            .is_some_and(|word| word == "commit")
-        && !segment.contains("--dry-run")
+    if words.next().is_none() || segment.contains("--dry-run") {
+        return false;
+    }
+    while let Some(word) = words.next() {
+        match word {
+            // The folder or setting that follows is not the subcommand.
+            "-C" | "-c" => _ = words.next(),
+            option if option.starts_with('-') => {}
+            subcommand => return subcommand == "commit",
+        }
+    }
+    false
 }
 
 /// Returns whether the output looks like success: silence, a short "ok", or a count of files, as git and its wrappers
@@ -103,10 +110,7 @@ pub(super) fn message(command: &str) -> Option<String> {
         let end = body.lines().take_while(|line| line.trim() != tag).map(|line| line.len() + 1).sum::<usize>();
         return Some(body[..end.min(body.len())].trim().to_owned());
     }
-    let start = [" -m ", " -am ", " --message ", " --message=", " -m"]
-        .iter()
-        .find_map(|flag| rest.find(flag).map(|at| at + flag.len()))?;
-    let value = rest[start..].trim_start();
+    let value = rest[message_flag(rest)?..].trim_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '@'))?;
     if quote == '@' {
         // A here-string of PowerShell.
@@ -123,6 +127,46 @@ pub(super) fn message(command: &str) -> Option<String> {
         escaped = c == '\\' && !escaped;
     }
     Some(inner[..end].replace("\\\"", "\"").trim().to_owned())
+}
+
+/// Returns the position just past the option that precedes the message: `-m`, `--message`, or short options joined with
+/// it such as `-qam`.
+fn message_flag(command: &str) -> Option<usize> {
+    command.match_indices(" -").find_map(|(at, _)| {
+        let option = &command[at + 2..];
+        let letters = option.bytes().take_while(u8::is_ascii_alphabetic).count();
+        if option[..letters].ends_with('m') {
+            return Some(at + 2 + letters);
+        }
+        let long = option.strip_prefix("-message")?;
+        long.starts_with([' ', '=']).then_some(at + 2 + "-message".len() + 1)
+    })
+}
+
+/// Returns the body of a commit with its wrapped lines joined: one line for each paragraph and list item.
+pub(super) fn unwrapped(body: &str) -> String {
+    let mut text = String::new();
+    let mut is_open = false;
+    for line in body.lines().map(str::trim) {
+        let starts = line.starts_with(['-', '*', '•', '#']) || line.starts_with(|c: char| c.is_ascii_digit());
+        if !text.is_empty() {
+            text.push(if is_open && !starts && !line.is_empty() { ' ' } else { '\n' });
+        }
+        text.push_str(line);
+        is_open = !line.is_empty() && !line.ends_with([':', '：']);
+    }
+    text
+}
+
+/// Returns whether a command line joins or drops commits, so that those made before are not there any more.
+pub(super) fn rewrites_history(command: &str) -> bool {
+    commands::segments(command).iter().any(|segment| {
+        let has = |words: &str| segment.contains(words);
+        has("git ")
+            && ((has("reset ") && has("--soft"))
+                || has("--squash")
+                || (has("rebase ") && (has(" -i") || has("--autosquash"))))
+    })
 }
 
 fn split_message(message: &str) -> (String, String) {
@@ -172,8 +216,39 @@ mod tests {
         assert_eq!(message("git commit -m 'Fix it'").unwrap(), "Fix it");
         assert_eq!(message("git commit -am \"Say \\\"hi\\\"\n\nbody\"").unwrap(), "Say \"hi\"\n\nbody");
         assert_eq!(message("git commit --amend --no-edit"), None);
+        assert_eq!(message("git commit -qam 'Fix it'").unwrap(), "Fix it");
+        assert_eq!(message("git commit --message='Fix it'").unwrap(), "Fix it");
         assert!(commits_from("echo commit", "ok").is_empty());
         assert!(commits_from("git log --grep commit -m 'x'", "ok").is_empty());
+    }
+
+    #[test]
+    fn options_before_the_subcommand_are_not_it() {
+        for command in ["git -C . commit -m 'Fix it'", "git -c user.name=x -C /tmp/a commit -qm 'Fix it'"] {
+            assert_eq!(commits_from(command, "ok").len(), 1, "{command}");
+        }
+        assert!(commits_from("git -C commit log -m 'x'", "ok").is_empty());
+    }
+
+    #[test]
+    fn wrapped_lines_of_a_body_are_joined() {
+        let body = "Clear the cache at\nlogin.\n\n- one\n  more\n- two";
+        assert_eq!(unwrapped(body), "Clear the cache at login.\n\n- one more\n- two");
+    }
+
+    #[test]
+    fn what_joins_commits_is_recognized() {
+        for command in [
+            "git reset --soft HEAD~2",
+            "git merge --squash topic",
+            "git rebase -i main",
+            "git add . && git reset --soft HEAD^",
+        ] {
+            assert!(rewrites_history(command), "{command}");
+        }
+        for command in ["git reset HEAD src/a.rs", "git rebase main", "git merge topic", "echo --soft"] {
+            assert!(!rewrites_history(command), "{command}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::clean;
 use super::memories::{LineRef, SessionMemory};
+use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 use crate::transcript::user_text;
@@ -64,7 +65,7 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     .iter()
     .any(|sign| lower.contains(sign));
     let open = ["not yet fixed", "not fixed", "no errors", "none"].iter().any(|sign| lower.contains(sign));
-    (says_fix && !open && content.chars().count() >= 40).then(|| SessionMemory {
+    (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
         title: text::clip(&content, 200).into_owned(),

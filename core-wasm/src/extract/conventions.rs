@@ -26,7 +26,8 @@ const PURPOSES: &[(&str, &[&str])] = &[
 ];
 
 /// Programs that run a project's own scripts. `dev` and `start` are purposes only for these programs.
-const RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task"];
+const RUNNERS: &[&str] =
+    &["npm", "pnpm", "yarn", "bun", "deno", "make", "just", "task", "mise", "moon", "hatch", "tox", "pdm"];
 
 /// Words that may precede the word that identifies the purpose.
 const PREFIX_WORDS: &[&str] = &[

@@ -6,6 +6,7 @@ use super::commands::{self, Class};
 use super::labels::Labels;
 use super::memories::{LineRef, SessionMemory};
 use super::prose;
+use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
@@ -162,9 +163,9 @@ impl Failures {
         )
     }
 
-    /// Records an edit that succeeded.
-    pub(super) fn edit_passed(&mut self, file: &str, labels: &Labels) -> Vec<SessionMemory> {
-        self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, None, labels)
+    /// Records an edit that succeeded, with the tool that made it.
+    pub(super) fn edit_passed(&mut self, file: &str, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, Some(tool), labels)
     }
 
     fn close_matching(
@@ -267,21 +268,31 @@ impl Failure {
         }
         let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
+        if !environment && signs::is_one_off(&format!("{} {cause}", self.error).to_lowercase()) {
+            return None;
+        }
         let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. With a cause, it says something about the file.
-            Subject::Edit if cause.is_empty() => return None,
+            // A failed edit alone is a mistake of the agent. With a cause, or if it fails again, it says something about
+            // the file.
+            Subject::Edit if cause.is_empty() && self.times < 2 => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
             Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
             Subject::Command => return None,
         };
         let fix = self.fix(command);
-        // For a failed edit the cause is enough. A command that passed without a change taught nothing.
-        if fix.is_empty() && self.subject == Subject::Command {
+        // With a cause, a failure teaches something even if only an edit cured it. Without one, it needs a cure that is
+        // another command.
+        if fix.is_empty() && self.subject == Subject::Command && cause.is_empty() {
+            return None;
+        }
+        // The shell was in another folder: a slip.
+        if self.error.contains("cd:") || self.error.contains("cd: ") {
             return None;
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
-        let mut content = format!("{} {}: {error}", normalize(&what), labels.fails.to_lowercase());
+        let times = if self.times > 1 { format!(" ({}×)", self.times) } else { String::new() };
+        let mut content = format!("{} {}{times}: {error}", normalize(&what), labels.fails.to_lowercase());
         for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &fix)] {
             if !body.is_empty() {
                 content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
@@ -324,6 +335,10 @@ impl Failure {
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>) -> String {
+        if self.subject == Subject::Edit {
+            // Another edit of the same file says nothing of what was wrong with the first.
+            return command.filter(|tool| *tool == "Write").map(|tool| format!("`{tool}`")).unwrap_or_default();
+        }
         if let Some(command) = command {
             let (before, after) = (display_command(&self.what), display_command(command));
             if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
@@ -340,7 +355,8 @@ impl Failure {
             .steps
             .iter()
             .map(String::as_str)
-            .filter(|step| step.starts_with(['`', '"']) || step.starts_with("edit of "))
+            .filter(|step| step.starts_with(['`', '"']))
+            .filter(|step| step.trim_matches('`') != display_command(&self.what))
             .collect();
         steps[steps.len().saturating_sub(2)..].join(", ")
     }

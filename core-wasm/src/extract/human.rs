@@ -1,8 +1,8 @@
 //! Interprets the user's prompts: requests, consents, chores, standing rules and corrections.
 
 use super::labels::Labels;
-use super::prose;
-use crate::text;
+use crate::query::form::PromptForm;
+use crate::text::{self, Language};
 
 /// Openings of prompts that the client writes around a plan.
 const PLAN_OPENINGS: &[&str] = &[
@@ -50,21 +50,30 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     let mut said = String::new();
     // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
-    for sentence in text::sentences(&prompt) {
-        let sentence = sentence.replace('@', "").trim().to_owned();
-        if is_greeting(&sentence) || sentence.starts_with("[Image") {
-            continue;
-        }
+    let prompt: String = prompt.lines().filter(|line| !is_banner(line)).collect::<Vec<_>>().join("\n");
+    let sentences: Vec<String> = text::sentences(&prompt)
+        .iter()
+        .map(|sentence| strip_mentions(sentence))
+        .filter(|sentence| !is_greeting(sentence) && !sentence.starts_with("[Image") && !looks_pasted(sentence))
+        .collect();
+    for (at, sentence) in sentences.iter().enumerate() {
         // A standing rule next to the request is remembered separately.
-        if !said.is_empty() && (is_rule(&sentence) || said.chars().count() + sentence.chars().count() > max) {
+        if !said.is_empty() && (is_rule(sentence) || said.chars().count() + sentence.chars().count() > max) {
             break;
         }
         if !said.is_empty() {
             said.push(' ');
         }
-        said.push_str(&sentence);
-        // Short openings need the next sentence. Everything after one or two sentences is detail.
+        said.push_str(sentence);
+        // Short openings need the next sentence. Everything after one or two sentences is detail, unless the order itself
+        // comes later.
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
+            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
+            let order = sentences[at + 1..].iter().find(|sentence| is_order(sentence)).filter(|_| !is_told);
+            if let Some(order) = order {
+                said =
+                    format!("{} … {order}", text::clip(&said, max.saturating_sub(order.chars().count() + 3).max(max / 3)));
+            }
             break;
         }
     }
@@ -87,6 +96,38 @@ fn issue_title(prompt: &str) -> Option<String> {
         (matches!(name.as_str(), "title" | "task" | "goal" | "objective" | "issue title") && title.contains(' '))
             .then(|| title.to_owned())
     })
+}
+
+/// Returns whether a sentence asks the agent to do or to answer something.
+fn is_order(sentence: &str) -> bool {
+    let form = PromptForm::of(sentence);
+    let lower = sentence.to_lowercase();
+    form.asks
+        || form.orders
+        || [
+            "please",
+            "can you",
+            "could you",
+            "let's",
+            "i want",
+            "i need",
+            "i'd like",
+            "we need to",
+            "we should",
+            "해줘",
+            "해주세요",
+            "싶",
+            "たい",
+            "ください",
+        ]
+        .iter()
+        .any(|sign| lower.contains(sign))
+}
+
+/// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
+fn is_banner(line: &str) -> bool {
+    let models = ["Opus", "Sonnet", "Haiku"];
+    line.contains("Claude Code v") || (line.contains('·') && models.iter().any(|model| line.contains(model)))
 }
 
 fn is_greeting(sentence: &str) -> bool {
@@ -246,7 +287,6 @@ const RULE_SIGNS: &[&str] = &[
     "going forward",
     "every time",
     "whenever you",
-    "by default",
     "i prefer",
     "we prefer",
     "as a rule",
@@ -255,7 +295,6 @@ const RULE_SIGNS: &[&str] = &[
     "make sure to always",
     "make sure you always",
     "remember to",
-    "remember that",
     "we use",
     "we don't use",
     "we always",
@@ -265,12 +304,10 @@ const RULE_SIGNS: &[&str] = &[
     "must never",
     "stick to",
     "stop using",
-    "keep in mind",
     "my preference",
     "better not",
     "i'd rather",
     "i would rather",
-    "let's not",
     "please avoid",
     "only ever",
     "항상",
@@ -430,7 +467,8 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
         return Directives::default();
     }
-    let sentences: Vec<String> = text::sentences(prompt).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
+    let own = own_words(prompt);
+    let sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
@@ -445,6 +483,47 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     Directives { rules, correction }
 }
 
+/// Returns the lines that the user wrote: no quotations, no differences, no markup, no logs, no mails, and nothing after a
+/// line that announces what somebody else says.
+pub(super) fn own_words(prompt: &str) -> String {
+    let is_diff = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
+    let mut own = String::new();
+    for line in prompt.lines() {
+        let bare = line.trim_start();
+        if announces_quotation(bare) {
+            break;
+        }
+        let quoted =
+            bare.starts_with(['>', '<', '|']) || (is_diff && bare.starts_with(['+', '-', '@'])) || is_log_line(bare);
+        if !quoted {
+            own.push_str(line);
+            own.push('\n');
+        }
+    }
+    own
+}
+
+/// Returns whether a line introduces other people's words: the header of a mail, or "The page says:".
+fn announces_quotation(line: &str) -> bool {
+    let headers = ["From: ", "Subject: ", "Date: ", "Sent: ", "보낸 사람:", "件名:", "发件人:"];
+    let lower = line.to_lowercase();
+    let end = lower.trim_end().trim_end_matches(['"', '“']).trim_end();
+    let verbs =
+        ["says:", "said:", "wrote:", "reads:", "output:", "error:", "log:", "message:", "다음과 같다:", "내용:", "曰く:"];
+    headers.iter().any(|header| line.starts_with(header))
+        || verbs.iter().any(|verb| end.ends_with(verb))
+        || ["the page says", "the website says", "it says:", "페이지에"].iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a line begins with a time, as lines of logs do.
+fn is_log_line(line: &str) -> bool {
+    let line = line.trim_start_matches('[').as_bytes();
+    let digits = |range: std::ops::Range<usize>| line.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let is_date = digits(0..4) && line.get(4) == Some(&b'-') && digits(5..7);
+    let is_time = digits(0..2) && line.get(2) == Some(&b':') && digits(3..5) && line.get(5) == Some(&b':');
+    is_date || is_time
+}
+
 /// Recognizes stack traces, code and logs outside of a code fence.
 fn looks_pasted(sentence: &str) -> bool {
     let odd = sentence.chars().filter(|c| matches!(c, '{' | '}' | ';' | '=' | '<' | '>' | '|' | '\\' | '$')).count();
@@ -454,7 +533,99 @@ fn looks_pasted(sentence: &str) -> bool {
         || sentence.chars().count() > 500
 }
 
-fn is_rule(sentence: &str) -> bool {
+/// Words of somebody who speaks for themselves or to the agent. A sentence without any describes how something is.
+const PERSONS: &[&str] =
+    &["i", "we", "you", "your", "our", "my", "me", "us", "i'd", "i'm", "let's", "please", "must", "should"];
+
+/// Words with which an order begins, behind words such as "and" or "also".
+const ORDER_OPENINGS: &[&str] = &[
+    "always",
+    "never",
+    "don't",
+    "do not",
+    "dont",
+    "use",
+    "remember",
+    "make sure",
+    "prefer",
+    "avoid",
+    "keep",
+    "stop",
+    "stick",
+    "from now on",
+    "in the future",
+    "going forward",
+    "when",
+    "whenever",
+    "every time",
+    "only",
+    "no",
+    "as a rule",
+    "better",
+    "run",
+    "write",
+    "ask",
+    "add",
+    "put",
+    "check",
+];
+
+/// Returns whether an English sentence addresses the agent.
+fn addresses_agent(lower: &str) -> bool {
+    let words = || lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    let lead = ["and", "also", "but", "so", "ok", "okay", "yes", "then", "hmm", "oh", "btw", "plus", "now"];
+    let rest: Vec<&str> = words().skip_while(|word| lead.contains(word)).collect();
+    let rest = rest.join(" ");
+    let is_order = ORDER_OPENINGS
+        .iter()
+        .any(|opening| rest.strip_prefix(opening).is_some_and(|after| after.is_empty() || after.starts_with(' ')));
+    is_order || words().any(|word| PERSONS.contains(&word))
+}
+
+/// Endings of Korean and Japanese sentences that ask for something or say what ought to be.
+const WIDE_ORDER_ENDINGS: &[&str] = &[
+    "해줘",
+    "하자",
+    "해라",
+    "해",
+    "줘",
+    "해야 한다",
+    "해야 해",
+    "해야 합니다",
+    "해야해",
+    "하세요",
+    "주세요",
+    "마",
+    "말 것",
+    "말아줘",
+    "말아라",
+    "할 것",
+    "않는다",
+    "한다",
+    "써",
+    "쓰자",
+    "없어야 한다",
+    "싶어",
+    "싶습니다",
+    "바랍니다",
+    "됩니다",
+    "안 돼",
+    "안돼",
+    "して",
+    "ください",
+    "すること",
+    "しない",
+    "しないで",
+    "禁止",
+    "する",
+    "たい",
+    "こと",
+    "べき",
+    "で",
+    "ます",
+];
+
+pub(super) fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
@@ -489,6 +660,15 @@ fn is_rule(sentence: &str) -> bool {
     if statements.iter().any(|words| lower.contains(words)) {
         return false;
     }
+    let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
+    let is_addressed = match text::language(sentence) {
+        Language::English => addresses_agent(lower.trim()),
+        Language::Korean | Language::Japanese => WIDE_ORDER_ENDINGS.iter().any(|ending| end.ends_with(ending)),
+        Language::Chinese => true,
+    };
+    if !is_addressed {
+        return false;
+    }
     RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
 }
 
@@ -497,9 +677,12 @@ fn strip_apostrophes(text: &str) -> String {
     text.to_lowercase().replace(['’', '\''], "")
 }
 
-fn is_correction(sentence: &str) -> bool {
+/// Returns whether a sentence corrects what the agent did or said. A question proposes something; it settles nothing.
+pub(super) fn is_correction(sentence: &str) -> bool {
     let lower = strip_apostrophes(sentence);
-    let asks = sentence.ends_with(['?', '？']);
+    if sentence.ends_with(['?', '？']) {
+        return false;
+    }
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
         return false;
     }
@@ -518,31 +701,13 @@ fn is_correction(sentence: &str) -> bool {
         "do not hesitate",
         "no idea",
         "다시 한번",
-        "why do you think",
+        "dont worry",
+        "do not worry",
     ];
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(opening) || (!asks && CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign)))
-}
-
-/// Returns whether a prompt after a refusal gives the reason: one or two sentences, no question, no command.
-pub(super) fn is_remark(prompt: &str) -> bool {
-    let length = prompt.chars().count();
-    let least = if prompt.is_ascii() { 16 } else { 8 };
-    (least..=300).contains(&length)
-        && !prompt.trim_end().ends_with(['?', '？'])
-        && !prompt.starts_with('/')
-        && !is_chore(prompt)
-}
-
-/// Returns whether a remark describes how something looks or behaves. That is a new request, not feedback on the
-/// agent's work.
-pub(super) fn is_report(prompt: &str) -> bool {
-    let lower = strip_apostrophes(prompt);
-    let opens =
-        ["looks like", "it looks like", "seems", "it seems", "there is", "there are", "theres", "i see", "i get", "i have"];
-    opens.iter().any(|opening| lower.starts_with(opening))
+    CORRECTION_OPENINGS.iter().any(opening) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
 /// Returns whether a remark refers to something said before it.
@@ -562,9 +727,21 @@ fn contains_words(text: &str, words: &str) -> bool {
     })
 }
 
+/// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
+fn strip_mentions(sentence: &str) -> String {
+    let words: Vec<&str> = sentence
+        .split(' ')
+        .map(|word| match word.strip_prefix('@') {
+            Some(name) if name.contains('.') || !name.contains('/') => name,
+            _ => word,
+        })
+        .collect();
+    words.join(" ").trim().to_owned()
+}
+
 /// Returns whether the prompt requests something of its own.
 pub(super) fn is_substantive(prompt: &str) -> bool {
-    !is_chore(prompt) && !prose::is_narration(prompt)
+    !is_chore(prompt) && !is_greeting(prompt)
 }
 
 #[cfg(test)]

@@ -25,6 +25,18 @@ pub(crate) struct Labels {
     pub plan: &'static str,
     /// A question without an answer.
     pub open_question: &'static str,
+    /// Before the latest request, if nothing came of it.
+    pub open_request: &'static str,
+    /// Changed files, and no commit.
+    pub not_committed: &'static str,
+    /// Files that changed after the last commit.
+    pub changed_after_commit: &'static str,
+    /// A commit, and no push.
+    pub not_pushed: &'static str,
+    /// A plan that the user refused. `{}` is its title.
+    pub refused_plan: &'static str,
+    /// Before a check that a plan asked for and nobody made.
+    pub not_checked: &'static str,
     /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
     /// A reverted edit. `{}` is the file.
@@ -44,6 +56,12 @@ const ENGLISH: Labels = Labels {
     committed: "committed as",
     plan: "Implement the plan \"{}\"",
     open_question: "Unanswered",
+    open_request: "Request without an answer",
+    not_committed: "not committed",
+    changed_after_commit: "changed after the last commit, not committed",
+    not_pushed: "committed, not pushed",
+    refused_plan: "The plan \"{}\" was refused",
+    not_checked: "Planned, but not checked",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
     tests: "tests",
@@ -60,6 +78,12 @@ const KOREAN: Labels = Labels {
     committed: "커밋",
     plan: "계획 \"{}\" 구현",
     open_question: "답을 기다리는 질문",
+    open_request: "답이 없는 요청",
+    not_committed: "커밋하지 않음",
+    changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
+    not_pushed: "커밋함, push하지 않음",
+    refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
+    not_checked: "계획에 있었으나 확인하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
@@ -76,6 +100,12 @@ const JAPANESE: Labels = Labels {
     committed: "コミット",
     plan: "計画「{}」の実装",
     open_question: "未回答の質問",
+    open_request: "回答のない依頼",
+    not_committed: "未コミット",
+    changed_after_commit: "最後のコミット後の変更は未コミット",
+    not_pushed: "コミット済み、未プッシュ (push していない)",
+    refused_plan: "計画「{}」は拒否され、未実行",
+    not_checked: "計画にあったが未確認",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
     tests: "テスト",
@@ -92,6 +122,12 @@ const CHINESE: Labels = Labels {
     committed: "提交",
     plan: "实现计划“{}”",
     open_question: "待回答",
+    open_request: "没有回答的请求",
+    not_committed: "未提交",
+    changed_after_commit: "最后一次提交之后的改动未提交",
+    not_pushed: "已提交，未推送 (push)",
+    refused_plan: "计划“{}”被拒绝，未执行",
+    not_checked: "计划中有但未检查",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",
     tests: "测试",

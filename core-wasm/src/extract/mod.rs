@@ -11,17 +11,23 @@ mod conventions;
 mod failures;
 mod files;
 mod human;
+mod judge;
 pub(crate) mod labels;
 mod memories;
 mod notes;
 mod options;
 mod prose;
 mod questions;
+mod results;
 mod seen_lines;
+mod signs;
 mod state;
+mod statement;
 mod tasks;
 mod tool_uses;
 mod turn;
+mod undone;
+mod weights;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
 use crate::bindings::throughline::policy::types::Draft;
@@ -62,6 +68,53 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     };
     let (drafts, retracted) = diff_drafts(&mut state, settled, live);
     Extraction { drafts, retracted, notes, state: state.save(MAX_STATE_BYTES), consumed, malformed }
+}
+
+/// A statement of a session with its features, for training the model that judges statements.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The line of the prompt of its turn.
+    pub turn: String,
+    /// The statement.
+    pub text: String,
+    /// The heading above it. May be empty.
+    pub heading: String,
+    /// Who made it: `Human`, `Answer`, `Work` or `Commit`.
+    pub voice: String,
+    /// How many later turns have an answer.
+    pub later_turns: usize,
+    /// The positions and values of its features, in the model's weights.
+    pub features: Vec<(usize, f32)>,
+}
+
+/// The number of weights of the model that judges statements.
+pub const WEIGHTS: usize = judge::COUNT;
+
+/// Returns every statement of a session, as the extraction sees it at the end of the lines.
+pub fn candidates(request: &Request, lines: &mut impl Lines) -> Vec<Candidate> {
+    let mut state = State::restore(None, &request.session.root);
+    state.results.keep_all = true;
+    while lines.next_lines(CHUNK_BYTES, &mut |line, _| {
+        state.fold(line, &mut Vec::new());
+    }) {}
+    let (end, _) = state.snapshot(None);
+    let candidate = |((turn, number), setting, _): ((usize, usize), judge::Setting, f32)| {
+        let turn = &end.results.turns()[turn];
+        let statement: &statement::Statement = &turn.statements[number];
+        let features = judge::features(statement, &setting);
+        let features = features.iter().enumerate().filter(|(_, value)| **value != 0.0);
+        Candidate {
+            turn: turn.source.uuid.clone(),
+            text: statement.text.clone(),
+            heading: statement.heading.clone(),
+            voice: format!("{:?}", statement.voice),
+            later_turns: setting.later_turns,
+            features: features
+                .flat_map(|(at, value)| judge::positions(statement.voice, at).map(|position| (position, *value)))
+                .collect(),
+        }
+    };
+    end.results.judged().into_iter().map(candidate).collect()
 }
 
 /// Returns the drafts that are new or changed since the last call, and the keys of drafts that no longer hold.

@@ -1,12 +1,15 @@
 //! Computes the session's notes from the state at its current end.
 
-use super::state::{State, TurnResult};
+use super::prose;
+use super::state::State;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
 
 /// The maximum number of entries in each list.
 const MAX_ENTRIES: usize = 40;
+/// The length below which the end of a session is completed by the work before it, in characters.
+const MIN_END_CHARS: usize = 160;
 
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
@@ -18,19 +21,20 @@ pub(super) fn notes(state: &State) -> SessionNotes {
             .collect()
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
-    let results = || state.results.iter().filter(|result| !result.open).map(|result| result.result.clone()).collect();
+    let (outcome, results) = outcome(state);
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
+    pending.extend(state.undone.items(&state.request, state.labels()));
     SessionNotes {
         original_request: state.request.clone(),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
-        outcome: outcome(state),
+        outcome,
         started: state.started,
         ended: state.ended,
         turns: state.turns,
-        done: last(if done.is_empty() { results() } else { done }),
+        done: last(if results.is_empty() { done } else { results }),
         current: last(state.tasks.with_status(Status::Current).map(str::to_owned).collect()),
         pending: last(pending),
         decisions: of(&["decision"])
@@ -57,28 +61,31 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// Returns the outcome in at most three sentences: the results that changed files, otherwise the results that report
-/// something.
-fn outcome(state: &State) -> String {
-    let edited: Vec<&TurnResult> = state.results.iter().filter(|result| result.edited).collect();
-    let answered: Vec<&TurnResult> = state.results.iter().filter(|result| !result.open).collect();
-    let results =
-        [edited, answered].into_iter().find(|list| !list.is_empty()).unwrap_or_else(|| state.results.iter().collect());
-    let Some((first, rest)) = results.split_first() else {
-        return String::new();
-    };
-    let checked = rest.last().map_or(first.checked.as_str(), |latest| latest.checked.as_str());
-    let mut sentences = vec![first.result.as_str()];
-    sentences
-        .extend(rest.iter().rev().take(if checked.is_empty() { 2 } else { 1 }).rev().map(|result| result.result.as_str()));
-    if !checked.is_empty() {
-        sentences.push(checked);
+/// Returns how the session ended and what its earlier turns gave, one line a turn.
+///
+/// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
+/// before it, so the work is added.
+fn outcome(state: &State) -> (String, Vec<String>) {
+    let mut lines = state.results.lines();
+    let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
+    // "Done." says less than the work before it.
+    while prose::is_filler(&end) {
+        let Some(earlier) = lines.pop() else { break };
+        (at, end) = earlier;
     }
-    sentences
-        .into_iter()
-        .map(|sentence| as_sentence(&with_test_count(state, &text::clip(sentence, 260))))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let turns = state.results.turns();
+    if !turns[at].substantive
+        && end.chars().count() < MIN_END_CHARS
+        && let Some((_, work)) = lines.pop()
+    {
+        end = format!("{} {end}", as_sentence(&work));
+    }
+    let checked = &turns[turns.len() - 1].checked;
+    if !checked.is_empty() && !end.contains(checked.as_str()) {
+        end = format!("{} {checked}", as_sentence(&end));
+    }
+    let sentence = |line: &str| as_sentence(&with_test_count(state, line));
+    (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }
 
 /// Adds the number of tests to "All tests pass", if their last full run reported it.
@@ -120,6 +127,10 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));
+        let commit_state = state.undone.commit_state(state.labels());
+        if !commit_state.is_empty() {
+            all.push(("commit-state".to_owned(), commit_state.to_owned()));
+        }
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -436,7 +436,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
 }
 
 /// Recognizes notes such as "`file` — Updated this and that". The list of files already contains such changes.
-fn is_change_note(lower: &str) -> bool {
+pub(super) fn is_change_note(lower: &str) -> bool {
     let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
     let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
     let verbs = [
@@ -492,8 +492,67 @@ pub(super) fn cause_weight(sentence: &str) -> u8 {
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 
+/// Returns whether a proposal is only the next step of any work: a commit, a push, a run of the tests.
+pub(super) fn is_procedure(proposal: &str) -> bool {
+    let lower = proposal.to_lowercase();
+    let steps = [
+        "commit",
+        "push",
+        "merge",
+        "deploy",
+        "pull request",
+        "open a pr",
+        "run the tests",
+        "continue",
+        "proceed",
+        "go ahead",
+        "커밋",
+        "푸시",
+        "배포",
+        "진행",
+        "계속",
+        "コミット",
+        "プッシュ",
+        "マージ",
+        "続け",
+        "提交",
+        "推送",
+        "继续",
+    ];
+    steps.iter().any(|step| text::contains(&lower, step))
+}
+
+/// Returns whether a proposal names what it is preferred to, or that it is one of several ways.
+pub(super) fn offers_choice(proposal: &str) -> bool {
+    let lower = proposal.to_lowercase();
+    let signs = [
+        "instead of",
+        "rather than",
+        "recommend",
+        "option ",
+        "approach",
+        "over ",
+        " vs",
+        "대신",
+        "방법",
+        "방식",
+        "추천",
+        "보다",
+        "案",
+        "方式",
+        "方針",
+        "代わり",
+        "より",
+        "推奨",
+        "方案",
+        "而不是",
+        "建议",
+    ];
+    signs.iter().any(|sign| text::contains(&lower, sign))
+}
+
 /// Returns whether the sentence is a guess, a proposal or a forecast. None of them is knowledge.
-fn is_speculation(lower: &str) -> bool {
+pub(super) fn is_speculation(lower: &str) -> bool {
     [
         "may need",
         "must be caused",
@@ -646,6 +705,21 @@ fn heading_of(line: &str) -> Option<String> {
     Some(if generic.contains(&lower.as_str()) { String::new() } else { strip_numbering(title) })
 }
 
+/// Returns whether the line is a heading.
+pub(super) fn is_heading(line: &str) -> bool {
+    heading_of(line).is_some()
+}
+
+/// Returns the weights of the signs of a cause and of the signs of a reason in a text in lower case.
+pub(super) fn signs(lower: &str) -> (u8, u8) {
+    (weight(lower, CAUSES), weight(lower, REASONS))
+}
+
+/// Returns whether a text in lower case starts with a word that points to something said before it.
+pub(super) fn is_pointer(lower: &str) -> bool {
+    POINTERS.iter().any(|word| starts_with_words(lower, word))
+}
+
 /// Strips a numbered label: `Fix 2: Title` becomes `Title`.
 fn strip_numbering(title: &str) -> String {
     if let Some((label, rest)) = title.split_once([':', '：'])
@@ -687,79 +761,6 @@ fn is_file(word: &str) -> bool {
         && (stem.contains('/') || stem.chars().next().is_some_and(|c| !c.is_uppercase() || extension != "js"))
 }
 
-/// Returns the result in one line: the first informative sentence of the answer, with the items of the list that it
-/// introduces.
-pub(super) fn result_line(answer: &str, max: usize) -> Option<String> {
-    let lines: Vec<&str> = text::prose_lines(answer).filter(|line| !line.starts_with('|')).collect();
-    let mut short = None;
-    for (at, line) in lines.iter().enumerate() {
-        // A heading announces what follows. Only a heading that is nearly a sentence counts as a result.
-        if heading_of(line).is_some_and(|title| title.split_whitespace().count() < 3 && title.chars().count() < 14) {
-            continue;
-        }
-        for sentence in text::sentences(line) {
-            let sentence = strip_interjection(&sentence);
-            let lead = sentence.ends_with([':', '：']) || (at == 0 && heading_of(line).is_some());
-            if is_filler(sentence) || (is_narration(sentence) && !lead) || sentence.ends_with(['?', '？']) {
-                continue;
-            }
-            if !lead {
-                let sentence = sentence.strip_prefix("and ").unwrap_or(sentence);
-                // "Done with all four." says less than what follows.
-                if sentence.chars().count() < if sentence.is_ascii() { 28 } else { 12 } {
-                    short.get_or_insert_with(|| sentence.to_owned());
-                    continue;
-                }
-                return Some(text::clip(sentence, max).into_owned());
-            }
-            let points = points(&lines[at + 1..]);
-            if points.is_empty() {
-                continue;
-            }
-            let lead = sentence.trim_end_matches([':', '：', ' ']);
-            if is_empty_lead(lead) {
-                return Some(text::clip(&points.join("; "), max).into_owned());
-            }
-            return Some(text::clip(&format!("{lead}: {}", points.join("; ")), max).into_owned());
-        }
-    }
-    short
-}
-
-/// Returns the first items after a line that ends in a colon: informative headings, otherwise headings with their first
-/// item, otherwise the items of the list.
-fn points(lines: &[&str]) -> Vec<String> {
-    let titles: Vec<(usize, String)> = lines
-        .iter()
-        .enumerate()
-        .filter_map(|(at, line)| heading_of(line).filter(|title| !title.is_empty()).map(|title| (at, title)))
-        .collect();
-    // Lines such as `**1. Title** — what was done:` also start the sections of an answer.
-    let bold: Vec<String> = lines
-        .iter()
-        .filter(|line| line.starts_with("**"))
-        .map(|line| text::clip(text::plain(line).trim_end_matches([':', '：']), 110).into_owned())
-        .collect();
-    if titles.len() < 2 && bold.len() >= 2 {
-        return bold.into_iter().take(4).collect();
-    }
-    let point = |line: &&str| {
-        let is_point = line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit());
-        is_point.then(|| text::plain(line).trim_end_matches([':', '：']).to_owned())
-    };
-    if titles.is_empty() {
-        return lines.iter().filter_map(point).take(4).collect();
-    }
-    let said = |(at, title): (usize, String)| {
-        let speaks = title.split_whitespace().count() >= 3 || (!title.is_ascii() && title.chars().count() >= 10);
-        match lines.get(at + 1).and_then(point).filter(|_| !speaks) {
-            Some(first) => format!("{title}: {}", text::clip(&first, 120)),
-            None => title,
-        }
-    };
-    titles.into_iter().take(4).map(said).collect()
-}
-
 /// Returns the sentence of an answer that says what was checked.
 pub(super) fn checked(answer: &str) -> Option<String> {
     let signs = [
@@ -786,32 +787,8 @@ pub(super) fn checked(answer: &str) -> Option<String> {
     })
 }
 
-/// Returns whether a lead only announces a list.
-fn is_empty_lead(lead: &str) -> bool {
-    let lower = lead.to_lowercase().replace('’', "'");
-    [
-        "here's",
-        "here is",
-        "here are",
-        "summary",
-        "the changes",
-        "changes",
-        "what changed",
-        "what was done",
-        "변경",
-        "요약",
-        "変更",
-        "まとめ",
-        "以下",
-        "修改",
-        "总结",
-    ]
-    .iter()
-    .any(|opening| lower.starts_with(opening))
-}
-
 /// Returns whether a sentence reports nothing.
-fn is_filler(sentence: &str) -> bool {
+pub(super) fn is_filler(sentence: &str) -> bool {
     let bare: String =
         sentence.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect::<String>().trim().to_lowercase();
     let empty = [
@@ -898,10 +875,41 @@ pub(super) fn blockers(answer: &str) -> Vec<String> {
 
 /// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
 pub(super) fn closing_question(answer: &str) -> Option<String> {
-    let last = text::sentences(text::tail(answer, 1200)).into_iter().next_back()?;
-    let asks =
-        last.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| last.ends_with(end));
-    asks.then_some(last)
+    let end = text::tail(answer, 1500);
+    let asks = |said: &str| {
+        let said = said.trim_end_matches(['*', '"', ' ', ')']);
+        said.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| said.ends_with(end))
+    };
+    let lines: Vec<&str> = text::prose_lines(end).collect();
+    let is_item = |line: &str| {
+        line.starts_with(['-', '*', '•']) || line.trim_start_matches("**").starts_with(|c: char| c.is_ascii_digit())
+    };
+    // A question with its options: the line that leads to them, and the list.
+    let options = lines.iter().rev().take_while(|line| is_item(line)).count();
+    if (1..=MAX_OPTIONS).contains(&options) && options < lines.len() {
+        let items = &lines[lines.len() - options..];
+        let lead = text::sentences(lines[lines.len() - options - 1]).into_iter().next_back().unwrap_or_default();
+        let is_question = asks(&lead) || (lead.ends_with([':', '：']) && asks_to_choose(&lead));
+        if is_question || items.iter().all(|item| asks(item)) {
+            let items: Vec<String> = items.iter().map(|item| text::plain(item)).collect();
+            return Some(text::clip(&format!("{lead} {}", items.join(" / ")), MAX_QUESTION_CHARS).into_owned());
+        }
+    }
+    let last = text::sentences(end).into_iter().next_back()?;
+    asks(&last).then_some(last)
+}
+
+/// The maximum number of options below a closing question. A longer list is not a choice.
+const MAX_OPTIONS: usize = 5;
+/// The maximum length of a closing question with its options, in characters.
+const MAX_QUESTION_CHARS: usize = 360;
+
+/// Returns whether a line that leads to a list asks to choose from it.
+fn asks_to_choose(lead: &str) -> bool {
+    let lower = lead.to_lowercase();
+    ["would you like", "do you want", "should i", "shall i", "which", "want me to", "prefer"]
+        .iter()
+        .any(|sign| lower.contains(sign))
 }
 
 #[cfg(test)]
@@ -941,23 +949,6 @@ mod tests {
     }
 
     #[test]
-    fn the_result_of_an_answer() {
-        assert_eq!(
-            result_line(
-                "All fixes applied and verified:\n\n**Fix 1: Writes wrapped** (4)\n- a\n\n**Fix 2: Loop guarded**\n- b",
-                200
-            )
-            .unwrap(),
-            "All fixes applied and verified: Writes wrapped (4); Loop guarded: b"
-        );
-        assert_eq!(
-            result_line("완료했습니다! ✅\n\n`guide.md`에 섹션을 추가했습니다.", 200).unwrap(),
-            "`guide.md`에 섹션을 추가했습니다."
-        );
-        assert_eq!(result_line("Done!", 200), None);
-    }
-
-    #[test]
     fn files_are_distinguished_from_names() {
         assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
         assert_eq!(file_in("Next.js 14 and e.g. that"), None);
@@ -968,7 +959,6 @@ mod tests {
         #[test]
         fn never_panics(text in any::<String>()) {
             insights(&text, true);
-            result_line(&text, 100);
             blockers(&text);
             closing_question(&text);
             strip_interjection(&text);

@@ -11,10 +11,13 @@ use super::files::{self, Files};
 use super::labels::{Labels, labels};
 use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
+use super::results::{Results, TurnResult};
 use super::seen_lines::SeenLines;
+use super::statement::Voice;
 use super::tasks::Tasks;
 use super::tool_uses::{PendingToolUses, Tool, ToolUse};
 use super::turn::Turn;
+use super::undone::Undone;
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text::{self, Language};
@@ -23,30 +26,13 @@ use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Kind, Line};
 
 /// The version of the state's format. A state with another version is discarded.
-const VERSION: u32 = 2;
-/// The maximum number of turn results to keep.
-const MAX_TURN_RESULTS: usize = 24;
+const VERSION: u32 = 3;
 /// The maximum number of commits in the notes.
 const MAX_COMMITS: usize = 50;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
-
-/// The result of one turn.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct TurnResult {
-    /// The essence of the request.
-    pub asked: String,
-    /// The result, in one line.
-    pub result: String,
-    /// What was checked, in one sentence. May be empty.
-    pub checked: String,
-    /// Whether the turn changed files.
-    pub edited: bool,
-    /// Whether the answer ended in a question.
-    pub open: bool,
-}
 
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,7 +62,7 @@ pub(super) struct State {
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,
-    pub(super) results: Vec<TurnResult>,
+    pub(super) results: Results,
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
@@ -84,6 +70,7 @@ pub(super) struct State {
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
     pub(super) open_question: String,
+    pub(super) undone: Undone,
     last_answer: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
@@ -219,7 +206,7 @@ impl State {
                 UserText::Human(text) => join(&mut prompt, &text),
                 UserText::Command(command) => join(&mut prompt, &command),
                 UserText::Interrupted => self.interrupted = !self.question_deferred,
-                UserText::Machine => {}
+                UserText::Machine => self.turn.notified = true,
             },
             Block::ToolResult { id, content, is_error } => {
                 let id = id.text().unwrap_or_default();
@@ -246,9 +233,11 @@ impl State {
         self.record_choice(&prompt, &source, settled);
         self.record_directives(&prompt, &source, settled);
         if let Some(plan) = human::plan(&prompt) {
+            self.undone.plan_accepted(plan);
             self.record_plan(plan, 35, &source, settled);
         }
         if substantive {
+            self.undone.asked(&title);
             if self.request.is_empty() {
                 self.request.clone_from(&title);
             } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
@@ -256,8 +245,11 @@ impl State {
             }
         }
         self.open_question.clear();
-        let asked = human::plan(&prompt).unwrap_or(&prompt);
-        self.turn = Turn::begin(source, title, asked, substantive);
+        let plan = human::plan(&prompt);
+        self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        if plan.is_some() {
+            self.turn.ignore_prompt();
+        }
     }
 
     /// Adds what the user says while the agent works, or adds to a prompt.
@@ -277,7 +269,9 @@ impl State {
         self.queue.retain(|queued| *queued != text);
         self.record_directives(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
-        self.open_turn(source, &text).add(&piece);
+        let turn = self.open_turn(source, &text);
+        turn.add(&piece);
+        turn.state(&text, Voice::Human);
     }
 
     fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
@@ -357,8 +351,12 @@ impl State {
         }
         let resolved = options::resolve(prompt, &self.last_answer);
         // That everything is fine is a fact, not a choice.
-        let chose =
-            |resolved: &options::Resolution| !resolved.rejected.is_empty() || prose::checked(&resolved.what).is_none();
+        let chose = |resolved: &options::Resolution| {
+            !resolved.rejected.is_empty()
+                || (prose::checked(&resolved.what).is_none()
+                    && !prose::is_procedure(&resolved.what)
+                    && prose::offers_choice(&resolved.what))
+        };
         if let Some(resolved) = resolved.filter(chose) {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
@@ -395,11 +393,8 @@ impl State {
             };
             self.memories.add(memory, settled);
         }
-        // After a refusal, the user's next words give the reason if they are more than one word and not a new request.
-        // A description of what the user sees on the screen is a new request, not a reason.
-        let stopped = !refused.is_empty() && human::is_remark(prompt) && !human::is_report(prompt);
-        let said = word.correction.or_else(|| stopped.then(|| text::clip(&text::one_line(prompt), 300).into_owned()));
-        let Some(said) = said.filter(|_| word.rules.is_empty()) else {
+        // Other words after a refusal steer one step.
+        let Some(said) = word.correction.filter(|_| word.rules.is_empty()) else {
             return;
         };
         let labels = self.labels();
@@ -415,7 +410,7 @@ impl State {
             kind: "correction".to_owned(),
             title: said,
             content,
-            importance: if stopped { 70 } else { 65 },
+            importance: if refused.is_empty() { 65 } else { 70 },
             source: source.clone(),
             ..SessionMemory::default()
         };
@@ -506,7 +501,8 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
-            if insight.score < least {
+            // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for.
+            if insight.score < least || insight.is_choice {
                 continue;
             }
             let kind = if insight.is_choice {
@@ -555,6 +551,7 @@ impl State {
         live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
         live.extend(end.failures.drafts(end.labels()));
+        live.extend(end.results.drafts());
         (end, live)
     }
 
@@ -575,25 +572,22 @@ impl State {
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }
+            self.undone.asked("");
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
-            if let Some(result) = prose::result_line(&turn.answer, 300)
-                .or_else(|| report_summary(&turn.answer))
-                .filter(|_| turn.substantive || turn.edited || self.results.is_empty())
-            {
-                let checked =
-                    prose::checked(&turn.answer).filter(|checked| !result.contains(checked.as_str())).unwrap_or_default();
-                self.results.push(TurnResult {
-                    asked: turn.title.clone(),
-                    result,
-                    checked,
-                    edited: turn.edited,
-                    open: !self.open_question.is_empty(),
-                });
-                if self.results.len() > MAX_TURN_RESULTS {
-                    self.results.remove(1);
-                }
-            }
+            let checked = prose::checked(&turn.answer).unwrap_or_default();
+            self.results.push(TurnResult {
+                source: turn.source.clone(),
+                asked: turn.title.clone(),
+                statements: turn.all_statements(),
+                checked,
+                files: turn.files.clone(),
+                prompt_chars: turn.prompt_chars,
+                edited: turn.edited,
+                committed: turn.committed,
+                failed: turn.failed,
+                substantive: turn.substantive,
+            });
         }
         self.learn_from_answer(true, settled);
         settled.extend(self.turn.draft());
@@ -631,6 +625,7 @@ impl State {
                 let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let source = line_ref(line);
+                self.undone.plan_accepted(&plan);
                 self.record_plan(&plan, 50, &source, settled);
             }
             Tool::Todo if !is_error => {
@@ -660,7 +655,12 @@ impl State {
                 self.question_deferred = true;
                 return;
             }
-            Tool::Plan => human::title(&tool_use.what).unwrap_or_default(),
+            Tool::Plan => {
+                let title = human::title(&tool_use.what).unwrap_or_default();
+                let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+                self.undone.plan_refused(&title);
+                title
+            }
             Tool::Shell => format!("`{}`", super::failures::display_command(&tool_use.what)),
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
@@ -677,6 +677,7 @@ impl State {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
         let failed = is_error || commands::output_reports_failure(class, output);
+        self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
@@ -699,6 +700,13 @@ impl State {
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
         }
+        if !failed {
+            // One command line may commit and push.
+            self.undone.command_passed(command);
+            if commits::rewrites_history(command) {
+                self.commits.clear();
+            }
+        }
         if let Some(url) = commits::pull_request(command, output) {
             let title = commits::pull_request_title(command).unwrap_or_default();
             self.record_pull_request(&url, &title, &tool_use.source, settled);
@@ -709,12 +717,12 @@ impl State {
             self.failures.command_failed(command, &error, &tool_use.source, self.turns);
             cured
         } else {
-            let cured = if commands::passed(command, output) {
+            // A command whose output was cut says nothing of its result, but it was found.
+            let mut cured = self.failures.command_reached(command, "", labels);
+            if commands::passed(command, output) {
                 self.conventions.command_passed(command, &tool_use.source);
-                self.failures.command_passed(command, labels)
-            } else {
-                Vec::new()
-            };
+                cured.extend(self.failures.command_passed(command, labels));
+            }
             if commands::may_fix(command) {
                 self.failures.step(&format!("`{}`", super::failures::display_command(command)));
             }
@@ -751,6 +759,9 @@ impl State {
                 self.commits.remove(0);
             }
         }
+        self.undone.committed();
+        self.turn.committed = true;
+        self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
         let mut content = subject.clone();
         if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
             content = format!("{content} ({branch})");
@@ -772,10 +783,12 @@ impl State {
 
     fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
-        if self.commits.iter().any(|known| known.contains(url)) {
-            return;
+        // The client names the address before the result of the command that gave the title.
+        match self.commits.iter_mut().find(|known| known.contains(url)) {
+            Some(known) if known == url => known.clone_from(&line),
+            Some(_) => return,
+            None => self.commits.push(line.clone()),
         }
-        self.commits.push(line.clone());
         let memory = SessionMemory {
             key: format!("pr:{url}"),
             kind: "commit".to_owned(),
@@ -821,6 +834,9 @@ impl State {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
         self.files.record_change(file, added, removed);
+        if !clean::path(file, &self.root).starts_with('/') {
+            self.undone.file_changed();
+        }
         self.turn.edited = true;
         self.turn.add_file(file);
         let labels = self.labels();
@@ -828,7 +844,7 @@ impl State {
         if self.files.record_edit(file, &old, &new) {
             self.record_revert(file, &tool_use.source, settled);
         }
-        for memory in self.failures.edit_passed(file, labels) {
+        for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }
         self.failures.step(&format!("edit of {file}"));
@@ -938,14 +954,6 @@ fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) ->
         content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
     }
     content
-}
-
-/// Returns the summary in a report with a fixed format: `summary:` with its text next to it or below.
-fn report_summary(answer: &str) -> Option<String> {
-    let (_, rest) = answer.split_once("summary:")?;
-    let first = rest.trim_start_matches(['|', '>', ' ', '\n']).lines().next()?;
-    let sentence = text::first_sentence(first)?;
-    Some(text::clip(sentence.trim_end_matches([':', '：']), 300).into_owned())
 }
 
 /// Reduces a plan to its title, reasons and headings, without code.

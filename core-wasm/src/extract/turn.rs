@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::memories::LineRef;
+use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::text;
 
@@ -22,6 +23,10 @@ const MAX_COMMAND_CHARS: usize = 300;
 const MAX_THOUGHT_CHARS: usize = 500;
 /// The maximum length of the latest answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 8 * 1024;
+/// The maximum length of the part of a prompt that is split into statements, in bytes. Text after it is pasted.
+const MAX_STATED_BYTES: usize = 3 * 1024;
+/// The maximum number of statements of an open turn.
+const MAX_STATEMENTS: usize = 200;
 /// The maximum number of files of a turn.
 const MAX_FILES: usize = 40;
 /// Marks where the middle was left out.
@@ -29,6 +34,7 @@ const GAP: &str = "…";
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
 pub(super) struct Turn {
     /// The line of the prompt.
     pub source: LineRef,
@@ -45,7 +51,17 @@ pub(super) struct Turn {
     last: VecDeque<String>,
     /// Whether parts between the two were dropped.
     gap: bool,
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
+    /// What was stated so far, without the latest text of the agent.
+    statements: Vec<Statement>,
+    /// The length of the prompt, in characters.
+    pub prompt_chars: u32,
+    /// Whether the turn made a commit.
+    pub committed: bool,
+    /// Whether a command or an edit failed.
+    pub failed: bool,
+    /// Whether the client reported something of its own since the agent's latest text.
+    pub notified: bool,
     /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
     /// Whether the agent changed files during the turn.
@@ -59,16 +75,45 @@ impl Turn {
             source,
             title,
             prompt: text::clip_block(prompt, byte_offset(prompt, MAX_PROMPT_CHARS)).into_owned(),
+            statements: statement::statements(text::head(prompt, MAX_STATED_BYTES), Voice::Human),
+            prompt_chars: u32::try_from(prompt.chars().count()).unwrap_or(u32::MAX),
             substantive,
             ..Turn::default()
         }
     }
 
+    /// Drops the statements of the prompt. A plan says what was to be done and how it was before, not what was done.
+    pub(super) fn ignore_prompt(&mut self) {
+        self.statements.clear();
+    }
+
     /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
+        // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
+        // prompt.
+        if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {
+            self.state(said, Voice::Work);
+            return;
+        }
+        let earlier = std::mem::take(&mut self.answer);
+        self.state(&earlier, Voice::Work);
         self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
         self.answered = source;
+    }
+
+    /// Adds the statements of a text.
+    pub(super) fn state(&mut self, said: &str, voice: Voice) {
+        self.statements.extend(statement::statements(said, voice));
+        let extra = self.statements.len().saturating_sub(MAX_STATEMENTS);
+        self.statements.drain(..extra);
+    }
+
+    /// Returns everything that was stated, the answer included.
+    pub(super) fn all_statements(&self) -> Vec<Statement> {
+        let mut all = self.statements.clone();
+        all.extend(statement::statements(&self.answer, Voice::Answer));
+        all
     }
 
     /// Adds the beginning of a thought of the agent.

@@ -13,15 +13,11 @@ use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
-use throughline_search::query::Query;
 use throughline_store::journal::EventPayload;
-use throughline_store::{Access, PROMPT, StoreError};
+use throughline_store::{Access, PROMPT, SearchHit, StoreError};
 
 /// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
 const CONTEXT_BUDGET: u32 = 2_000;
-
-/// The most memories injected at once.
-const MAX_INJECTED: usize = 5;
 
 /// How many search results are considered, since some were shown already.
 const CANDIDATES: u32 = 30;
@@ -67,7 +63,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
     let request = SearchRequest::of_prompt(&search.text, &search.kinds, &project.id, CANDIDATES, runtime.now)
         .with_shared(runtime.config.sharing.context);
-    let mut found: Vec<Memory> = request.run(&store)?.hits.into_iter().map(|hit| hit.memory).collect();
+    let mut found: Vec<SearchHit> = request.run(&store)?.hits;
     let (mut shown, is_all) = runtime.journal().shown(&event.session);
     if !is_all {
         shown.extend(store.shown(&event.session)?);
@@ -76,13 +72,15 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     // What this session said since the last compaction is still in the agent's context.
     let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
     let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
-    let is_good = |it: &Memory| it.score >= search.min_score || covers(request.query(), it);
-    found.retain(|it| is_good(it) && !shown.contains(&it.id) && !is_before_it(it));
-    found.truncate(MAX_INJECTED.min(search.limit as usize));
+    let is_new = |it: &Memory| !shown.contains(&it.id) && !is_before_it(it);
+    found.retain(|hit| hit.memory.score >= search.min_score && is_new(&hit.memory));
+    found.truncate(search.limit as usize);
+    let found: Vec<Memory> = found.into_iter().map(with_match).collect();
     if found.is_empty() {
         return Ok(None);
     }
     let budget = CONTEXT_BUDGET.min(runtime.config.context.budget);
+    let session = Session { attributes: vec![("prompt".into(), prompt)], ..session };
     let Some(built) = work.build_context(&session, "prompt", budget, &found, deadline)? else { return Ok(None) };
     let mut texts = [built.text];
     work.redact(&mut texts, deadline)?;
@@ -95,15 +93,14 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     Ok(Some(text))
 }
 
-/// Returns whether most words of the query occur in the memory, and at least two. Scores alone are not enough: they
-/// assume a database in which most words are rare.
-fn covers(query: &Query, memory: &Memory) -> bool {
-    /// How many bytes of the content are searched: what a memory is about is said at its beginning.
-    const SEARCHED_BYTES: usize = 2 << 10;
-    let content = &memory.content[..memory.content.floor_char_boundary(SEARCHED_BYTES)];
-    let text = [memory.title.as_str(), content, &memory.keywords.join(" "), &memory.files.join(" ")].join("\n");
-    let (found, all) = query.count_matches(&text);
-    found >= 2 && found * 10 >= all * 6
+/// Returns the memory with how it matched, for the policy to judge whether it helps.
+fn with_match(hit: SearchHit) -> Memory {
+    let SearchHit { mut memory, why, words } = hit;
+    memory.attributes.extend([
+        ("match.words".into(), words.join(" ")),
+        ("match.cosine".into(), format!("{:.3}", why.cosine.unwrap_or(0.0))),
+    ]);
+    memory
 }
 
 /// Records the prompt as an event.

@@ -14,7 +14,7 @@ use throughline_search::query::Query;
 use throughline_store::Store;
 
 /// The core kinds of memories, as the contract lists them.
-pub const CORE_KINDS: [&str; 13] = [
+pub const CORE_KINDS: [&str; 14] = [
     "decision",
     "preference",
     "correction",
@@ -25,6 +25,7 @@ pub const CORE_KINDS: [&str; 13] = [
     "plan",
     "commit",
     "task",
+    "result",
     "session_summary",
     "compact_summary",
     "turn",

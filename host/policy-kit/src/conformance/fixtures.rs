@@ -557,6 +557,7 @@ const KINDS: &[&str] = &[
     "plan",
     "commit",
     "task",
+    "result",
     "session_summary",
     "compact_summary",
     "turn",

@@ -210,7 +210,7 @@ pub(super) fn kind_style(kind: &str) -> Style {
         "preference" | "correction" => AnsiColor::Magenta.on_default(),
         "error_fix" | "failure" => AnsiColor::Red.on_default(),
         "learning" | "discovery" => AnsiColor::Yellow.on_default(),
-        "commit" | "plan" | "task" => AnsiColor::Green.on_default(),
+        "commit" | "plan" | "task" | "result" => AnsiColor::Green.on_default(),
         "session_summary" | "compact_summary" => AnsiColor::Cyan.on_default(),
         _ => Style::new(),
     }

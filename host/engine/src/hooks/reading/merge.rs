@@ -86,8 +86,8 @@ impl ExtractionResult {
     /// Keeps only what a sub-agent learned: its prompts are its parent's words, and it makes no decisions for the user.
     /// The id is added to keys, so that several sub-agents do not collide.
     pub(super) fn keep_sub_agent(&mut self, id: &str) {
-        const OF_MAIN: [&str; 8] =
-            ["compact_summary", "correction", "decision", "plan", "preference", "session_summary", "task", "turn"];
+        const OF_MAIN: [&str; 9] =
+            ["compact_summary", "correction", "decision", "plan", "preference", "result", "session_summary", "task", "turn"];
         let own = |key: &str| format!("sub-agent:{id}:{key}");
         self.drafts.retain(|(_, draft)| !OF_MAIN.contains(&draft.kind.as_str()));
         for (_, draft) in &mut self.drafts {

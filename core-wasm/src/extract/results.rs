@@ -1,0 +1,341 @@
+//! The results of a session's turns: for each turn the statements that a later session should be told.
+//!
+//! What a statement is worth depends on what came after it, so the statements are kept and judged anew at the end of
+//! every call.
+
+use serde::{Deserialize, Serialize};
+
+use super::human;
+use super::judge::{self, Setting};
+use super::memories::LineRef;
+use super::prose;
+use super::signs;
+use super::statement::{self, Form, Statement, Voice};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::text;
+
+/// The maximum number of turns to keep.
+const MAX_TURNS: usize = 24;
+/// The maximum size of the statements of one turn, in bytes.
+const MAX_TURN_BYTES: usize = 3_000;
+/// The maximum length of what a session tells of its turns together, in characters.
+const MAX_SESSION_CHARS: usize = 3_400;
+/// The maximum length of what is told of one turn, in characters.
+const MAX_LINE_CHARS: usize = 1_000;
+/// The minimum score of a statement in the notes. The model's scores are log odds.
+const MIN_SCORE: f32 = -0.9;
+/// The minimum score of a human's statement that gives no rule and corrects nothing, in an earlier turn.
+const MIN_HUMAN_SCORE: f32 = 0.0;
+/// The minimum score of what the agent said while it was still changing files.
+const MIN_WORK_SCORE: f32 = 0.0;
+/// The length above which a prompt is not the human's own words, in characters.
+const MAX_OWN_PROMPT_CHARS: u32 = 1_200;
+/// The minimum score of a statement in the memory of its turn, which is only shown if a search finds it.
+const MIN_MEMORY_SCORE: f32 = -2.0;
+/// The minimum number of names of a statement that can be overtaken by a later one. One name alone is a subject.
+const MIN_NAMES: usize = 2;
+/// The share of its names that later turns must state anew for a statement to be overtaken.
+const OVERTAKEN: f32 = 0.8;
+/// The similarity at which two statements count as the same.
+const SAME: f32 = 0.68;
+
+/// One turn that is over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
+pub(super) struct TurnResult {
+    /// The line of the prompt.
+    pub source: LineRef,
+    /// The essence of the request.
+    pub asked: String,
+    /// The statements that may be worth telling.
+    pub statements: Vec<Statement>,
+    /// What was checked, in one sentence. May be empty.
+    pub checked: String,
+    /// The files that the turn changed or read.
+    pub files: Vec<String>,
+    /// The length of the prompt, in characters.
+    pub prompt_chars: u32,
+    /// Whether the turn changed files.
+    pub edited: bool,
+    /// Whether the turn made a commit.
+    pub committed: bool,
+    /// Whether something failed in the turn.
+    pub failed: bool,
+    /// Whether the request asks for something of its own.
+    pub substantive: bool,
+}
+
+/// The results of the latest turns, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    turns: Vec<TurnResult>,
+    /// How many turns were dropped.
+    dropped: usize,
+    /// Whether all statements are kept. Only training needs them.
+    #[serde(skip)]
+    pub keep_all: bool,
+}
+
+/// A statement that was chosen, by the places of its turn and itself.
+type Place = (usize, usize);
+
+impl Results {
+    /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
+    pub(super) fn push(&mut self, mut turn: TurnResult) {
+        if !self.keep_all {
+            turn.limit(self.turns.is_empty());
+        }
+        self.turns.push(turn);
+        if self.turns.len() > MAX_TURNS && !self.keep_all {
+            self.turns.remove(1);
+            self.dropped += 1;
+        }
+    }
+
+    /// Returns the turns, oldest first.
+    pub(super) fn turns(&self) -> &[TurnResult] {
+        &self.turns
+    }
+
+    /// Returns what happened around the statements of one turn.
+    pub(super) fn setting(&self, turn: usize) -> Setting {
+        let later = &self.turns[turn + 1..];
+        Setting {
+            later_turns: later.len(),
+            edited_later: later.iter().any(|turn| turn.edited),
+            ..self.turns[turn].setting(turn == 0)
+        }
+    }
+
+    /// Returns every statement with its place, its setting and its score.
+    pub(super) fn judged(&self) -> Vec<(Place, Setting, f32)> {
+        let named: Vec<Vec<u32>> = self.turns.iter().map(TurnResult::names).collect();
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate() {
+            let setting = self.setting(at);
+            for (number, statement) in turn.statements.iter().enumerate() {
+                let own = statement::names(&statement.text);
+                let again = own.iter().filter(|name| named[at + 1..].iter().any(|later| later.contains(name))).count();
+                let setting = Setting { mentioned_later: share(again, own.len()), ..setting };
+                all.push(((at, number), setting, judge::score(statement, &setting)));
+            }
+        }
+        all
+    }
+
+    /// Returns one line for each turn that has something to tell, with the place of the turn.
+    pub(super) fn lines(&self) -> Vec<(usize, String)> {
+        let chosen = self.choose(self.judged(), MIN_SCORE, MAX_SESSION_CHARS);
+        (0..self.turns.len())
+            .filter_map(|at| {
+                let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
+                // What only the human said is told as a rule or as what was asked.
+                let is_answered = of_turn().any(|number| self.turns[at].statements[number].voice != Voice::Human);
+                is_answered.then(|| (at, self.turns[at].line(of_turn())))
+            })
+            .collect()
+    }
+
+    /// Returns a memory for each turn: what was asked, and the statements worth finding.
+    pub(super) fn drafts(&self) -> Vec<Draft> {
+        let judged = self.judged();
+        (0..self.turns.len())
+            .filter_map(|at| {
+                let own = judged.iter().filter(|((turn, _), ..)| *turn == at).copied().collect();
+                let chosen = self.choose(own, MIN_MEMORY_SCORE, MAX_LINE_CHARS);
+                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number))
+            })
+            .collect()
+    }
+
+    /// Chooses the best statements that fit, none twice, in their order.
+    fn choose(&self, mut judged: Vec<(Place, Setting, f32)>, least: f32, max_chars: usize) -> Vec<Place> {
+        judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
+        let mut chosen: Vec<Place> = Vec::new();
+        let mut known: Vec<text::Features> = Vec::new();
+        let mut used = vec![0; self.turns.len()];
+        for ((turn, number), _, score) in judged {
+            let statement = &self.turns[turn].statements[number];
+            let chars = statement.text.chars().count();
+            if score < least
+                || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
+                || used[turn] + chars > MAX_LINE_CHARS
+                || used.iter().sum::<usize>() + chars > max_chars
+            {
+                continue;
+            }
+            let features = text::features(&statement.text);
+            if features.len() > 2 && known.iter().any(|said| said.len() > 2 && text::similarity(said, &features) >= SAME) {
+                continue;
+            }
+            used[turn] += chars;
+            known.push(features);
+            chosen.push((turn, number));
+        }
+        chosen.sort_unstable();
+        self.without_overtaken(&chosen)
+    }
+
+    /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
+    fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
+        let names: Vec<Vec<u32>> =
+            chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
+        let is_overtaken = |at: usize| {
+            let (turn, _) = chosen[at];
+            let said_later = |name: &u32| {
+                (at + 1..chosen.len()).any(|later| {
+                    let (other, number) = chosen[later];
+                    other > turn && self.turns[other].statements[number].voice != Voice::Human && names[later].contains(name)
+                })
+            };
+            let again = names[at].iter().filter(|name| said_later(name)).count();
+            names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= OVERTAKEN
+        };
+        (0..chosen.len()).filter(|&at| !is_overtaken(at)).map(|at| chosen[at]).collect()
+    }
+}
+
+/// Returns whether a statement only leads to what follows it.
+fn is_lead(said: &str) -> bool {
+    said.ends_with([':', '：'])
+}
+
+/// Returns whether a statement is never told: a question, a guess, praise, narration, pasted code, or a state that was
+/// open before a later turn.
+fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
+    let lower = statement.text.to_lowercase();
+    let is_past = later_turns > 0 || statement.voice == Voice::Work;
+    if statement.voice == Voice::Human {
+        // A long prompt is a plan or pasted text: it says what was to be done, not what was.
+        // A rule is told as a rule. What the last turn asked for is told as the request.
+        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text);
+        let is_told = later_turns == 0 || human::is_rule(&statement.text);
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || !counts || is_told {
+            return true;
+        }
+    }
+    statement::is_question(&statement.text)
+        || signs::is_on_the_way(&lower)
+        || signs::is_state_before(&lower, &statement.heading)
+        || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
+        || (statement.voice != Voice::Human && prose::is_pointer(&lower) && statement.heading.is_empty())
+        || (statement.voice != Voice::Commit && signs::is_guess(&lower))
+        || (is_past && signs::is_open_state(&lower))
+        || signs::is_praise(&lower)
+        || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
+        || (statement.voice == Voice::Human && signs::is_code(&statement.text))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn share(part: usize, all: usize) -> f32 {
+    if all == 0 { 0.0 } else { part as f32 / all as f32 }
+}
+
+impl TurnResult {
+    fn setting(&self, is_first: bool) -> Setting {
+        Setting {
+            edited: self.edited,
+            committed: self.committed,
+            failed: self.failed,
+            prompt_chars: self.prompt_chars,
+            is_first,
+            ..Setting::default()
+        }
+    }
+
+    fn names(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.statements.iter().flat_map(|statement| statement::names(&statement.text)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Keeps the best statements as they look now.
+    fn limit(&mut self, is_first: bool) {
+        let setting = self.setting(is_first);
+        let mut order: Vec<usize> = (0..self.statements.len()).collect();
+        let scores: Vec<f32> = self.statements.iter().map(|statement| judge::score(statement, &setting)).collect();
+        order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+        let mut bytes = 0;
+        order.retain(|&at| {
+            let size = 80 + self.statements[at].text.len() + self.statements[at].heading.len();
+            bytes += size;
+            bytes <= MAX_TURN_BYTES
+        });
+        let mut at = 0..;
+        self.statements.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
+    }
+
+    /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
+    fn line(&self, chosen: impl Iterator<Item = usize>) -> String {
+        let chosen: Vec<&Statement> = chosen.map(|at| &self.statements[at]).collect();
+        // A line that leads to a list says nothing without it.
+        let leads_on = |at: usize| {
+            let (lead, next) = (chosen[at], chosen.get(at + 1));
+            next.is_some_and(|next| next.place == lead.place + 1 && matches!(next.form, Form::Item | Form::Row))
+        };
+        let chosen: Vec<&Statement> = (0..chosen.len())
+            .filter(|&at| chosen[at].form == Form::Heading || !is_lead(&chosen[at].text) || leads_on(at))
+            .map(|at| chosen[at])
+            .collect();
+        let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
+        let mut line = of(&[Voice::Human]);
+        for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
+            if !said.is_empty() {
+                if !line.is_empty() {
+                    line.push_str(arrow);
+                }
+                line.push_str(&said);
+            }
+        }
+        line
+    }
+
+    fn draft(&self, chosen: impl Iterator<Item = usize>) -> Option<Draft> {
+        let said = self.line(chosen);
+        if said.is_empty() || self.source.uuid.is_empty() {
+            return None;
+        }
+        let content = if self.asked.is_empty() || said.contains(self.asked.as_str()) {
+            said
+        } else {
+            format!("{} → {said}", self.asked)
+        };
+        Some(Draft {
+            key: Some(format!("result:{}", self.source.uuid)),
+            kind: "result".to_owned(),
+            title: text::clip(if self.asked.is_empty() { &content } else { &self.asked }, 160).into_owned(),
+            content,
+            keywords: Vec::new(),
+            files: self.files.clone(),
+            importance: 0.3,
+            origin: self.source.origin(),
+            attributes: Vec::new(),
+        })
+    }
+}
+
+/// Joins statements into running text. A heading stands once before the statements below it.
+fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
+    let mut line = String::new();
+    let mut heading = "";
+    for statement in statements {
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
+        }
+        if statement.form == Form::Heading {
+            heading = &statement.text;
+        } else if !statement.heading.is_empty() && statement.heading != heading {
+            heading = &statement.heading;
+            line.push_str(heading);
+            line.push_str(": ");
+        }
+        line.push_str(&statement.text);
+        if statement.form == Form::Heading {
+            line.push(':');
+        }
+    }
+    line.trim_end_matches(':').to_owned()
+}

@@ -1,0 +1,282 @@
+//! Signs that a statement is no knowledge: a guess, praise, pasted code, or a state that was still open.
+
+use super::prose;
+use crate::text;
+
+/// Words by which somebody guesses.
+const GUESSES: &[&str] = &[
+    "likely",
+    "probably",
+    "perhaps",
+    "maybe",
+    "might",
+    "seems",
+    "seem to",
+    "appears to",
+    "i think",
+    "i guess",
+    "i suspect",
+    "i believe",
+    "presumably",
+    "could be",
+    "must be caused",
+    "not sure",
+    "hypothesis",
+    "my guess",
+    "should now work",
+    "should fix",
+    "should resolve",
+    "should work",
+    "것 같",
+    "보입니다",
+    "보이네요",
+    "듯합",
+    "듯해",
+    "듯하",
+    "아마",
+    "가능성",
+    "수도 있",
+    "겠죠",
+    "겁니다",
+    "はずです",
+    "はずだ",
+    "ようです",
+    "かもしれ",
+    "と思われ",
+    "と思います",
+    "でしょう",
+    "可能性",
+    "みたいです",
+    "らしいです",
+    "可能是",
+    "也许",
+    "大概",
+    "应该是",
+];
+
+/// Words of a state that was open when they were said.
+const OPEN_STATES: &[&str] = &[
+    "uncommitted",
+    "not committed",
+    "not yet",
+    "not been committed",
+    "not pushed",
+    "not been pushed",
+    "still fail",
+    "still need",
+    "still broken",
+    "still not",
+    "still out",
+    "waiting for",
+    "waiting on",
+    "in progress",
+    "remaining",
+    "아직",
+    "되지 않은",
+    "되지 않았",
+    "まだ",
+    "未コミット",
+    "作られていな",
+    "完了しな",
+    "失敗しています",
+    "还没",
+    "尚未",
+];
+
+/// Openings of praise and verdicts.
+const PRAISE: &[&str] = &[
+    "perfect",
+    "great",
+    "excellent",
+    "good ",
+    "good!",
+    "nice",
+    "looks good",
+    "look good",
+    "awesome",
+    "well done",
+    "everything looks",
+    "everything is",
+    "좋습니다",
+    "좋네요",
+    "완벽",
+    "いい感じ",
+    "素晴らしい",
+    "很好",
+    "完美",
+];
+
+/// Verdicts that may stand anywhere.
+const VERDICTS: &[&str] = &["looks great", "looks good", "looks perfect", "looks clean", "깔끔하게", "きれいです"];
+
+/// Openings of what somebody says on the way to something else.
+const ON_THE_WAY: &[&str] = &[
+    "wait",
+    "actually",
+    "hmm",
+    "oh,",
+    "oh ",
+    "ah,",
+    "i see",
+    "i'll ",
+    "i will ",
+    "let me",
+    "let's ",
+    "now ",
+    "next,",
+    "first,",
+    "looking at",
+    "needs ",
+    "you're right",
+    "you are right",
+    "good catch",
+    "good point",
+    "got it",
+    "agreed",
+    "sure",
+    "yes,",
+    "actually,",
+    "아,",
+    "아 ",
+    "잠깐",
+    "먼저",
+    "이제",
+    "그럼",
+    "네,",
+    "맞습니다",
+    "まず",
+    "次に",
+    "では",
+    "ああ",
+    "あ、",
+    "待って",
+    "なるほど",
+    "了解",
+    "先に",
+    "那么",
+    "首先",
+    "接下来",
+    "好的",
+];
+
+/// Openings and headings of what was before a change.
+const STATE_BEFORE: &[&str] =
+    &["before", "old:", "old ", "previously", "current behavior", "기존", "이전", "변경 전", "以前", "変更前", "之前"];
+
+/// Returns whether a text in lower case belongs to the way, not to what was reached.
+pub(super) fn is_on_the_way(lower: &str) -> bool {
+    let said = prose::strip_interjection(lower);
+    ON_THE_WAY.iter().any(|opening| lower.starts_with(opening) || said.starts_with(opening))
+}
+
+/// Returns whether a text in lower case, below that heading, says how something was before a change.
+pub(super) fn is_state_before(lower: &str, heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    STATE_BEFORE.iter().any(|sign| lower.starts_with(sign) || heading.starts_with(sign))
+}
+
+/// Signs of a failure that was over once it was fixed: a slip in the code that was being written.
+const ONE_OFF: &[&str] = &[
+    "unused",
+    "undefined",
+    "not imported",
+    "missing import",
+    "unused import",
+    "unresolved import",
+    "not defined",
+    "redeclared",
+    "already declared",
+    "syntax error",
+    "lint error",
+    "linter complained",
+    "errcheck",
+    "gosec",
+    "goconst",
+    "gocritic",
+    "noctx",
+    "wrapcheck",
+    "formatting",
+    "typo",
+    "type mismatch",
+    "wrong number of arguments",
+    "replace_all",
+    "missing exhaustive",
+    "exhaustive switch",
+    "error ts",
+    "does not exist on type",
+    "is not assignable",
+];
+
+/// Returns whether a text in lower case tells a slip that teaches nothing.
+pub(super) fn is_one_off(lower: &str) -> bool {
+    ONE_OFF.iter().any(|sign| text::contains(lower, sign))
+}
+
+/// Returns whether a text in lower case guesses.
+pub(super) fn is_guess(lower: &str) -> bool {
+    GUESSES.iter().any(|guess| contains_words(lower, guess))
+}
+
+/// Returns whether a text in lower case says that something is not done yet.
+pub(super) fn is_open_state(lower: &str) -> bool {
+    OPEN_STATES.iter().any(|state| contains_words(lower, state))
+}
+
+/// Returns whether a text in lower case only praises.
+pub(super) fn is_praise(lower: &str) -> bool {
+    PRAISE.iter().any(|praise| lower.starts_with(praise)) || VERDICTS.iter().any(|verdict| text::contains(lower, verdict))
+}
+
+/// Returns whether a text looks like pasted code or output.
+pub(super) fn is_code(said: &str) -> bool {
+    let openings = ["//", "#!", "$ ", "> ", "❯", "●", "at ", "ERROR", "Error:", "error:", "warning:", "WARN", "Traceback"];
+    openings.iter().any(|opening| said.starts_with(opening)) || said.ends_with(['{', '}', ';'])
+}
+
+/// Returns whether the text contains the words. ASCII words must not be part of longer words.
+fn contains_words(lower: &str, words: &str) -> bool {
+    if !words.is_ascii() {
+        return text::contains(lower, words);
+    }
+    lower.match_indices(words).any(|(at, _)| {
+        let before = lower[..at].chars().next_back();
+        let after = lower[at + words.len()..].chars().next();
+        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric() || words.ends_with("fail"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guesses_in_three_languages() {
+        for said in ["it is likely a cache", "원인은 캐시인 것 같습니다", "動作するはずです。", "it might be stale"]
+        {
+            assert!(is_guess(said), "{said}");
+        }
+        for said in ["the mighty parser", "it is unlikely", "동작합니다", "動作します"] {
+            assert!(!is_guess(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn open_states() {
+        for said in [
+            "the change is uncommitted on `next`",
+            "three tests still fail",
+            "3 tests still failing",
+            "아직 push하지 않았다",
+        ] {
+            assert!(is_open_state(said), "{said}");
+        }
+        assert!(!is_open_state("all is committed"));
+    }
+
+    #[test]
+    fn praise_and_code() {
+        assert!(is_praise("perfect! all tests pass") && is_praise("screen 2 looks great"));
+        assert!(!is_praise("the good case is tested"));
+        assert!(is_code("// set by the hook later") && is_code("ERROR: Session 1") && !is_code("an error: the cache"));
+    }
+}

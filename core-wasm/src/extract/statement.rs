@@ -1,0 +1,182 @@
+//! Splits what was said into statements: sentences, list items, headings and table rows, each with the heading above it.
+
+use serde::{Deserialize, Serialize};
+
+use super::prose;
+use crate::text;
+
+/// Who made a statement, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Voice {
+    /// The human, in a prompt or while the agent worked.
+    #[default]
+    Human,
+    /// The agent, in the last text of a turn.
+    Answer,
+    /// The agent, in an earlier text of a turn.
+    Work,
+    /// The message of a commit that was made.
+    Commit,
+}
+
+/// The form of a statement in its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Form {
+    /// A sentence of a paragraph.
+    #[default]
+    Sentence,
+    /// An item of a list, or one of its sentences.
+    Item,
+    /// A heading.
+    Heading,
+    /// A row of a table.
+    Row,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Statement {
+    /// The statement on one line, without marks.
+    pub text: String,
+    /// The heading above it. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heading: String,
+    /// Who made it.
+    pub voice: Voice,
+    /// Its form.
+    pub form: Form,
+    /// Its place in its text, from 0.
+    pub place: u16,
+    /// How many statements its text has.
+    pub count: u16,
+}
+
+/// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
+const MAX_CHARS: usize = 600;
+
+/// The maximum number of statements of one text.
+const MAX_STATEMENTS: usize = 120;
+
+/// Returns the statements of a text, without code blocks.
+pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
+    let mut all: Vec<Statement> = Vec::new();
+    let mut heading = String::new();
+    for line in text::prose_lines(said) {
+        if all.len() >= MAX_STATEMENTS {
+            break;
+        }
+        let (form, parts) = if line.starts_with('|') {
+            (Form::Row, vec![row(line)])
+        } else if prose::is_heading(line) {
+            text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
+            (Form::Heading, vec![heading.clone()])
+        } else {
+            (if is_item(line) { Form::Item } else { Form::Sentence }, text::sentences(line))
+        };
+        for part in parts {
+            if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
+                let above = if form == Form::Heading { String::new() } else { heading.clone() };
+                all.push(Statement { text: part, heading: above, voice, form, place: 0, count: 0 });
+            }
+        }
+    }
+    let count = u16::try_from(all.len()).unwrap_or(u16::MAX);
+    for (place, statement) in (0_u16..).zip(&mut all) {
+        (statement.place, statement.count) = (place, count);
+    }
+    all
+}
+
+/// Returns the cells of a table's row, separated by bars.
+fn row(line: &str) -> String {
+    let cells: Vec<String> = line.trim_matches('|').split('|').map(text::plain).filter(|cell| !cell.is_empty()).collect();
+    cells.join(" | ")
+}
+
+fn is_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line.starts_with(['-', '*', '•', '+']) || ((1..=3).contains(&digits) && line[digits..].starts_with(['.', ')']))
+}
+
+/// Returns whether a statement asks something.
+pub(super) fn is_question(text: &str) -> bool {
+    let end = text.trim_end_matches(['.', '。', ' ', ')', '"', '*']);
+    end.ends_with(['?', '？'])
+        || ["까요", "나요", "ますか", "ですか", "しょうか", "吗"].iter().any(|last| end.ends_with(last))
+}
+
+/// Returns the names in a text by which it can be recognized elsewhere: code, paths, and words with capitals, digits or
+/// underscores inside.
+pub(super) fn names(text: &str) -> Vec<u32> {
+    let mut all = Vec::new();
+    for word in
+        text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '*' | '[' | ']'))
+    {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let inner = |c: char| matches!(c, '_' | '/' | '.' | '-' | ':') || c.is_ascii_uppercase() || c.is_ascii_digit();
+        if word.chars().count() >= 4
+            && word.is_ascii()
+            && word.chars().skip(1).any(inner)
+            && word.bytes().any(|b| b.is_ascii_alphabetic())
+        {
+            let hash = text::hash(&word.to_ascii_lowercase());
+            if !all.contains(&hash) {
+                all.push(hash);
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_text_is_split_with_its_headings() {
+        let all = statements(
+            "Done. All pass.\n\n## What changed\n\n- **One**: the cache is cleared. It was stale.\n1. Two\n\n```\ncode\n```\n| a | b |\n|---|---|\n| c | d |",
+            Voice::Answer,
+        );
+        let texts: Vec<(&str, &str, Form)> = all.iter().map(|it| (it.text.as_str(), it.heading.as_str(), it.form)).collect();
+        assert_eq!(
+            texts,
+            [
+                ("Done.", "", Form::Sentence),
+                ("All pass.", "", Form::Sentence),
+                ("What changed", "", Form::Heading),
+                ("One: the cache is cleared.", "What changed", Form::Item),
+                ("It was stale.", "What changed", Form::Item),
+                ("Two", "What changed", Form::Item),
+                ("a | b", "What changed", Form::Row),
+                ("c | d", "What changed", Form::Row),
+            ]
+        );
+        assert_eq!((all[3].place, all[3].count), (3, 8));
+    }
+
+    #[test]
+    fn questions_in_three_languages() {
+        for text in ["Shall I?", "진행할까요?", "진행할까요.", "削除しますか。", "要不要删除吗？"] {
+            assert!(is_question(text), "{text}");
+        }
+        assert!(!is_question("It asks which."));
+    }
+
+    #[test]
+    fn names_are_code_and_paths() {
+        assert_eq!(names("the `parse_line` of src/a.rs fails in fooBar"), names("parse_line src/a.rs FOOBAR fooBar"));
+        assert!(names("the plain words of a text").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in any::<String>()) {
+            for statement in statements(&text, Voice::Human) {
+                names(&statement.text);
+                is_question(&statement.text);
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What a session leaves undone: changes that were not committed or pushed, a plan that was refused, a request that
+//! nothing came of, and checks that a plan asked for and nobody made.
+
+use serde::{Deserialize, Serialize};
+
+use super::commands;
+use super::labels::Labels;
+use crate::text;
+
+/// The maximum number of planned checks to keep.
+const MAX_CHECKS: usize = 6;
+/// The maximum number of planned checks that are told. A list of all steps is not read.
+const MAX_SHOWN_CHECKS: usize = 2;
+/// The maximum length of one check, in characters.
+const MAX_CHECK_CHARS: usize = 160;
+
+/// Words in the heading above the checks of a plan.
+const CHECK_HEADINGS: &[&str] =
+    &["verif", "manual", "test plan", "how to test", "validation", "검증", "확인 방법", "検証", "確認方法", "验证"];
+
+/// Words of a check that somebody has to make by hand.
+const MANUAL_WORDS: &[&str] = &[
+    "manual",
+    "browser",
+    "visual",
+    "in the ui",
+    "end-to-end",
+    "open ",
+    "click",
+    "look at",
+    "start a ",
+    "수동",
+    "브라우저",
+    "눈으로",
+    "手動",
+    "ブラウザ",
+    "目視",
+    "手动",
+    "浏览器",
+];
+
+/// A check that a plan asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct PlannedCheck {
+    text: String,
+    /// The commands that it names. A check without commands is made by hand.
+    commands: Vec<String>,
+}
+
+/// What is undone so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Undone {
+    /// Whether files changed since the last commit.
+    is_uncommitted: bool,
+    /// Whether a commit was made.
+    has_committed: bool,
+    /// Whether a commit was made since the last push.
+    is_unpushed: bool,
+    /// The title of a plan that the user refused. Empty if there is none.
+    refused_plan: String,
+    /// The latest request while it has no answer.
+    unanswered: String,
+    checks: Vec<PlannedCheck>,
+}
+
+impl Undone {
+    /// Records a change of a file of the project.
+    pub(super) fn file_changed(&mut self) {
+        self.is_uncommitted = true;
+        self.refused_plan.clear();
+    }
+
+    /// Records a commit.
+    pub(super) fn committed(&mut self) {
+        (self.is_uncommitted, self.has_committed, self.is_unpushed) = (false, true, true);
+    }
+
+    /// Records a command that passed.
+    pub(super) fn command_passed(&mut self, command: &str) {
+        if commands::segments(command).iter().any(|segment| is_push(segment)) {
+            self.is_unpushed = false;
+        }
+        self.checks.retain(|check| !check.commands.iter().any(|planned| command.contains(planned.as_str())));
+    }
+
+    /// Records a plan that the user refused.
+    pub(super) fn plan_refused(&mut self, title: &str) {
+        title.clone_into(&mut self.refused_plan);
+    }
+
+    /// Records a plan that is carried out.
+    pub(super) fn plan_accepted(&mut self, plan: &str) {
+        self.refused_plan.clear();
+        self.checks = planned_checks(plan);
+    }
+
+    /// Records a request, or that it was answered if the title is empty.
+    pub(super) fn asked(&mut self, title: &str) {
+        title.clone_into(&mut self.unanswered);
+    }
+
+    /// Returns in a few words whether the changes were committed and pushed. Empty if there is nothing to say.
+    pub(super) fn commit_state(&self, labels: &'static Labels) -> &'static str {
+        match (self.is_uncommitted, self.has_committed, self.is_unpushed) {
+            (true, true, _) => labels.changed_after_commit,
+            (true, false, _) => labels.not_committed,
+            (false, _, true) => labels.not_pushed,
+            (false, _, false) => "",
+        }
+    }
+
+    /// Returns what is undone at the end, one item each.
+    ///
+    /// The session's `request` is told anyway; if it has no answer, only that is said.
+    pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
+        let mut items = Vec::new();
+        if !self.unanswered.is_empty() && self.unanswered == request {
+            items.push(labels.open_request.to_owned());
+        } else if !self.unanswered.is_empty() {
+            items.push(format!("{}: {}", labels.open_request, self.unanswered));
+        }
+        if !self.refused_plan.is_empty() {
+            items.push(labels.refused_plan.replace("{}", &self.refused_plan));
+        }
+        // Without a change of the plan's subject there is nothing to check.
+        if self.is_uncommitted || self.has_committed {
+            let checks = self.checks.iter().take(MAX_SHOWN_CHECKS);
+            items.extend(checks.map(|check| format!("{}: {}", labels.not_checked, check.text)));
+        }
+        items
+    }
+}
+
+fn is_push(segment: &str) -> bool {
+    let mut words = segment.split_whitespace();
+    words.any(|word| word == "git") && words.any(|word| word == "push")
+}
+
+/// Returns the checks of a plan that name a command or have to be made by hand.
+fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
+    let mut checks = Vec::new();
+    let mut is_inside = false;
+    for line in text::prose_lines(plan) {
+        if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
+            let heading = line.to_lowercase();
+            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
+            continue;
+        }
+        if !is_inside || checks.len() >= MAX_CHECKS {
+            continue;
+        }
+        let lower = line.to_lowercase();
+        let commands: Vec<String> =
+            line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
+        let is_manual = MANUAL_WORDS.iter().any(|word| lower.contains(word));
+        let text = text::plain(line);
+        // A line that leads to steps says nothing without them.
+        if is_manual && !text.ends_with([':', '：']) {
+            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands });
+        }
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::labels;
+    use super::*;
+    use crate::text::Language;
+
+    fn items(undone: &Undone) -> Vec<String> {
+        undone.items("the first request", labels(Language::English))
+    }
+
+    #[test]
+    fn changes_are_committed_and_pushed() {
+        let state = |undone: &Undone| undone.commit_state(labels(Language::English));
+        let mut undone = Undone::default();
+        assert_eq!(state(&undone), "");
+        undone.file_changed();
+        assert_eq!(state(&undone), "not committed");
+        undone.committed();
+        assert_eq!(state(&undone), "committed, not pushed");
+        undone.command_passed("git status && git push -u origin main");
+        assert_eq!(state(&undone), "");
+        undone.file_changed();
+        assert_eq!(state(&undone), "changed after the last commit, not committed");
+    }
+
+    #[test]
+    fn a_check_by_hand_that_nobody_made() {
+        let plan = "# Plan: badge\n\n## Steps\n1. Open the file in the browser\n\n## Verification\n\n1. `bun run test` passes\n2. \
+                    Manual: run `bun run dev` and open the summary\n";
+        let mut undone = Undone::default();
+        undone.plan_accepted(plan);
+        assert!(items(&undone).is_empty(), "nothing was changed yet");
+        undone.committed();
+        assert_eq!(items(&undone), ["Planned, but not checked: Manual: run `bun run dev` and open the summary"]);
+        undone.command_passed("bun run dev &");
+        assert!(items(&undone).is_empty());
+    }
+
+    #[test]
+    fn a_refused_plan_and_an_open_request() {
+        let mut undone = Undone::default();
+        undone.plan_refused("Move the guide");
+        undone.asked("why is it slow?");
+        assert_eq!(
+            items(&undone),
+            ["Request without an answer: why is it slow?", "The plan \"Move the guide\" was refused"]
+        );
+        undone.asked("the first request");
+        undone.file_changed();
+        assert_eq!(items(&undone), ["Request without an answer"]);
+        undone.asked("");
+        assert!(items(&undone).is_empty());
+    }
+}

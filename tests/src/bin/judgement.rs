@@ -1,0 +1,135 @@
+//! Measures what the memory tells beside what readers wanted to be told. The exit code is 1 if less is reached than the
+//! options ask for.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use tests::judgement::gold::Share;
+use tests::judgement::{gold, rules};
+
+/// Measures what the memory tells. `THROUGHLINE_BIN` names the binary; without it, the one built beside this program.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    set: Set,
+    /// Also print what is missing or wrong
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+#[derive(Subcommand)]
+enum Set {
+    /// Real sessions, each with what a reader wanted to be told
+    Gold {
+        /// Folder of gold files
+        folder: PathBuf,
+        /// Folder of their transcripts
+        transcripts: PathBuf,
+        /// The least share of the wanted weight that the startup context tells
+        #[arg(long, default_value_t = 0.0)]
+        min_told: f64,
+        /// The most traps shown
+        #[arg(long, default_value_t = usize::MAX)]
+        max_traps: usize,
+        /// The least share of the prompts that are answered
+        #[arg(long, default_value_t = 0.0)]
+        min_answered: f64,
+        /// The most prompts at which the hook speaks though it should be silent
+        #[arg(long, default_value_t = usize::MAX)]
+        max_spoke: usize,
+    },
+    /// Rules settled in conversations
+    Rules {
+        /// Folder of the set
+        folder: PathBuf,
+        /// Name of the set: its files are NAME.jsonl, `NAME_decoys.jsonl` and `NAME_silent.jsonl`
+        name: String,
+        /// The least share of the rules' literals that the prompts bring back
+        #[arg(long, default_value_t = 0.0)]
+        min_told: f64,
+        /// The most unrelated prompts at which the hook speaks
+        #[arg(long, default_value_t = usize::MAX)]
+        max_spoke: usize,
+    },
+}
+
+fn main() -> Result<ExitCode> {
+    let Arguments { set, verbose } = Arguments::parse();
+    let mut missed = Vec::new();
+    let mut require = |holds: bool, what: &str| {
+        if !holds {
+            missed.push(what.to_owned());
+        }
+    };
+    let details = match set {
+        Set::Gold { folder, transcripts, min_told, max_traps, min_answered, max_spoke } => {
+            let report = gold::measure(&folder, &transcripts)?;
+            for (name, share) in report.kinds.iter().chain(&report.languages) {
+                println!("  {name:12} {}", describe(share));
+            }
+            println!("  all          {}", describe(&report.all));
+            let sessions = report.sessions.max(1);
+            println!(
+                "{} sessions: {} of {} traps shown, {:.2} lines a session match nothing wanted, {} characters a session; \
+                 prompts answered {} of {}, spoke at {} of {} where silence is wanted",
+                report.sessions,
+                report.trapped,
+                report.traps,
+                share(report.others, sessions),
+                report.chars / sessions,
+                report.answered,
+                report.prompts,
+                report.spoke,
+                report.silent
+            );
+            require(report.all.told() >= min_told, "less is told");
+            require(report.trapped <= max_traps, "more traps are shown");
+            require(share(report.answered, report.prompts) >= min_answered, "fewer prompts are answered");
+            require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
+            report.details
+        }
+        Set::Rules { folder, name, min_told, max_spoke } => {
+            let report = rules::measure(&folder, &name)?;
+            println!(
+                "{} rules: {:.2} of the literals told ({:.2} where the rule was amended), {} rules whole; spoke at {} of {} \
+                 unrelated prompts",
+                report.rules,
+                share(report.told, report.literals),
+                share(report.amended_told, report.amended),
+                report.whole,
+                report.spoke,
+                report.silent
+            );
+            require(share(report.told, report.literals) >= min_told, "less is told");
+            require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
+            report.details
+        }
+    };
+    if verbose {
+        for line in details {
+            println!("{line}");
+        }
+    }
+    for what in &missed {
+        eprintln!("error: {what} than is required");
+    }
+    Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn describe(it: &Share) -> String {
+    let of = |part: u32| if it.wanted == 0 { 0.0 } else { f64::from(part) / f64::from(it.wanted) };
+    format!(
+        "weight {:4} told {:.2} only stored {:.2} only in a turn {:.2}",
+        it.wanted,
+        it.told(),
+        of(it.stored),
+        of(it.archived)
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn share(part: usize, all: usize) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 / all as f64 }
+}

@@ -1,0 +1,20 @@
+//! How well the memory judges: what it tells of real sessions beside what readers wanted to be told, and whether it brings
+//! back the rules that were settled in conversations.
+
+pub mod gold;
+pub mod needles;
+pub mod rules;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::home::Home;
+
+/// Returns what the hook of a prompt shows: one line for each memory.
+fn lines_of_prompt(home: &Home, cwd: &Path, prompt: &str, number: usize) -> Vec<String> {
+    let payload = json!({"session_id": format!("00000000-0000-4000-8000-{number:012}"), "transcript_path": "", "cwd": cwd,
+        "hook_event_name": "UserPromptSubmit", "prompt": prompt});
+    let said = home.hook(&payload).context.unwrap_or_default();
+    said.lines().filter(|line| line.starts_with("- ")).map(str::to_owned).collect()
+}
