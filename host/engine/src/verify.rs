@@ -40,7 +40,7 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
                     place: cursor.path.clone(),
                     count: 1,
                     what: what.into(),
-                    mend: Some("lets it be read again"),
+                    repair: Some("lets it be read again"),
                 });
                 findings.unread.push(cursor.path);
             }
@@ -100,7 +100,7 @@ pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Resu
     let mut left = findings.clone();
     for _ in 0..3 {
         let checks: BTreeSet<StoreCheck> =
-            left.faults.iter().filter(|fault| fault.mend.is_some()).map(|fault| fault.check).collect();
+            left.faults.iter().filter(|fault| fault.repair.is_some()).map(|fault| fault.check).collect();
         if checks.is_empty() {
             break;
         }

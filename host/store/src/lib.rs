@@ -212,8 +212,8 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl Store {
-    /// Opens the database at `path` and migrates its schema. Waits at most `patience` for other processes.
-    pub fn open(path: &Path, access: Access, patience: Duration) -> Result<Self> {
+    /// Opens the database at `path` and migrates its schema. Waits at most `timeout` for other processes.
+    pub fn open(path: &Path, access: Access, timeout: Duration) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         match access {
             Access::Write => flags |= OpenFlags::SQLITE_OPEN_CREATE,
@@ -222,7 +222,7 @@ impl Store {
         }
         let store = Connection::open_with_flags(path, flags)
             .and_then(|mut conn| {
-                BUSY_TIMEOUT.set((patience, None));
+                BUSY_TIMEOUT.set((timeout, None));
                 conn.busy_handler(Some(wait))?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -294,8 +294,8 @@ impl Store {
     }
 
     /// Sets how long to wait for other writers.
-    pub fn set_busy_timeout(&self, patience: Duration) {
-        BUSY_TIMEOUT.set((patience, None));
+    pub fn set_busy_timeout(&self, timeout: Duration) {
+        BUSY_TIMEOUT.set((timeout, None));
     }
 
     /// Stops waiting for writes to reach the disk: for data that may be lost in a power cut, such as access counts.
@@ -333,10 +333,10 @@ thread_local! {
 /// The busy handler: checks every millisecond whether the other writer is done. SQLite's own busy timeout sleeps for up
 /// to a tenth of a second at a time, and processes that arrive later overtake it.
 fn wait(times: i32) -> bool {
-    let (patience, since) = BUSY_TIMEOUT.get();
+    let (timeout, since) = BUSY_TIMEOUT.get();
     let since = since.filter(|_| times > 0).unwrap_or_else(Instant::now);
-    BUSY_TIMEOUT.set((patience, Some(since)));
-    let may_wait = since.elapsed() < patience;
+    BUSY_TIMEOUT.set((timeout, Some(since)));
+    let may_wait = since.elapsed() < timeout;
     if may_wait {
         std::thread::sleep(Duration::from_millis(1));
     }

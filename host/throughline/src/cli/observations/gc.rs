@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let runtime = crate::cli::runtime()?;
     let mut store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let settings = &runtime.config.observations;
-    let aged = store.promote_events(&settings.ladder, settings.days, runtime.now, !arguments.dry_run)?;
+    let aged = store.promote_events(&settings.tiers, settings.days, runtime.now, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;
     }
