@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 
-use super::{ToolUse, shorten};
+use super::event::ToolUse;
+use super::shorten;
 
 /// How many bytes a hook reads from its standard input at most. Ordinary payloads have a few kilobytes; a tool response
 /// that contains an image has 240 KB.

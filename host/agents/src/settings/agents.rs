@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Scope;
 use super::json::Syntax;
+use super::scope::{Scope, checkout};
 use crate::protocol::name::Agent;
 use throughline_platform::paths::Paths;
 
@@ -232,7 +232,7 @@ const DROIDS_OWN: &str = "hooks.json";
 /// Returns the files in which the agent looks for hooks of a scope, for the project around `folder`, preferred file
 /// first. Empty if the agent has no such scope.
 pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
-    let project = || super::checkout(folder);
+    let project = || checkout(folder);
     let one = |user: PathBuf, project_file: &str| match scope {
         Scope::User => vec![user],
         Scope::Project => vec![project().join(project_file)],
