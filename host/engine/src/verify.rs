@@ -88,12 +88,11 @@ pub struct RepairResult {
 pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Result<RepairResult> {
     let _lock = backup::lock_exclusively(&runtime.paths)?;
     let kept = backup::previous_database_path(&runtime.paths, "repair", runtime.now);
-    let unfinished = files::temporary_path(&kept)?;
+    let unfinished = files::temporary_beside(&kept)?.into_temp_path();
     store
         .copy_unvalidated(&unfinished)
         .map_err(anyhow::Error::from)
-        .and_then(|()| Ok(files::persist_temporary(&unfinished, &kept, false)?))
-        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
+        .and_then(|()| Ok(files::persist(unfinished, &kept, false)?))
         .with_context(|| format!("the database cannot be copied to {}", kept.display()))?;
     // Once a missing parent row exists again, its children are checked again. This takes as many rounds as there are
     // layers, which is few.

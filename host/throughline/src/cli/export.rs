@@ -1,6 +1,6 @@
 //! `throughline export`: writes memories as JSON lines or Markdown.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use throughline_engine::export;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::files;
-use throughline_platform::open::{FileOptions as _, FolderOptions as _};
+use throughline_platform::open::FolderOptions as _;
 use throughline_store::{Access, Store};
 
 /// Write memories in a format that other programs can read
@@ -71,22 +71,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if file.symlink_metadata().is_ok_and(|meta| meta.is_dir() || !arguments.force) {
         return Err(cannot(&io::Error::from(io::ErrorKind::AlreadyExists)));
     }
-    let unfinished = files::temporary_path(&file).map_err(|error| cannot(&error))?;
-    let open = File::options().write(true).create_new(true).private().open(&unfinished);
-    let mut out = BufWriter::new(open.map_err(|error| cannot(&error))?);
-    let written = write(&mut out).and_then(|lines| {
-        let settled = lines.and_then(|lines| {
-            out.flush()?;
-            out.get_ref().sync_all()?;
-            files::persist_temporary(&unfinished, &file, arguments.force)?;
-            Ok(lines)
-        });
-        settled.map_err(|error| cannot(&error))
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    let lines = written?;
+    let mut out = BufWriter::new(files::temporary_beside(&file).map_err(|error| cannot(&error))?);
+    let lines = write(&mut out)?;
+    let finish = |lines: u64| {
+        let complete = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        complete.as_file().sync_all()?;
+        files::persist(complete.into_temp_path(), &file, arguments.force)?;
+        Ok(lines)
+    };
+    let lines = lines.and_then(finish).map_err(|error| cannot(&error))?;
     writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(lines, "line", "lines"), file.display())?;
     Ok(ExitCode::SUCCESS)
 }
