@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::database::{Database, Row as Record, RowTime as _};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
 use crate::import::line::{Line, title_of};
 
 const SESSIONS: &str = "sdk_sessions";

@@ -10,9 +10,11 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use super::database::{Database, Row as Record, RowTime as _};
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::markdown::{self, Section};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, enclosing_project, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::sha256_parts;
@@ -293,7 +295,7 @@ fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &
             continue;
         }
         let line = Line {
-            id: Some(format!("{name}:{}", super::short_hash(&[&section.heading, content]))),
+            id: Some(format!("{name}:{}", short_hash(&[&section.heading, content]))),
             project: sink.folder(project.map(str::to_owned)),
             kind: kind.into(),
             title: title_of(content),

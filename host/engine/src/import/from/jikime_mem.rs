@@ -8,8 +8,10 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::database::{Database, Row as Record, RowTime as _};
+use super::input::read_text;
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 

@@ -6,8 +6,10 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::markdown;
-use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, enclosing_project, read_text, short_hash};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 

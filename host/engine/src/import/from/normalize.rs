@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::System;
+use super::system::System;
 use crate::import::line::{self, Line, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS, MAX_TYPE_BYTES};
 use throughline_model::digest::{hex, sha256_parts};
 

@@ -7,7 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Result;
 
 use super::database::{Database, RowTime as _};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE, markdown};
+use super::markdown;
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
 use crate::import::line::{Line, title_of};
 use throughline_model::contract::Timestamp;
 

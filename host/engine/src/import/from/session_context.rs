@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{MAX_FILE_BYTES, Row, Sink, enclosing_project, read_text, short_hash};
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
+use super::sink::{Row, Sink};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
 

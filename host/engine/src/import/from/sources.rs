@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::System;
+use super::system::System;
 use throughline_platform::paths::Paths;
 
 /// A place where one kind of file of a system usually lies.
