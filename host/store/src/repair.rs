@@ -7,10 +7,10 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 
 use super::index::{self, LIVE};
-use super::memories::{ROW_BITS, recount};
+use super::memories::{ROW_BITS, draft, recount};
 use super::transcripts::reset_cursor;
 use super::verify::{
-    LISTS, StoreCheck, UNDERCOUNTED, draft, find_index_mismatches, references, stale_counters_sql, wrong_counts_sql,
+    LISTS, StoreCheck, UNDERCOUNTED, find_index_mismatches, references, stale_counters_sql, wrong_counts_sql,
 };
 use super::{RebuildStep, Result, Store, digests, events, index::unindex, sharing, vectors};
 use throughline_model::project::Project;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
 use super::memories::{MAX_OCCURRENCES, OCCURRENCE_WEIGHT, ROW_BITS};
-use super::{Result, Store, digests, embedding_queue, from_json_or_default, sharing, vectors};
+use super::{Result, Store, digests, embedding_queue, sharing, vectors};
 use throughline_embedding::local;
 use throughline_search::{pieces, vector};
 
@@ -416,17 +416,4 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         faults.push(StoreFault::new(StoreCheck::Digests, "digests", unfit, what, "rewrites them"));
     }
     Ok(faults)
-}
-
-/// Reads a memory's texts for indexing it again.
-pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<throughline_model::contract::Draft> {
-    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
-        Ok(throughline_model::contract::Draft {
-            title: row.get(0)?,
-            content: row.get(1)?,
-            keywords: from_json_or_default(&row.get::<_, String>(2)?),
-            files: from_json_or_default(&row.get::<_, String>(3)?),
-            ..Default::default()
-        })
-    })
 }
