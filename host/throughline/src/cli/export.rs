@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::environment;
 use super::error::CommandError;
-use super::memory::Scope;
 use super::output;
+use super::scope::{self, Scope};
 use throughline_engine::export;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
@@ -46,7 +47,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let project = arguments.scope.project()?.map(|project| project.id);
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     if let Format::Markdown = arguments.format {
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
-    let file = super::memory::folder(Some(file))?;
+    let file = scope::folder(Some(file))?;
     let cannot = |error: &io::Error| {
         let failure = CommandError::new(format!("cannot write {}: {error}", file.display()));
         failure.hint(if error.kind() == io::ErrorKind::AlreadyExists {
@@ -114,7 +115,7 @@ fn markdown(
     let Some(folder) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
         return Err(CommandError::new("Markdown is written to a folder, and none is named").hint("name it with -o DIR"));
     };
-    let folder = super::memory::folder(Some(folder))?;
+    let folder = scope::folder(Some(folder))?;
     let cannot = |error: &io::Error| {
         CommandError::new(format!("cannot write to {}: {error}", folder.display()))
             .hint("name a new or empty folder that you can write to; --force writes to a folder that contains files")

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, GREEN};
 use throughline_engine::backup;
@@ -43,7 +44,7 @@ pub(super) struct Verified<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let mut store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT).map_err(open_error)?;
     let findings = verify::verify(&runtime, &store)?;
     let is_repairable = findings.faults.iter().any(|fault| fault.repair.is_some());

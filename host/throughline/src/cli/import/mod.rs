@@ -1,5 +1,6 @@
 //! `throughline import`: imports memories from another memory system, or from a file of JSON lines.
 
+mod counts;
 mod lines;
 
 use std::io::{self, Write};
@@ -7,9 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use super::environment;
 use super::error::CommandError;
-use super::memory;
 use super::output::{self, BOLD, DIM};
+use super::scope;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::import::from::{self, NothingFound, PartReport, System, SystemReport};
 use throughline_engine::runtime::Runtime;
@@ -137,9 +139,9 @@ impl Source {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let Some(system) = arguments.from.and_then(Source::system) else { return import_lines(&runtime, arguments) };
-    let default = arguments.project.as_deref().map(|folder| memory::folder(Some(folder))).transpose()?;
+    let default = arguments.project.as_deref().map(|folder| scope::folder(Some(folder))).transpose()?;
     // The database is only created if there is something to store.
     let mut store = existing(&runtime)?;
     let sources = sources(&runtime, store.as_ref(), system, arguments)?;
@@ -176,7 +178,7 @@ fn import_lines(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
         return Err(CommandError::new("JSON lines cannot be imported with --dry-run")
             .hint("to try an import, use another folder: THROUGHLINE_HOME=DIR throughline import …"));
     }
-    let default = memory::folder(arguments.project.as_deref())?;
+    let default = scope::folder(arguments.project.as_deref())?;
     lines::run(runtime, file, &default, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -205,7 +207,7 @@ fn sources(
     if named.is_none() && system == System::Markdown {
         return Err(CommandError::new("Markdown has no usual place").hint("name a file or a folder"));
     }
-    let here = memory::folder(arguments.project.as_deref())?;
+    let here = scope::folder(arguments.project.as_deref())?;
     let mut projects = vec![here.clone(), Project::discover(&here).root];
     if let Some(store) = store {
         projects.extend(store.all_projects()?.into_iter().map(|project| project.root).filter(|root| root.is_absolute()));
@@ -242,22 +244,8 @@ fn print(moved: &SystemReport, took: Duration) -> Result<(), CommandError> {
         return Ok(out.flush()?);
     }
     writeln!(out, "read {rows} from {sources} in {:.1} s", took.as_secs_f64())?;
-    print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
+    counts::print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
     Ok(out.flush()?)
-}
-
-/// Prints how many memories are new, known already, and not stored.
-fn print_counts(out: &mut impl Write, new: u64, known: u64, forgotten: u64, left_out: u64) -> io::Result<()> {
-    writeln!(out, "{}, {} known already", output::counted(new, "new memory", "new memories"), output::count(known))?;
-    for (number, why) in [
-        (forgotten, "deleted for good before"),
-        (left_out, "from a project or session that is paused or excluded, or from a time that was forgotten"),
-    ] {
-        if number > 0 {
-            writeln!(out, "{} not stored: {why}", output::count(number))?;
-        }
-    }
-    Ok(())
 }
 
 /// Prints what each file or table contains and what it becomes.

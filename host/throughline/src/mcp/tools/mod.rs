@@ -1,5 +1,6 @@
 //! The MCP tools. A tool is a description, the types of its input and output, and a function.
 
+mod call;
 mod context;
 mod entry;
 mod failures;
@@ -12,14 +13,13 @@ mod timeline;
 use std::sync::Arc;
 
 use anyhow::Result;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use call::{ToolOutput, parse_arguments};
 pub(super) use context::{ContextKind, context};
 pub(super) use forget::{ForgetRequest, NAME as FORGET};
 pub(super) use get::whole;
@@ -29,26 +29,6 @@ use super::worker::ToolContext;
 use throughline_engine::memory::RequestError;
 use throughline_sandbox::instance::LinkError;
 use throughline_store::StoreError;
-
-/// The result of a call: text for the model, and structured data for programs.
-pub(super) struct ToolOutput {
-    pub(super) text: String,
-    pub(super) structured: Value,
-}
-
-impl ToolOutput {
-    pub(super) fn new(text: String, structured: &impl Serialize) -> Result<Self> {
-        Ok(Self { text, structured: serde_json::to_value(structured)? })
-    }
-}
-
-impl From<ToolOutput> for CallToolResult {
-    fn from(said: ToolOutput) -> Self {
-        let mut result = Self::success(vec![ContentBlock::text(said.text)]);
-        result.structured_content = Some(said.structured);
-        result
-    }
-}
 
 /// A tool.
 pub(super) struct ToolDefinition {
@@ -185,13 +165,6 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     }
-}
-
-fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let what = quote::line(&format!("invalid arguments: {error}"), 300);
-        RequestError::new(what, "see the tool's input schema").into()
-    })
 }
 
 /// Returns an error and a hint in words.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ToolOutput;
+use super::call::ToolOutput;
 use super::entry::{self, Entry};
 use crate::mcp::worker::ToolContext;
 use crate::mcp::{cursor, quote};
