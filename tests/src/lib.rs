@@ -20,6 +20,7 @@ mod http;
 pub mod managed;
 pub mod mcp;
 pub mod measure;
+pub mod modules;
 pub mod moving;
 pub mod picture;
 pub mod process;
