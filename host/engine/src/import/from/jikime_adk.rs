@@ -14,10 +14,24 @@ use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::markdown::{self, Section};
 use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use super::turns::{Entry, Role, Turn, Turns};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::sha256_parts;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "jikime-adk",
+    about: "The memory of jikime-adk 0.5 to 0.9.2",
+    places: &[".jikime/memory/ in this and all known projects"],
+    locations: &[DefaultLocation { root: Root::Project, folder: ".jikime/memory", files: &["memory.db"] }],
+    // If the database is gone, the files beside it are still found.
+    instead: &["MEMORY.md", "*-*-*.md"],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
 
 /// The longest line about a tool call, characters.
 const MAX_USE_CHARS: usize = 300;
@@ -26,7 +40,7 @@ const MAX_USE_CHARS: usize = 300;
 const HEADINGS: [(&str, &str); 4] =
     [("error fix", "error_fix"), ("session summary", "session_summary"), ("decision", "decision"), ("learning", "learning")];
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let project = enclosing_project(source, ".jikime");
     let mut contents = HashSet::new();
     if source.is_file() {

@@ -29,6 +29,17 @@ pub use sources::{NothingFound, find};
 pub use system::System;
 use throughline_store::Store;
 
+/// All systems, in the order of the help.
+pub static ALL: [&System; 7] = [
+    &jikime_mem::SYSTEM,
+    &jikime_adk::SYSTEM,
+    &claude_mem::SYSTEM,
+    &openclaw::SYSTEM,
+    &memory_keeper::SYSTEM,
+    &session_context::SYSTEM,
+    &markdown::SYSTEM,
+];
+
 /// Imports the sources into the store; without a store, only examines them. Rows without a project belong to `default`,
 /// or if that is not given, to the project that stands for the system itself. `progress` gets the number of rows read.
 ///
@@ -37,7 +48,7 @@ pub fn run(
     runtime: &Runtime,
     store: Option<&mut Store>,
     dry_run: bool,
-    system: System,
+    system: &'static System,
     sources: &[PathBuf],
     default: Option<&Path>,
     mut progress: impl FnMut(u64),
@@ -49,27 +60,14 @@ pub fn run(
     };
     let fallback = match default {
         Some(folder) => Some(folder.to_string_lossy().into_owned()),
-        None => sources::fallback_project(system),
+        None => system.has_own_project.then(|| system.name.to_owned()),
     };
     let importer = Importer::new(runtime, store, !dry_run, default.unwrap_or(&here))?;
     let home = runtime.paths.home.clone();
     let mut sink = Sink::new(importer, system, home, &known, fallback, dry_run, &mut progress);
     for source in sources {
         sink.begin_source(source);
-        read(system, source, &mut sink)?;
+        (system.read)(source, &mut sink)?;
     }
     sink.finish()
-}
-
-/// Reads one source.
-fn read(system: System, source: &Path, sink: &mut Sink<'_>) -> Result<()> {
-    match system {
-        System::JikimeMem => jikime_mem::read(source, sink),
-        System::JikimeAdk => jikime_adk::read(source, sink),
-        System::ClaudeMem => claude_mem::read(source, sink),
-        System::OpenClaw => openclaw::read(source, sink),
-        System::MemoryKeeper => memory_keeper::read(source, sink),
-        System::SessionContext => session_context::read(source, sink),
-        System::Markdown => markdown::read(source, sink),
-    }
 }

@@ -16,7 +16,7 @@ use throughline_platform::paths;
 /// Receives the rows from an adapter.
 pub(super) struct Sink<'a> {
     importer: Importer<'a>,
-    system: System,
+    system: &'static System,
     home: PathBuf,
     /// The project of rows that name none.
     pub(super) fallback: Option<String>,
@@ -43,7 +43,7 @@ impl<'a> Sink<'a> {
     /// Creates a sink for rows of a system. `known` are the known projects, `fallback` is the project of rows that name none.
     pub(super) fn new(
         importer: Importer<'a>,
-        system: System,
+        system: &'static System,
         home: PathBuf,
         known: &[Project],
         fallback: Option<String>,
@@ -57,7 +57,7 @@ impl<'a> Sink<'a> {
             fallback,
             names: base_names(known),
             sessions: HashMap::new(),
-            report: SystemReport { from: system.name().into(), dry_run, ..SystemReport::default() },
+            report: SystemReport { from: system.name.into(), dry_run, ..SystemReport::default() },
             file: String::new(),
             progress,
         }
