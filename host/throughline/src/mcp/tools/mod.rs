@@ -26,9 +26,7 @@ pub(super) use get::whole;
 
 use super::quote;
 use super::worker::ToolContext;
-use throughline_engine::memory::RequestError;
-use throughline_sandbox::instance::LinkError;
-use throughline_store::StoreError;
+use throughline_engine::hint;
 
 /// A tool.
 pub(super) struct ToolDefinition {
@@ -169,12 +167,7 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
 
 /// Returns an error and a hint in words.
 pub(super) fn error_text(error: &anyhow::Error) -> String {
-    let hint = error.chain().find_map(|cause| {
-        let refused = cause.downcast_ref::<RequestError>().map(|refused| refused.hint.clone());
-        let unfit = || cause.downcast_ref::<LinkError>().map(|unfit| unfit.hint.clone());
-        refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
-    });
-    let hint = hint.unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
+    let hint = hint::of(error).unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
     quote::neutralize(&format!("{error:#}\nhint: {hint}"))
 }
 
