@@ -11,7 +11,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
 use throughline_engine::runtime::Runtime;
-use throughline_engine::search::{self, Asked, SearchOutcome, SearchRequest};
+use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchRequest};
 use throughline_model::contract::Memory;
 use throughline_search::rank::{self, Profile, ScoreExplanation};
 use throughline_search::tokens;
@@ -66,13 +66,13 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
-    let asked = Asked {
+    let options = SearchOptions {
         types: &restriction.types,
         session: restriction.session.as_deref(),
         limit: arguments.limit,
         profile: arguments.profile.as_deref(),
     };
-    let request = SearchRequest::asked(runtime, store, &arguments.query.join(" "), project.as_ref(), asked)?;
+    let request = SearchRequest::explicit(runtime, store, &arguments.query.join(" "), project.as_ref(), options)?;
     let profile = request.profile();
     let SearchOutcome { hits, warning } = request.run(store)?;
     if let Some(why) = warning {
