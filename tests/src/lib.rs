@@ -21,6 +21,7 @@ pub mod judgement;
 pub mod managed;
 pub mod mcp;
 pub mod measure;
+pub mod modules;
 pub mod moving;
 pub mod picture;
 pub mod process;

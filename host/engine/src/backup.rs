@@ -91,12 +91,9 @@ pub fn create(store: &Store, file: &Path, overwrite: bool) -> Result<CopySummary
         _ => {}
     }
     let cannot = || format!("{} cannot be written", file.display());
-    let unfinished = files::temporary_path(file).with_context(cannot)?;
+    let unfinished = files::temporary_beside(file).with_context(cannot)?.into_temp_path();
     let content = store.copy_to(&unfinished)?;
-    if let Err(error) = files::persist_temporary(&unfinished, file, overwrite) {
-        let _ = fs::remove_file(&unfinished);
-        return Err(error).with_context(cannot);
-    }
+    files::persist(unfinished, file, overwrite).with_context(cannot)?;
     Ok(content)
 }
 
@@ -261,9 +258,10 @@ pub fn restore(runtime: &Runtime, staged: &StagedBackup, with_deleted: bool) -> 
         Err(error) => return Err(error.into()),
     };
     let still_deleted = if with_deleted { 0 } else { remove_deleted(&store, &staged.file, runtime.now)? };
-    let unfinished = files::temporary_path(&kept)?;
-    store.replace_with(&staged.file, &unfinished, || {
-        if is_first { fs::remove_file(&unfinished) } else { files::persist_temporary(&unfinished, &kept, false) }
+    let unfinished = files::temporary_beside(&kept)?.into_temp_path();
+    let copy = unfinished.to_path_buf();
+    store.replace_with(&staged.file, &copy, || {
+        if is_first { unfinished.close() } else { files::persist(unfinished, &kept, false) }
     })?;
     Ok(RestoreResult { kept: (!is_first).then_some(kept), still_deleted })
 }

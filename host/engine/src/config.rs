@@ -183,7 +183,8 @@ pub struct Observations {
     pub days: u32,
     /// The conditions for promotion from each retention tier to the next, lowest tier first. The last tier is
     /// permanent.
-    pub ladder: Vec<RetentionStep>,
+    #[serde(alias = "ladder")]
+    pub tiers: Vec<RetentionStep>,
 }
 
 /// When a session is saved before its end.
@@ -248,7 +249,7 @@ impl Default for Observations {
         let step = |access, confidence, sessions, days| RetentionStep { access, confidence, sessions, days };
         Self {
             days: 30,
-            ladder: vec![step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)],
+            tiers: vec![step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)],
         }
     }
 }

@@ -22,6 +22,7 @@
 pub mod backup;
 pub mod config;
 pub mod export;
+pub mod hint;
 pub mod hooks;
 pub mod import;
 pub mod ingest;

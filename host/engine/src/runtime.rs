@@ -260,7 +260,7 @@ impl Runtime {
     }
 
     /// Opens the store. Creates the database and its folder if they are missing and `access` allows it.
-    pub fn store(&self, access: Access, patience: Duration) -> std::result::Result<Store, StoreError> {
+    pub fn store(&self, access: Access, timeout: Duration) -> std::result::Result<Store, StoreError> {
         let database = self.paths.database();
         (self.before_opening)(self)?;
         let fresh = access == Access::Write && !database.exists();
@@ -277,7 +277,7 @@ impl Runtime {
                 self.log.record(Level::Warn, "could not create the key for placeholder tags", error.to_string());
             }
         }
-        Store::open(&database, access, patience)
+        Store::open(&database, access, timeout)
     }
 
     /// Writes what the run collected: policy failures, and the log, whose details are redacted.

@@ -38,7 +38,7 @@ pub struct SearchRequest<'a> {
 
 /// What a person or an agent asked for besides the words of a query.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct SearchOptions<'a> {
     /// Only these types.
     pub types: &'a [String],
     /// Only this session, or the sessions whose identifiers begin so.
@@ -60,21 +60,21 @@ pub struct SearchOutcome {
 
 impl<'a> SearchRequest<'a> {
     /// A search that a person or an agent asked for. Unknown types and unreadable dates are errors.
-    pub fn asked(
+    pub fn explicit(
         runtime: &'a Runtime,
         store: &Store,
         text: &str,
         project: Option<&'a Project>,
-        asked: Asked<'_>,
+        options: SearchOptions<'_>,
     ) -> Result<Self> {
-        let mut query = types::parse_query(text, asked.types, store, project)?;
-        query.sessions.extend(asked.session.map(str::to_owned));
-        let name = asked.profile.unwrap_or(&runtime.config.search.profile);
+        let mut query = types::parse_query(text, options.types, store, project)?;
+        query.sessions.extend(options.session.map(str::to_owned));
+        let name = options.profile.unwrap_or(&runtime.config.search.profile);
         let profile = rank::find_profile(name).unwrap_or(&rank::DEFAULT_PROFILE);
         Ok(Self {
             query,
             project: project.map(|project| project.id.as_str()),
-            limit: asked.limit.or(profile.results).unwrap_or(DEFAULT_LIMIT),
+            limit: options.limit.or(profile.results).unwrap_or(DEFAULT_LIMIT),
             now: runtime.now,
             profile,
             includes_shared: true,

@@ -40,7 +40,7 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
                     place: cursor.path.clone(),
                     count: 1,
                     what: what.into(),
-                    mend: Some("lets it be read again"),
+                    repair: Some("lets it be read again"),
                 });
                 findings.unread.push(cursor.path);
             }
@@ -88,19 +88,18 @@ pub struct RepairResult {
 pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Result<RepairResult> {
     let _lock = backup::lock_exclusively(&runtime.paths)?;
     let kept = backup::previous_database_path(&runtime.paths, "repair", runtime.now);
-    let unfinished = files::temporary_path(&kept)?;
+    let unfinished = files::temporary_beside(&kept)?.into_temp_path();
     store
         .copy_unvalidated(&unfinished)
         .map_err(anyhow::Error::from)
-        .and_then(|()| Ok(files::persist_temporary(&unfinished, &kept, false)?))
-        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
+        .and_then(|()| Ok(files::persist(unfinished, &kept, false)?))
         .with_context(|| format!("the database cannot be copied to {}", kept.display()))?;
     // Once a missing parent row exists again, its children are checked again. This takes as many rounds as there are
     // layers, which is few.
     let mut left = findings.clone();
     for _ in 0..3 {
         let checks: BTreeSet<StoreCheck> =
-            left.faults.iter().filter(|fault| fault.mend.is_some()).map(|fault| fault.check).collect();
+            left.faults.iter().filter(|fault| fault.repair.is_some()).map(|fault| fault.check).collect();
         if checks.is_empty() {
             break;
         }

@@ -1,9 +1,11 @@
 //! Atomic replacement of whole files, positioned reads, and lock files.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::open::FileOptions as _;
 use crate::permissions;
@@ -17,52 +19,30 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<(
 /// Writes the file under a temporary name and renames it: after a power cut there is the old file or the new one.
 /// `mode` is the new file's mode, regardless of the umask.
 pub fn replace_atomically(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
-        return Err(io::Error::from(io::ErrorKind::InvalidInput));
-    };
-    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    // Left by a killed process with the same process identifier.
-    let _ = fs::remove_file(&temporary);
-    let written = (|| {
-        let mut out = File::options().write(true).create_new(true).private().open(&temporary)?;
-        out.write_all(bytes)?;
-        permissions::set_mode_of(&out, mode)?;
-        out.sync_all()?;
-        fs::rename(&temporary, file)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let mut temporary = temporary_beside(file)?;
+    temporary.write_all(bytes)?;
+    permissions::set_mode_of(temporary.as_file(), mode)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(file)?;
+    Ok(())
 }
 
-/// Returns a temporary name for a file that is not complete yet. It is in the same folder, so that it can be renamed.
-pub fn temporary_path(file: &Path) -> io::Result<PathBuf> {
+/// Creates a file for content that is not complete yet. It is in the folder of `file`, so that it can be renamed to it, only
+/// the user can read it, and it is deleted when the returned value is dropped.
+pub fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
-    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    // Left by a killed process with the same process identifier.
-    match fs::remove_file(&temporary) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(temporary),
-    }
+    tempfile::Builder::new().prefix(&format!(".{}.", name.to_string_lossy())).suffix(".tmp").tempfile_in(folder)
 }
 
 /// Renames a complete temporary file to its final name, and syncs the folder. Without `overwrite`, an existing file is
 /// kept and an error is returned.
-pub fn persist_temporary(unfinished: &Path, file: &Path, overwrite: bool) -> io::Result<()> {
+pub fn persist(complete: TempPath, file: &Path, overwrite: bool) -> io::Result<()> {
     if overwrite {
-        fs::rename(unfinished, file)?;
+        complete.persist(file)?;
     } else {
-        match fs::hard_link(unfinished, file) {
-            Ok(()) => fs::remove_file(unfinished)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-            // Not every file system has hard links. In that case another process could create the file in the short
-            // moment before the rename.
-            Err(_) if file.symlink_metadata().is_err() => fs::rename(unfinished, file)?,
-            Err(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
-        }
+        complete.persist_noclobber(file)?;
     }
     sync_folder(file)
 }
@@ -80,6 +60,7 @@ pub fn sync_folder(file: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::{Seek as _, SeekFrom};
 
     use super::*;
@@ -127,10 +108,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x");
         for (text, overwrite, expected) in [("one", false, "one"), ("two", false, "one"), ("three", true, "three")] {
-            let new = temporary_path(&file).unwrap();
-            fs::write(&new, text).unwrap();
-            assert_eq!(persist_temporary(&new, &file, overwrite).is_ok(), text == expected);
+            let mut new = temporary_beside(&file).unwrap();
+            new.write_all(text.as_bytes()).unwrap();
+            assert_eq!(permissions::mode(&new.as_file().metadata().unwrap()), 0o600);
+            assert_eq!(persist(new.into_temp_path(), &file, overwrite).is_ok(), text == expected);
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
         }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

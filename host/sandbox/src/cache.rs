@@ -9,9 +9,9 @@
 //!   that is itself a compiled artifact is refused before it is looked at.
 //! - The cache folder must be a real folder that belongs to the user who runs the host, and nobody else can write to it
 //!   ([`private_folder`]). Otherwise the cache is not used at all.
-//! - A file's name contains the component's digest and [`engine::compatibility_key`], which covers wasmtime's version,
-//!   the machine and the engine's configuration. So another host version or configuration never opens it, and leaves it
-//!   alone. Wasmtime also checks its own version and settings.
+//! - A file's name contains the component's digest and [`engine::compatibility_key`], which covers wasmtime's version and
+//!   the engine's configuration. So another host version or configuration never opens it, and leaves it alone. Wasmtime
+//!   also checks its own version and settings, and that this machine has the instructions that the code uses.
 //! - Files are created by writing a temporary file, `fsync` and `rename`, never in place. A mapped file is therefore
 //!   never changed, only unlinked.
 //! - Beside each file is a seal: the SHA-256 of its bytes, and the inode, size and change time (ctime) that it had when
@@ -90,12 +90,10 @@ impl Cache {
         until: Instant,
     ) -> Result<(Component, Origin)> {
         self.load_or(engine, digest, wasm, until, || {
-            let component = Component::from_binary(engine, wasm)
-                .map_err(anyhow::Error::from)
-                .context("the component does not compile")?;
-            match component.serialize().map_err(anyhow::Error::from).and_then(|bytes| self.store(engine, digest, &bytes)) {
-                Ok(()) => Ok((component, Origin::Compiled)),
-                Err(_) => Ok((component, Origin::NotStored)),
+            let compiled = engine::compile(wasm).context("the component does not compile")?;
+            match self.store(engine, digest, &compiled).and_then(|()| load(engine, &self.file(engine, digest))) {
+                Ok(component) => Ok((component, Origin::Compiled)),
+                Err(_) => Ok((load_bytes(engine, &compiled)?, Origin::NotStored)),
             }
         })
     }
@@ -264,6 +262,13 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
     Ok(component)
 }
 
+#[expect(unsafe_code, reason = "the bytes were compiled in this process, and nobody else has them")]
+fn load_bytes(engine: &Engine, compiled: &[u8]) -> Result<Component> {
+    // SAFETY: see the reason above; wasmtime copies the bytes.
+    let component = unsafe { Component::deserialize(engine, compiled) }?;
+    Ok(component)
+}
+
 fn create_private_folder(folder: &Path) -> Result<()> {
     fs::DirBuilder::new().recursive(true).private().create(folder)?;
     Ok(())
@@ -378,7 +383,7 @@ mod tests {
         };
         assert!(load(&|_| bail!("it takes too much")).err().is_some_and(|error| error.to_string() == "it takes too much"));
         assert!(cache.load(clock.engine(), &digest).is_none());
-        assert!(load(&|wasm| Ok(clock.engine().precompile_component(wasm)?)).is_ok());
+        assert!(load(&engine::compile).is_ok());
         assert!(load(&|_| bail!("it is in the cache")).is_ok());
     }
 

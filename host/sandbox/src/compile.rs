@@ -8,7 +8,6 @@ use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use wasmtime::Engine;
 
 use super::engine;
 use super::folder::MAX_COMPONENT_BYTES;
@@ -85,18 +84,13 @@ pub fn run_child(input: impl Read, mut output: impl Write) -> io::Result<bool> {
     });
     let mut wasm = Vec::new();
     input.take(MAX_COMPONENT_BYTES).read_to_end(&mut wasm)?;
-    let compiled = compile(&wasm);
+    let compiled = engine::compile(&wasm);
     match &compiled {
         Ok(bytes) => output.write_all(bytes)?,
         Err(error) => write!(output, "{error:#}")?,
     }
     output.flush()?;
     Ok(compiled.is_ok())
-}
-
-fn compile(wasm: &[u8]) -> Result<Vec<u8>> {
-    let engine: Engine = engine::compiler()?;
-    Ok(engine.precompile_component(wasm)?)
 }
 
 #[cfg(test)]
@@ -112,8 +106,8 @@ mod tests {
     #[test]
     fn the_childs_output_is_the_compiled_form() {
         assert_eq!(shell("cat").unwrap(), EMPTY);
-        let compiled = compile(EMPTY).unwrap();
-        assert!(Engine::detect_precompiled(&compiled).is_some());
+        let compiled = engine::compile(EMPTY).unwrap();
+        assert!(engine::is_precompiled(&compiled));
     }
 
     #[test]
@@ -131,6 +125,6 @@ mod tests {
     fn a_child_says_why_it_failed() {
         let error = shell("cat >/dev/null; printf 'bad\\033[31m magic'; exit 1").unwrap_err().to_string();
         assert_eq!(error, "the component does not compile: bad[31m magic");
-        assert!(compile(b"no component").is_err());
+        assert!(engine::compile(b"no component").is_err());
     }
 }

@@ -43,17 +43,11 @@ pub struct CopySummary {
 }
 
 impl Store {
-    /// Copies the database, as of one moment, into a new file that only the user can read, and validates the copy. The
-    /// copy is a single file without a log and is on disk when this returns. On failure the file is removed.
+    /// Copies the database, as of one moment, into a file that only the user can read, and validates the copy. The copy is
+    /// a single file without a log and is on disk when this returns. On failure the file is worthless.
     pub fn copy_to(&self, file: &Path) -> Result<CopySummary> {
-        let copied = self.copy_pages(file).and_then(|()| {
-            examine(file)?
-                .ok_or_else(|| StoreError::Damaged(file.into(), "the copy does not have the expected tables".into()))
-        });
-        if copied.is_err() {
-            let _ = std::fs::remove_file(file);
-        }
-        copied
+        self.copy_pages(file)?;
+        examine(file)?.ok_or_else(|| StoreError::Damaged(file.into(), "the copy does not have the expected tables".into()))
     }
 
     fn copy_pages(&self, file: &Path) -> Result<()> {
@@ -78,8 +72,6 @@ impl Store {
             // From the first page on, nobody else can write.
             step(&backup, 1).map_err(|error| classify(&path, error))?;
             if watch.data_version()? != version {
-                drop(backup);
-                std::fs::remove_file(copy).map_err(|error| StoreError::ReadOnly(copy.into(), error.to_string()))?;
                 continue;
             }
             keep().map_err(|error| StoreError::ReadOnly(copy.into(), error.to_string()))?;
@@ -89,7 +81,6 @@ impl Store {
             let _ = self.checkpoint();
             return Ok(());
         }
-        let _ = std::fs::remove_file(copy);
         Err(StoreError::Locked(path))
     }
 
@@ -137,7 +128,7 @@ impl Store {
 pub(super) fn copy_pages(from: &Connection, path: &Path, file: &Path) -> Result<()> {
     let cannot = |error: std::io::Error| StoreError::ReadOnly(file.into(), error.to_string());
     // Create the file here rather than in SQLite, so that there is no moment in which others could read it.
-    drop(File::options().write(true).create_new(true).private().open(file).map_err(cannot)?);
+    drop(File::options().write(true).create(true).truncate(true).private().open(file).map_err(cannot)?);
     let copied = (|| {
         let mut to = writable(file)?;
         // Nobody else knows the file, and it is worthless until it is complete.

@@ -550,7 +550,7 @@ fn the_background_waits_until_a_project_is_known_for_so_long() {
     let (it, project) = (fixture(), project("a"));
     let before = NOW - 180 * DAY;
     assert!(!it.store.is_folding_due(&project.id, before, NOW).unwrap());
-    it.store.put_project(&project, before).unwrap();
+    projects::put(&it.store.conn, &project, before).unwrap();
     assert!(!it.store.is_folding_due(&project.id, before, NOW).unwrap());
     let (before, now) = (before + DAY, NOW + DAY);
     assert!(it.store.is_folding_due(&project.id, before, now).unwrap());

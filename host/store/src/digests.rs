@@ -32,10 +32,9 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failures::OWN_POLICY;
 use super::index::{index, unindex, unqueue};
-use super::memories::{COLUMNS, content_hash, forget_in_notes, from_row, insert, remove};
-use super::verify::draft;
+use super::memories::{COLUMNS, OWN_POLICY, content_hash, draft, forget_in_notes, from_row, insert, remove};
+use super::text::folded;
 use super::{Result, Store, from_json_or_default, json, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_notes::one_line;
@@ -629,10 +628,10 @@ fn without(digest: &Memory, gone: &str) -> Draft {
     let lines: Vec<&str> =
         digest.content.lines().filter(|line| Line::parse(line).is_none_or(|line| line.id != gone)).collect();
     let content = lines.join("\n");
-    let said = super::folded(&content);
+    let said = folded(&content);
     let kept = |words: &[String]| -> Vec<String> {
         let is_same = content == digest.content;
-        words.iter().filter(|word| is_same || said.contains(&super::folded(word))).cloned().collect()
+        words.iter().filter(|word| is_same || said.contains(&folded(word))).cloned().collect()
     };
     written(Draft {
         kind: digest.kind.clone(),

@@ -8,10 +8,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
-use unicode_normalization::UnicodeNormalization;
 
 use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
+use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
 use super::{digests, embedding_queue, events, reindex, sharing};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
@@ -46,11 +46,6 @@ pub struct ForgetCounts {
     pub notes: u64,
     /// The number of events.
     pub events: u64,
-}
-
-/// Folds a text for case-insensitive search: lower case and NFKC.
-pub fn folded(text: &str) -> String {
-    text.nfkc().flat_map(char::to_lowercase).collect()
 }
 
 impl Selection {

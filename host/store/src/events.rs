@@ -329,21 +329,6 @@ impl Store {
         })())
     }
 
-    /// Returns the last `limit` events of a session, in order.
-    pub fn events_of_session(&self, session: &str, limit: u32) -> Result<Vec<StoredEvent>> {
-        self.explain((|| {
-            let mut events: Vec<StoredEvent> = self
-                .conn
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM events e WHERE e.session_id = ?1 ORDER BY e.event_id DESC LIMIT ?2"
-                ))?
-                .query_map(params![session, limit], from_row)?
-                .collect::<rusqlite::Result<_>>()?;
-            events.reverse();
-            Ok(events)
-        })())
-    }
-
     /// Returns what was done to which files, most recent first, of one project or of all, and of sessions whose
     /// identifier begins with `session`.
     pub fn files(&self, project: Option<&str>, session: Option<&str>, limit: u32) -> Result<Vec<FileUse>> {

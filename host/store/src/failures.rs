@@ -9,7 +9,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::memories::{put, remove};
+use super::memories::{OWN_POLICY, put, remove};
 use super::{Result, Store, from_json_or_default, json, sharing, time, time_from_sql};
 use crate::journal::{EventPayload, JournalRecord};
 use throughline_model::contract::{Draft, Origin};
@@ -20,9 +20,6 @@ const PATTERN_COUNT: u32 = 2;
 
 /// How many steps between a failure and the success that ended it are kept, the last ones.
 const MAX_STEPS: u32 = 3;
-
-/// The policy name and digest of memories that this program made itself.
-pub(super) const OWN_POLICY: (&str, &str) = ("throughline", "");
 
 /// Failures with the same signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

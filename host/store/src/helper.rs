@@ -6,8 +6,8 @@ use std::thread::{self, Scope};
 
 use rusqlite::Connection;
 
+use super::columns::open_read_only;
 use super::index::{MODEL, meta};
-use super::open_read_only;
 
 type Job<'e> = Box<dyn FnOnce(&Connection) + Send + 'e>;
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::failures::OWN_POLICY;
+use super::memories::OWN_POLICY;
 use super::memories::{self, PutOutcome};
 use super::{Result, Store, from_json_or_default, json, projects};
 use throughline_model::contract::{Attribute, Draft};

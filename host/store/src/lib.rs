@@ -36,10 +36,12 @@
 //! that it read. If another process was faster, the whole transaction fails with [`StoreError::Conflict`], and the
 //! chunk is read again from where the other process stopped.
 
+mod columns;
 mod copy;
 mod digests;
 mod embedding_queue;
 mod erase;
+mod error;
 mod events;
 mod export;
 mod failures;
@@ -59,6 +61,7 @@ mod schema;
 mod searching;
 mod sessions;
 mod sharing;
+mod text;
 mod transcripts;
 mod vectors;
 mod verify;
@@ -71,17 +74,19 @@ mod reindex_tests;
 mod tests;
 
 use std::cell::Cell;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
+use columns::{from_json_or_default, json, open_read_only, time, time_from_sql};
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
 pub use embedding_queue::Unembedded;
-pub use erase::{ForgetCounts, ScrubError, Selection, folded};
+pub use erase::{ForgetCounts, ScrubError, Selection};
+use error::classify;
+pub use error::{DatabaseError, Result, StoreError};
 pub use events::{
     EventFilter, FileUse, OBSERVATION, PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent, Turn,
 };
@@ -96,6 +101,7 @@ pub use schema::find_difference as find_schema_difference;
 pub use searching::{Search, SearchHit, SearchResults};
 pub use sessions::{CommitBatch, CommitCounts, KnownSession, Learned, SessionUpdate};
 pub use sharing::{SHARED_FROM, Suggestion};
+pub use text::folded;
 pub use transcripts::ExtractorState;
 pub use verify::{StoreCheck, StoreFault};
 
@@ -122,98 +128,9 @@ pub enum Access {
     Existing,
 }
 
-/// Why the store cannot be used.
-#[derive(Debug)]
-pub enum StoreError {
-    /// There is no database yet.
-    Missing(PathBuf),
-    /// A newer version of the program wrote the database. It was not changed.
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        found: u32,
-    },
-    /// An older version of the program wrote the database, and migrating it takes longer than a hook has.
-    Older(PathBuf),
-    /// The file is not a database, or is damaged.
-    Damaged(PathBuf, String),
-    /// Another process held a lock for longer than the busy timeout.
-    Locked(PathBuf),
-    /// The database or its folder cannot be written.
-    ReadOnly(PathBuf, String),
-    /// The disk is full.
-    Full(PathBuf),
-    /// Two hooks read the same lines at the same time, and the other one committed first. Read again.
-    Conflict,
-    /// Any other error.
-    Other(DatabaseError),
-}
-
-/// An error of the database engine that callers can only report.
-#[derive(Debug)]
-pub struct DatabaseError(rusqlite::Error);
-
-impl fmt::Display for DatabaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The result of a store operation.
-pub type Result<T> = std::result::Result<T, StoreError>;
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing(path) => write!(f, "there is no memory yet at {}", path.display()),
-            Self::Newer { path, found } => write!(
-                f,
-                "{} was written by a newer version (schema {found}, this program supports {SCHEMA_VERSION}); it was not changed",
-                path.display()
-            ),
-            Self::Older(path) => {
-                write!(f, "{} was written by an older version and is being upgraded", path.display())
-            }
-            Self::Damaged(path, why) => write!(f, "{} is damaged: {why}", path.display()),
-            Self::Locked(path) => write!(f, "{} is locked by another process", path.display()),
-            Self::ReadOnly(path, why) => write!(f, "{} cannot be written: {why}", path.display()),
-            Self::Full(path) => write!(f, "the disk with {} is full", path.display()),
-            Self::Conflict => write!(f, "another process stored the same lines first"),
-            Self::Other(error) => write!(f, "the database failed: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
-
-impl StoreError {
-    /// Returns what the user can do about the error.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Missing(_) => "run `throughline install`, or `throughline ingest` to read existing sessions".into(),
-            Self::Newer { .. } => "upgrade this program, or point THROUGHLINE_HOME at another folder".into(),
-            Self::Older(_) => "wait until the upgrade is done; nothing was lost".into(),
-            Self::Damaged(path, _) => {
-                format!("move {} away, then run `throughline ingest` to rebuild it from the transcripts", path.display())
-            }
-            Self::Locked(_) => "wait for the other process, or stop it; nothing was lost".into(),
-            Self::ReadOnly(path, _) => format!("check the owner and mode of {}", path.display()),
-            Self::Full(_) => "free some space; anything not stored will be read from the transcripts again".into(),
-            Self::Conflict | Self::Other(_) => return None,
-        })
-    }
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Other(DatabaseError(error))
-    }
-}
-
 impl Store {
-    /// Opens the database at `path` and migrates its schema. Waits at most `patience` for other processes.
-    pub fn open(path: &Path, access: Access, patience: Duration) -> Result<Self> {
+    /// Opens the database at `path` and migrates its schema. Waits at most `timeout` for other processes.
+    pub fn open(path: &Path, access: Access, timeout: Duration) -> Result<Self> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         match access {
             Access::Write => flags |= OpenFlags::SQLITE_OPEN_CREATE,
@@ -222,7 +139,7 @@ impl Store {
         }
         let store = Connection::open_with_flags(path, flags)
             .and_then(|mut conn| {
-                BUSY_TIMEOUT.set((patience, None));
+                BUSY_TIMEOUT.set((timeout, None));
                 conn.busy_handler(Some(wait))?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -294,8 +211,8 @@ impl Store {
     }
 
     /// Sets how long to wait for other writers.
-    pub fn set_busy_timeout(&self, patience: Duration) {
-        BUSY_TIMEOUT.set((patience, None));
+    pub fn set_busy_timeout(&self, timeout: Duration) {
+        BUSY_TIMEOUT.set((timeout, None));
     }
 
     /// Stops waiting for writes to reach the disk: for data that may be lost in a power cut, such as access counts.
@@ -307,11 +224,6 @@ impl Store {
     pub fn set_synchronous_full(&self) -> Result<()> {
         self.explain(self.conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA shrink_memory"))
     }
-}
-
-/// Opens a database, ours or not, that must not be changed.
-fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 /// Returns whether a database's WAL is too long to be left behind. The next process reads all of it before it begins.
@@ -333,45 +245,12 @@ thread_local! {
 /// The busy handler: checks every millisecond whether the other writer is done. SQLite's own busy timeout sleeps for up
 /// to a tenth of a second at a time, and processes that arrive later overtake it.
 fn wait(times: i32) -> bool {
-    let (patience, since) = BUSY_TIMEOUT.get();
+    let (timeout, since) = BUSY_TIMEOUT.get();
     let since = since.filter(|_| times > 0).unwrap_or_else(Instant::now);
-    BUSY_TIMEOUT.set((patience, Some(since)));
-    let may_wait = since.elapsed() < patience;
+    BUSY_TIMEOUT.set((timeout, Some(since)));
+    let may_wait = since.elapsed() < timeout;
     if may_wait {
         std::thread::sleep(Duration::from_millis(1));
     }
     may_wait
-}
-
-fn classify(path: &Path, error: rusqlite::Error) -> StoreError {
-    let why = error.to_string();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(path.into(), why),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(path.into()),
-        Some(ErrorCode::DiskFull) => StoreError::Full(path.into()),
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            StoreError::ReadOnly(path.into(), why)
-        }
-        _ => StoreError::Other(DatabaseError(error)),
-    }
-}
-
-/// Encodes a list as JSON for a column.
-fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
-}
-
-/// Decodes a column's JSON; returns the default if it is invalid.
-fn from_json_or_default<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
-    serde_json::from_str(text).unwrap_or_default()
-}
-
-/// Converts a time to SQLite's integer type.
-fn time(at: u64) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
-
-/// Converts a time from SQLite's integer type.
-fn time_from_sql(at: i64) -> u64 {
-    u64::try_from(at).unwrap_or(0)
 }

@@ -15,7 +15,6 @@ use std::ops::RangeInclusive;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
-use super::failures::OWN_POLICY;
 use super::index::{index, unindex};
 use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
@@ -34,6 +33,9 @@ pub(super) const MAX_OCCURRENCES: u32 = 4;
 /// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
 /// memories of a project, and their pieces in the full-text table, are one range of rows.
 pub(super) const ROW_BITS: u32 = 32;
+
+/// The policy name and digest of memories that this program made itself.
+pub(super) const OWN_POLICY: (&str, &str) = ("throughline", "");
 
 /// The attribute of a memory that the user saved.
 pub const SAVED: (&str, &str) = ("source", "saved");
@@ -577,6 +579,19 @@ pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<(
 
 fn begins(content: &str, text: &str) -> bool {
     !text.trim().is_empty() && content.trim_start().starts_with(text.trim())
+}
+
+/// Reads a memory's texts for indexing it again.
+pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<Draft> {
+    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
+        Ok(Draft {
+            title: row.get(0)?,
+            content: row.get(1)?,
+            keywords: from_json_or_default(&row.get::<_, String>(2)?),
+            files: from_json_or_default(&row.get::<_, String>(3)?),
+            ..Default::default()
+        })
+    })
 }
 
 /// The SHA-256 by which memories of a project are deduplicated. The database stores its first half.

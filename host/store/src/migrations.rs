@@ -7,7 +7,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Result, StoreError, index, open_read_only};
+use super::columns::open_read_only;
+use super::error::{Result, StoreError};
+use super::index;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),

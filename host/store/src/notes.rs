@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::failures::OWN_POLICY;
-use super::memories::{self, COLUMNS, ContentHash, SAVED};
+use super::memories::{self, COLUMNS, ContentHash, OWN_POLICY, SAVED};
 use super::{Result, Store, StoreError, classify, digests, from_json_or_default, json, projects, sharing, time};
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_model::digest::sha256_parts;

@@ -19,11 +19,6 @@ pub struct KnownProject {
 }
 
 impl Store {
-    /// Records that the project exists.
-    pub fn put_project(&self, project: &Project, now: u64) -> Result<()> {
-        self.explain(put(&self.conn, project, now))
-    }
-
     /// Returns all projects, in the order in which they were first seen.
     pub fn all_projects(&self) -> Result<Vec<Project>> {
         self.explain(

@@ -7,10 +7,10 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 
 use super::index::{self, LIVE};
-use super::memories::{ROW_BITS, recount};
+use super::memories::{ROW_BITS, draft, recount};
 use super::transcripts::reset_cursor;
 use super::verify::{
-    LISTS, StoreCheck, UNDERCOUNTED, draft, find_index_mismatches, references, stale_counters_sql, wrong_counts_sql,
+    LISTS, StoreCheck, UNDERCOUNTED, find_index_mismatches, references, stale_counters_sql, wrong_counts_sql,
 };
 use super::{RebuildStep, Result, Store, digests, events, index::unindex, sharing, vectors};
 use throughline_model::project::Project;
@@ -105,10 +105,10 @@ impl Store {
     fn repair_index(&mut self) -> Result<()> {
         let found = self.explain(find_index_mismatches(&self.conn))?;
         let dims = index::dims(&self.explain(index::live_model(&self.conn))?);
-        let strangers: Vec<i64> = found.strangers.into_iter().collect();
+        let orphans: Vec<i64> = found.orphans.into_iter().collect();
         let blocks: Vec<i64> = found.blocks.into_iter().collect();
         let memories: Vec<i64> = found.words.union(&found.vectors).copied().collect();
-        for some in strangers.chunks(BATCH) {
+        for some in orphans.chunks(BATCH) {
             self.write(|tx| some.iter().try_for_each(|rowid| unindex(tx, *rowid)))?;
         }
         for some in blocks.chunks(BATCH) {
@@ -189,8 +189,8 @@ fn repair_events(tx: &Connection, is_damaged: bool) -> rusqlite::Result<()> {
     if is_damaged {
         tx.execute_batch("INSERT INTO events_fts (events_fts) VALUES ('delete-all')")?;
     }
-    let strangers = "SELECT id FROM events_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.event_id = d.id)";
-    for id in numbers(tx, strangers)? {
+    let orphans = "SELECT id FROM events_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.event_id = d.id)";
+    for id in numbers(tx, orphans)? {
         tx.execute("DELETE FROM events_fts WHERE rowid = ?1", [id])?;
     }
     let missing =

@@ -313,20 +313,20 @@ fn candidates(
     let cosine = |piece: &i64| cosines.get(piece).or_else(|| more.get(piece)).copied().map(f64::from);
     let mut candidates = Vec::with_capacity(found.len());
     let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
-    for of_one in found.chunk_by(|a, b| pieces::memory_row(*a) == pieces::memory_row(*b)) {
-        let nearest = of_one.iter().filter_map(cosine).reduce(f64::max);
+    for pieces_found in found.chunk_by(|a, b| pieces::memory_row(*a) == pieces::memory_row(*b)) {
+        let nearest = pieces_found.iter().filter_map(cosine).reduce(f64::max);
         let is_near = nearest.is_some_and(|cosine| cosine >= rank::MIN_COSINE);
-        let may_have_words = !by_words.is_whole || of_one.iter().any(|piece| by_words.scores.contains_key(piece));
+        let may_have_words = !by_words.is_whole || pieces_found.iter().any(|piece| by_words.scores.contains_key(piece));
         if search.profile.text > 0.0 && !may_have_words && !is_near {
             // The ranking would drop it.
             continue;
         }
-        let rowid = pieces::memory_row(of_one[0]);
+        let rowid = pieces::memory_row(pieces_found[0]);
         let mut rows = select.query([rowid])?;
         let Some(row) = rows.next()? else { continue };
         let stored = Stored::of(row)?;
         if stored.is_wanted(conn, search, row)? {
-            candidates.push(scored(rowid, &stored, of_one, words, nearest));
+            candidates.push(scored(rowid, &stored, pieces_found, words, nearest));
         }
     }
     Ok(candidates)

@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use super::memories::{self, COLUMNS, Knowledge, PutOutcome, from_row, retract};
+use super::memories::{self, COLUMNS, Knowledge, OWN_POLICY, PutOutcome, from_row, retract};
 use super::{Result, Store, digests, from_json_or_default, json, projects};
-use crate::failures::OWN_POLICY;
 use throughline_model::contract::{Attribute, Draft, Memory, Origin};
 use throughline_model::project::Project;
 
@@ -255,7 +254,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
 
 /// Returns the words of a text in lower case.
 fn plain(text: &str) -> String {
-    let text = super::folded(text);
+    let text = super::text::folded(text);
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }

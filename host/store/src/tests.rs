@@ -520,9 +520,9 @@ fn an_observation_that_climbs_several_steps_has_risen_once() {
         it.store.mark_used(&[id], Some(session), 20).unwrap();
     }
     let step = |access, confidence, sessions, days| RetentionStep { access, confidence, sessions, days };
-    let ladder = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
+    let tiers = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
     let day = 86_400_000;
-    let aged = it.store.promote_events(ladder, 30, 40 * day, true).unwrap();
+    let aged = it.store.promote_events(tiers, 30, 40 * day, true).unwrap();
     assert_eq!(aged, RetentionOutcome { raised: 1, dropped: 1 });
     assert_eq!(it.store.events_by_id(&[id], None).unwrap()[0].level, 2);
 }

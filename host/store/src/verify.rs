@@ -1,5 +1,5 @@
 //! Consistency checks: the integrity of the SQLite file, rows whose parent is missing, the search indexes, and stored
-//! counts. `mend.rs` repairs what they find.
+//! counts. `repair.rs` repairs what they find.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
 use super::memories::{MAX_OCCURRENCES, OCCURRENCE_WEIGHT, ROW_BITS};
-use super::{Result, Store, digests, embedding_queue, from_json_or_default, sharing, vectors};
+use super::{Result, Store, digests, embedding_queue, sharing, vectors};
 use throughline_embedding::local;
 use throughline_search::{pieces, vector};
 
@@ -70,12 +70,12 @@ pub struct StoreFault {
     /// What is wrong, phrased to follow the count, without any text from a memory.
     pub what: String,
     /// What the repair does; unset if the fault cannot be repaired here.
-    pub mend: Option<&'static str>,
+    pub repair: Option<&'static str>,
 }
 
 impl StoreFault {
-    fn new(check: StoreCheck, place: impl Into<String>, count: u64, what: impl Into<String>, mend: &'static str) -> Self {
-        Self { check, place: place.into(), count, what: what.into(), mend: Some(mend) }
+    fn new(check: StoreCheck, place: impl Into<String>, count: u64, what: impl Into<String>, repair: &'static str) -> Self {
+        Self { check, place: place.into(), count, what: what.into(), repair: Some(repair) }
     }
 }
 
@@ -164,7 +164,7 @@ fn integrity(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         } else if is_index {
             StoreFault::new(StoreCheck::Indexes, "database", 1, line, "rebuilds the database's indexes")
         } else {
-            StoreFault { mend: None, ..StoreFault::new(StoreCheck::Integrity, "database", 1, line, "") }
+            StoreFault { repair: None, ..StoreFault::new(StoreCheck::Integrity, "database", 1, line, "") }
         };
         fault.what = format!("fault found by SQLite: {}", fault.what);
         faults.push(fault);
@@ -183,11 +183,11 @@ fn orphans(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         let what = format!("rows whose {column} refers to no row of {parent}");
         let mut fault = StoreFault::new(StoreCheck::Orphans, table, found, what, "deletes them");
         if parent == "projects" {
-            (fault.check, fault.mend) = (StoreCheck::Projects, Some("restores the project from its sessions"));
+            (fault.check, fault.repair) = (StoreCheck::Projects, Some("restores the project from its sessions"));
         } else if reference.is_emptied {
-            fault.mend = Some("clears that column");
+            fault.repair = Some("clears that column");
         } else if !reference.is_deleted {
-            fault.mend = None;
+            fault.repair = None;
         }
         faults.push(fault);
     }
@@ -203,7 +203,7 @@ fn rows(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     )?;
     let what = "memories whose row number belongs to another project, so searches do not find them";
     Ok((strayed > 0)
-        .then(|| StoreFault { mend: None, ..StoreFault::new(StoreCheck::Rows, "memories", strayed, what, "") })
+        .then(|| StoreFault { repair: None, ..StoreFault::new(StoreCheck::Rows, "memories", strayed, what, "") })
         .into_iter()
         .collect())
 }
@@ -241,21 +241,21 @@ pub(super) struct IndexMismatches {
     /// Memories without vectors, or with the wrong ones.
     pub(super) vectors: BTreeSet<i64>,
     /// Row numbers in the index without a memory, or of one that is folded.
-    pub(super) strangers: BTreeSet<i64>,
+    pub(super) orphans: BTreeSet<i64>,
     /// Blocks of codes that do not match their vectors.
     pub(super) blocks: BTreeSet<i64>,
 }
 
 fn indexed(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let found = find_index_mismatches(conn)?;
-    let fault = |place: &str, found: &BTreeSet<i64>, what: &str, mend| {
-        (!found.is_empty()).then(|| StoreFault::new(StoreCheck::Index, place, found.len() as u64, what, mend))
+    let fault = |place: &str, found: &BTreeSet<i64>, what: &str, repair| {
+        (!found.is_empty()).then(|| StoreFault::new(StoreCheck::Index, place, found.len() as u64, what, repair))
     };
     let again = "indexes them again";
     let faults = [
         fault(LIVE.words, &found.words, "memories that are missing or incomplete in the full-text table", again),
         fault(LIVE.vectors, &found.vectors, "memories whose vectors are missing or damaged", again),
-        fault(LIVE.words, &found.strangers, "deleted or folded memories that are still in the index", "removes them"),
+        fault(LIVE.words, &found.orphans, "deleted or folded memories that are still in the index", "removes them"),
         fault(LIVE.codes, &found.blocks, "blocks of codes that do not match their vectors", "rebuilds them"),
     ];
     Ok(faults.into_iter().flatten().collect())
@@ -285,7 +285,7 @@ pub(super) fn find_index_mismatches(conn: &Connection) -> rusqlite::Result<Index
         if row.get(7)? {
             // Folded into a digest, so it must not be in any index.
             if words > 0 || vectors > 0 {
-                found.strangers.insert(rowid);
+                found.orphans.insert(rowid);
             }
             continue;
         }
@@ -308,13 +308,13 @@ pub(super) fn find_index_mismatches(conn: &Connection) -> rusqlite::Result<Index
         }
     }
     for (table, column) in [("memories_fts_docsize", "id"), (LIVE.vectors, "piece")] {
-        let strangers = conn
+        let orphans = conn
             .prepare(&format!(
                 "SELECT DISTINCT {column} >> 8 FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.rowid = t.{column} >> 8)"
             ))?
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?;
-        found.strangers.extend(strangers);
+        found.orphans.extend(orphans);
     }
     found.blocks = vectors::invalid_blocks(conn, index::dims(&model))?;
     Ok(found)
@@ -325,7 +325,7 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         conn,
         "SELECT count(*) FROM events e WHERE NOT EXISTS (SELECT 1 FROM events_fts_docsize d WHERE d.id = e.event_id)",
     )?;
-    let strangers = count(
+    let orphans = count(
         conn,
         "SELECT count(*) FROM events_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.event_id = d.id)",
     )?;
@@ -334,9 +334,9 @@ fn events(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         let what = "events that are missing from the full-text table";
         faults.push(StoreFault::new(StoreCheck::EventIndex, "events_fts", missing, what, "indexes them again"));
     }
-    if strangers > 0 {
+    if orphans > 0 {
         let what = "deleted events that are still in the full-text table";
-        faults.push(StoreFault::new(StoreCheck::EventIndex, "events_fts", strangers, what, "removes them"));
+        faults.push(StoreFault::new(StoreCheck::EventIndex, "events_fts", orphans, what, "removes them"));
     }
     Ok(faults)
 }
@@ -368,7 +368,7 @@ pub(super) const UNDERCOUNTED: &str =
 
 fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     let mut faults = Vec::new();
-    for (check, place, sql, what, mend) in [
+    for (check, place, sql, what, repair) in [
         (
             StoreCheck::Counters,
             "projects",
@@ -407,7 +407,7 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
     ] {
         let found = count(conn, &format!("SELECT count(*) FROM ({sql})"))?;
         if found > 0 {
-            faults.push(StoreFault::new(check, place, found, what, mend));
+            faults.push(StoreFault::new(check, place, found, what, repair));
         }
     }
     let unfit = digests::stale_digests(conn)?.len() as u64;
@@ -416,17 +416,4 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
         faults.push(StoreFault::new(StoreCheck::Digests, "digests", unfit, what, "rewrites them"));
     }
     Ok(faults)
-}
-
-/// Reads a memory's texts for indexing it again.
-pub(super) fn draft(conn: &Connection, rowid: i64) -> rusqlite::Result<throughline_model::contract::Draft> {
-    conn.prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| {
-        Ok(throughline_model::contract::Draft {
-            title: row.get(0)?,
-            content: row.get(1)?,
-            keywords: from_json_or_default(&row.get::<_, String>(2)?),
-            files: from_json_or_default(&row.get::<_, String>(3)?),
-            ..Default::default()
-        })
-    })
 }

@@ -19,10 +19,10 @@ pub struct Record {
 }
 
 /// The maximum number of bytes kept of each part.
-const MOST_TITLE: usize = 160;
-const MOST_DECISION: usize = 600;
-const MOST_OPTION: usize = 120;
-const MOST_OPTIONS: usize = 6;
+const MAX_TITLE: usize = 160;
+const MAX_DECISION: usize = 600;
+const MAX_OPTION: usize = 120;
+const MAX_OPTIONS: usize = 6;
 
 /// The headings of the parts in lower case, in English and Korean. Each entry is the beginning of a heading.
 const STATUS: &[&str] = &["status", "상태"];
@@ -47,7 +47,7 @@ impl Record {
         for line in unfenced(text) {
             if let Some((level, heading)) = heading(line) {
                 if level == 1 && record.title.is_empty() {
-                    record.title = clip(without_number(heading), MOST_TITLE);
+                    record.title = clip(without_number(heading), MAX_TITLE);
                 } else if level == 2 {
                     part = part_of(heading);
                 } else if part == Part::Options {
@@ -63,9 +63,9 @@ impl Record {
             }
             record.line(part, line);
         }
-        record.decision = clip(&record.decision, MOST_DECISION);
+        record.decision = clip(&record.decision, MAX_DECISION);
         record.rejected.retain(|option| chosen.is_empty() || !same(option, &chosen));
-        record.rejected = record.rejected.iter().take(MOST_OPTIONS).map(|option| clip(option, MOST_OPTION)).collect();
+        record.rejected = record.rejected.iter().take(MAX_OPTIONS).map(|option| clip(option, MAX_OPTION)).collect();
         record
     }
 
@@ -74,7 +74,7 @@ impl Record {
         match part {
             _ if line.is_empty() => {}
             Part::Status if self.status.is_empty() => self.status = status_of(line),
-            Part::Decision if self.decision.len() < MOST_DECISION => {
+            Part::Decision if self.decision.len() < MAX_DECISION => {
                 self.decision.push(' ');
                 self.decision.push_str(line);
             }

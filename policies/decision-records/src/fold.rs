@@ -13,17 +13,17 @@ use crate::text::{bare, clip};
 
 /// The maximum number of decisions in the notes, of files whose text is known, and of bytes of the known keys. Together
 /// with the lengths below, they keep the state under the contract's 256 KiB, even if every byte is escaped.
-const MOST_KEPT: usize = 30;
-const MOST_FILES: usize = 20;
-const MOST_SEEN: usize = 40_000;
-const MOST_PATH: usize = 300;
-const MOST_TEXT: usize = 400;
-const MOST_OPTION: usize = 120;
-const MOST_OPTIONS: usize = 6;
-const MOST_KEY: usize = 200;
+const MAX_KEPT: usize = 30;
+const MAX_FILES: usize = 20;
+const MAX_SEEN: usize = 40_000;
+const MAX_PATH: usize = 300;
+const MAX_TEXT: usize = 400;
+const MAX_OPTION: usize = 120;
+const MAX_OPTIONS: usize = 6;
+const MAX_KEY: usize = 200;
 
 /// The maximum length of a title in bytes, so that it stays within the contract's 200 characters.
-const MOST_TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 /// The heading of injected memory. Text that contains it was remembered before.
 const INJECTED: &str = "## Session Memory";
@@ -160,12 +160,12 @@ impl Fold {
     }
 
     fn stated(&mut self, stated: &lines::Stated, origin: &Origin) {
-        let key = format!("line:{}", clip(&stated.what.to_lowercase(), MOST_KEY));
+        let key = format!("line:{}", clip(&stated.what.to_lowercase(), MAX_KEY));
         if self.state.seen.contains(&key) {
             return;
         }
         self.state.seen.push_back(key.clone());
-        while self.state.seen.iter().map(String::len).sum::<usize>() > MOST_SEEN {
+        while self.state.seen.iter().map(String::len).sum::<usize>() > MAX_SEEN {
             self.state.seen.pop_front();
         }
         let why = if stated.why.is_empty() { String::new() } else { format!("Why: {}", stated.why) };
@@ -173,7 +173,7 @@ impl Fold {
         self.keep(&key, &stated.what, &stated.why, &stated.rejected);
         self.add(Draft {
             key,
-            title: clip(&stated.what, MOST_TITLE),
+            title: clip(&stated.what, MAX_TITLE),
             content,
             files: stated.files.iter().map(|file| self.relative(file)).collect(),
             importance: 0.9,
@@ -188,7 +188,7 @@ impl Fold {
         let Some(path) = result["filePath"].as_str().map(|path| self.relative(path)) else {
             return;
         };
-        if path.len() > MOST_PATH || !adr::is_record(&path, &self.settings.folders) {
+        if path.len() > MAX_PATH || !adr::is_record(&path, &self.settings.folders) {
             return;
         }
         let mut record = self.state.files.get(&path).cloned().unwrap_or_default();
@@ -200,7 +200,7 @@ impl Fold {
         if !record.is_empty() && self.state.files.get(&path) != Some(&record) {
             self.adr(&path, &record, origin);
             self.state.files.insert(path, record);
-            while self.state.files.len() > MOST_FILES {
+            while self.state.files.len() > MAX_FILES {
                 self.state.files.pop_first();
             }
         }
@@ -211,12 +211,12 @@ impl Fold {
         let status = if record.status.is_empty() { String::new() } else { format!(" ({})", record.status) };
         let title = format!("{name}: {}{status}", record.title);
         let content = markdown(&title, &record.decision, &record.rejected);
-        let key = format!("adr:{}", clip(path, MOST_KEY));
+        let key = format!("adr:{}", clip(path, MAX_KEY));
         self.keep(&key, &title, bare(&record.decision), &record.rejected);
         let attributes = if record.status.is_empty() { Vec::new() } else { vec![("status".into(), record.status.clone())] };
         self.add(Draft {
             key,
-            title: clip(&title, MOST_TITLE),
+            title: clip(&title, MAX_TITLE),
             content,
             files: vec![path.to_owned()],
             importance: record.importance(),
@@ -233,11 +233,11 @@ impl Fold {
     }
 
     fn keep(&mut self, key: &str, what: &str, why: &str, rejected: &[String]) {
-        let rejected = rejected.iter().take(MOST_OPTIONS).map(|option| clip(option, MOST_OPTION)).collect();
-        let kept = Kept { key: key.to_owned(), what: clip(what, MOST_TEXT), why: clip(why, MOST_TEXT), rejected };
+        let rejected = rejected.iter().take(MAX_OPTIONS).map(|option| clip(option, MAX_OPTION)).collect();
+        let kept = Kept { key: key.to_owned(), what: clip(what, MAX_TEXT), why: clip(why, MAX_TEXT), rejected };
         self.state.kept.retain(|old| old.key != key);
         self.state.kept.push_back(kept);
-        while self.state.kept.len() > MOST_KEPT {
+        while self.state.kept.len() > MAX_KEPT {
             self.state.kept.pop_front();
         }
     }

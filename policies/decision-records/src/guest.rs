@@ -19,7 +19,7 @@ use bindings::throughline::policy::transcript::Reader;
 use bindings::throughline::policy::types::{self, Decision, Failure, Origin, SessionNotes};
 
 /// How many bytes to read in each call of the host. Calls are expensive, and a mebibyte per call keeps them few.
-const MOST_BYTES: u32 = 1 << 20;
+const MAX_BYTES: u32 = 1 << 20;
 
 struct Policy;
 
@@ -28,7 +28,7 @@ impl Guest for Policy {
         let mut fold = Fold::new(chosen(), &request.session.root, request.state.as_deref());
         let mut consumed = 0;
         loop {
-            let lines = transcript.read_lines(MOST_BYTES);
+            let lines = transcript.read_lines(MAX_BYTES);
             let Some(last) = lines.last() else { break };
             consumed = last.end;
             for line in &lines {

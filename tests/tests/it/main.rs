@@ -30,6 +30,7 @@ mod namespaces;
 mod notes;
 mod notes_git;
 mod observations;
+mod packages;
 mod plugin;
 mod policies;
 mod privacy;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tests::component;
 use tests::contract_doc::{self, Contract};
+use tests::modules::Modules;
 
 /// Compares a committed file with what it should be; `UPDATE=1` writes it.
 #[track_caller]
@@ -184,6 +185,23 @@ fn only_the_platform_crate_is_specific_to_unix() {
             assert!(!code.contains(specific), "{} uses {specific}, which belongs in host/platform", path.display());
         }
     }
+}
+
+/// Cargo keeps cycles out between crates. Inside a crate, what several files share has a file of its own.
+#[test]
+fn no_crate_has_a_cycle_of_more_than_three_files() {
+    const MAX_FILES: usize = 3;
+    let root = component::workspace();
+    let folders = crates_of_manifests().into_values().map(|(folder, _)| folder).chain(["core-wasm".to_owned()]);
+    let mut files = 0;
+    for folder in folders {
+        let modules = Modules::read(&root.join(&folder).join("src"));
+        files += modules.files();
+        for cycle in modules.cycles() {
+            assert!(cycle.len() <= MAX_FILES, "these files of {folder} import each other in a circle: {cycle:#?}");
+        }
+    }
+    assert!(files > 300, "only {files} files were found");
 }
 
 /// Each promise of docs/security.md names the tests that show it.

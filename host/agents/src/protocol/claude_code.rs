@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::event::{Event, Moment, ToolUse};
 use super::fields::{Fields, MAX_ID_BYTES, MAX_TOOL_USES, PayloadError};
 use super::name::Agent;
-use super::{Event, Moment, ToolUse};
 use throughline_model::project::Project;
 
 /// How many bytes of a transcript's head are searched for its session and folder. Sessions begin with up to 145 KB of

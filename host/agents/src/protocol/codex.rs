@@ -7,10 +7,11 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::claude_code;
+use super::event::{Event, Moment, ToolUse};
 use super::fields::{Fields, MAX_ID_BYTES, PayloadError};
 use super::name::Agent;
 use super::tool_mapping::{self, Outcome};
-use super::{Event, Moment, ToolUse, claude_code};
 
 /// The word after `--agent codex` in a `notify` configuration. Codex passes the payload as the next argument.
 pub const NOTIFY: &str = "notify";

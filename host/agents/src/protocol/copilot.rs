@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::event::{Event, Moment, ToolUse, derive_id};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
 use super::tool_mapping::{self, Outcome};
-use super::{Event, Moment, ToolUse, derive_id};
 
 /// Returns whether a payload of an unnamed agent is Copilot's. Claude Code's payloads have a transcript path and no
 /// timestamp.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::event::{Event, Moment, ToolUse, derive_id};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
 use super::tool_mapping::{self, Outcome};
-use super::{Event, Moment, ToolUse, derive_id};
 
 /// Returns whether a payload of an unnamed agent is Cursor's.
 pub(super) fn is_from(fields: &Fields<'_>) -> bool {

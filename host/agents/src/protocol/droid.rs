@@ -1,9 +1,10 @@
 //! Factory's droid: hooks in Claude Code's format, with some tool names of its own. Written from its documentation.
 
+use super::claude_code;
+use super::event::{Event, Moment, ToolUse, derive_id};
 use super::fields::PayloadError;
 use super::name::Agent;
 use super::tool_mapping;
-use super::{Event, Moment, ToolUse, claude_code, derive_id};
 
 /// Parses a payload.
 pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {

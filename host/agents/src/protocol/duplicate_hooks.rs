@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::name::Agent;
+use crate::settings::agents::hook_files;
 use throughline_platform::paths::Paths;
 
 /// How many bytes of a hook file are read at most.
@@ -14,33 +15,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// Returns whether a hook file of the agent, the user's or this folder's, registers Throughline's hooks.
 pub fn has_own_hooks(paths: &Paths, agent: Agent, folder: &Path) -> bool {
     let word = format!("--agent {}", agent.name());
-    files(paths, agent, folder).iter().any(|file| file_contains(file, &word))
-}
-
-fn files(paths: &Paths, agent: Agent, folder: &Path) -> Vec<PathBuf> {
-    let both = |user: PathBuf, project: &str| vec![user, folder.join(project)];
-    match agent {
-        Agent::ClaudeCode => Vec::new(),
-        Agent::Codex => [
-            both(paths.codex.join("hooks.json"), ".codex/hooks.json"),
-            both(paths.codex.join("config.toml"), ".codex/config.toml"),
-        ]
-        .concat(),
-        Agent::Gemini => both(paths.gemini.join("settings.json"), ".gemini/settings.json"),
-        Agent::Cursor => both(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
-        Agent::Copilot => {
-            let mut files = both(paths.copilot.join("settings.json"), ".github/copilot/settings.json");
-            for folder in both(paths.copilot.join("hooks"), ".github/hooks") {
-                files.extend(fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()));
-            }
-            files
-        }
-        Agent::Droid => [
-            both(paths.factory.join("hooks.json"), ".factory/hooks.json"),
-            both(paths.factory.join("settings.json"), ".factory/settings.json"),
-        ]
-        .concat(),
-    }
+    hook_files(agent, paths, folder).iter().any(|file| file_contains(file, &word))
 }
 
 fn file_contains(file: &Path, word: &str) -> bool {

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use throughline_model::project::Project;
 
-use super::{ToolUse, shorten};
+use super::event::ToolUse;
+use super::shorten;
 
 /// How many bytes a hook reads from its standard input at most. Ordinary payloads have a few kilobytes; a tool response
 /// that contains an image has 240 KB.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::event::{Event, Moment, ToolUse, derive_id};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
 use super::tool_mapping::{self, Outcome};
-use super::{Event, Moment, ToolUse, derive_id};
 
 /// Parses a payload.
 pub(super) fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{ToolUse, patch};
+use super::event::ToolUse;
+use super::patch;
 
 /// Claude Code's tool names and the other agents' names for the same tools. No name has two meanings.
 const TOOLS: &[(&str, &[&str])] = &[

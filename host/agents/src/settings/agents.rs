@@ -1,10 +1,12 @@
 //! The table of hooks that are registered with each agent (events and timeouts), and the form in which each agent's
 //! settings contain them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::Scope;
 use super::json::Syntax;
+use super::scope::{Scope, checkout};
 use crate::protocol::name::Agent;
 use throughline_platform::paths::Paths;
 
@@ -232,7 +234,7 @@ const DROIDS_OWN: &str = "hooks.json";
 /// Returns the files in which the agent looks for hooks of a scope, for the project around `folder`, preferred file
 /// first. Empty if the agent has no such scope.
 pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
-    let project = || super::checkout(folder);
+    let project = || checkout(folder);
     let one = |user: PathBuf, project_file: &str| match scope {
         Scope::User => vec![user],
         Scope::Project => vec![project().join(project_file)],
@@ -268,6 +270,50 @@ pub fn home(agent: Agent, paths: &Paths) -> &Path {
         Agent::Copilot => &paths.copilot,
         Agent::Droid => &paths.factory,
     }
+}
+
+/// Returns all files, the user's and this folder's, in which the agent looks for hooks of its own.
+pub(crate) fn hook_files(agent: Agent, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
+    let both = |user: PathBuf, project: &str| vec![user, folder.join(project)];
+    match agent {
+        Agent::ClaudeCode => Vec::new(),
+        Agent::Codex => [
+            both(paths.codex.join("hooks.json"), ".codex/hooks.json"),
+            both(paths.codex.join("config.toml"), ".codex/config.toml"),
+        ]
+        .concat(),
+        Agent::Gemini => both(paths.gemini.join("settings.json"), ".gemini/settings.json"),
+        Agent::Cursor => both(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
+        Agent::Copilot => {
+            let mut files = both(paths.copilot.join("settings.json"), ".github/copilot/settings.json");
+            for folder in both(paths.copilot.join("hooks"), ".github/hooks") {
+                files.extend(fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()));
+            }
+            files
+        }
+        Agent::Droid => [
+            both(paths.factory.join("hooks.json"), ".factory/hooks.json"),
+            both(paths.factory.join("settings.json"), ".factory/settings.json"),
+        ]
+        .concat(),
+    }
+}
+
+/// Returns the variable in which the agent tells its hooks the folder of the project. The other agents have it in the
+/// payload, or do not tell it.
+pub fn project_variable(agent: Agent) -> Option<&'static str> {
+    match agent {
+        Agent::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
+        Agent::Gemini => Some("GEMINI_PROJECT_DIR"),
+        Agent::Droid => Some("FACTORY_PROJECT_DIR"),
+        Agent::Codex | Agent::Cursor | Agent::Copilot => None,
+    }
+}
+
+/// Returns how long a hook at the end of a session may take, if the agent has a limit that no setting changes.
+pub fn end_limit(agent: Agent) -> Option<Duration> {
+    // Codex waits for 3 s. The rest is read in the background, or at the next start.
+    (agent == Agent::Codex).then_some(Duration::from_millis(2_500))
 }
 
 /// Returns the agent's name for display.

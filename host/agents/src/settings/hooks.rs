@@ -1,13 +1,13 @@
 //! Throughline's hooks in an agent's settings: finds them, and adds and removes them without touching anything else in
 //! the text.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::agents::{Call, Hook, Layout, Profile};
 use super::json::{Document, PathStep, Piece, Syntax};
+use super::malformed::Malformed;
 use crate::protocol::name::Agent;
 
 /// A hook of Throughline's that was found in settings.
@@ -23,39 +23,6 @@ pub struct Registration {
     pub arguments: Vec<String>,
     /// The timeout in seconds; `None` for the agent's default.
     pub timeout: Option<u64>,
-}
-
-/// Why a text cannot be edited as settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Malformed {
-    /// The text is not valid JSON.
-    Syntax {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong at that position.
-        why: String,
-    },
-    /// Something in the text does not have the form that the agent expects.
-    Shape {
-        /// The path, such as `hooks.Stop`; empty for the whole text.
-        place: String,
-        /// `an object` or `an array`.
-        wanted: &'static str,
-    },
-}
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax { line, column, why } => {
-                write!(f, "line {line}, column {column}: {why}")
-            }
-            Self::Shape { place, wanted } if place.is_empty() => write!(f, "it is not {wanted}"),
-            Self::Shape { place, wanted } => write!(f, "{place} is not {wanted}"),
-        }
-    }
 }
 
 /// Returns the text with Throughline's hooks, which call `program`. Existing hooks of Throughline's are updated in

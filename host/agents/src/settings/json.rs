@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::hooks::Malformed;
+use super::malformed::Malformed;
 
 /// The syntax that the file's reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

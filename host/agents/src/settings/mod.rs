@@ -23,7 +23,9 @@
 pub mod agents;
 mod hooks;
 mod json;
+mod malformed;
 mod plugin;
+mod scope;
 
 use std::fmt;
 use std::fs;
@@ -31,8 +33,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use agents::{Hook, Profile};
-pub use hooks::{Malformed, Registration, is_set};
+pub use hooks::{Registration, is_set};
+pub use malformed::Malformed;
 pub use plugin::{Plugin, plugin};
+pub use scope::Scope;
 
 use crate::protocol::name::Agent;
 use throughline_platform::files;
@@ -44,37 +48,6 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// How many symbolic links are followed from a settings file at most.
 const MAX_LINKS: u32 = 40;
-
-/// Whom a settings file applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// This user in all projects.
-    User,
-    /// Everybody who works on the project. The file is meant to be committed.
-    Project,
-    /// This user in this project.
-    Local,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
-
-    /// Returns Claude Code's settings file of this scope, for the project around `folder`.
-    pub fn file(self, paths: &Paths, folder: &Path) -> PathBuf {
-        match self {
-            Self::User => paths.claude.join("settings.json"),
-            Self::Project => checkout(folder).join(".claude/settings.json"),
-            Self::Local => checkout(folder).join(".claude/settings.local.json"),
-        }
-    }
-}
-
-/// Returns the root of the work tree around `folder`, or `folder` itself. Unlike a project's root, a linked worktree
-/// has its own: Claude Code looks for settings there.
-fn checkout(folder: &Path) -> &Path {
-    folder.ancestors().find(|candidate| candidate.join(".git").exists()).unwrap_or(folder)
-}
 
 /// Returns the settings files that an administrator wrote. Users cannot change them.
 pub fn managed() -> Vec<PathBuf> {
@@ -463,7 +436,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
         fs::create_dir_all(dir.path().join("repo/src")).unwrap();
-        assert_eq!(checkout(&dir.path().join("repo/src")), dir.path().join("repo"));
-        assert_eq!(checkout(Path::new("/")), Path::new("/"));
+        assert_eq!(scope::checkout(&dir.path().join("repo/src")), dir.path().join("repo"));
+        assert_eq!(scope::checkout(Path::new("/")), Path::new("/"));
     }
 }

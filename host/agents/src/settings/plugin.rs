@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::hooks::Malformed;
 use super::json::{Document, PathStep, Piece, Syntax};
+use super::malformed::Malformed;
 use crate::plugin::{ID, NAME};
 
 /// The settings key for marketplaces by name.

@@ -141,7 +141,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::CheckpointWal => {}
         Task::CleanUp => {
             let settings = &runtime.config.observations;
-            store.promote_events(&settings.ladder, settings.days, runtime.now, true)?;
+            store.promote_events(&settings.tiers, settings.days, runtime.now, true)?;
             if let Some(before) = SystemTime::now().checked_sub(ABANDONED_AFTER) {
                 runtime.journal().delete_stale_markers(before)?;
                 synthesized_transcript::delete_stale(&runtime.paths.synthesized_transcripts(), before);

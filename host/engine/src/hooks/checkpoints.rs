@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{HookResult, spawn};
+use super::result::HookResult;
+use super::spawn;
 use crate::config::{By, Checkpoint, Mode};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{Event, Moment};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::HookResult;
+use super::result::HookResult;
 use super::session_project::project_of;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;

@@ -17,9 +17,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
+use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
-use super::{HookResult, ProjectMemories, STORE_BUSY_TIMEOUT, journal_writer, session_project, spawn};
+use super::{journal_writer, session_project, spawn};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
 use throughline_model::contract::Session;

@@ -43,6 +43,7 @@ mod memories;
 pub mod reading;
 mod recall;
 mod refusal;
+mod result;
 mod saving;
 mod session_project;
 pub mod spawn;
@@ -52,13 +53,15 @@ pub mod transcript_lookup;
 pub mod trial;
 
 use std::io::{self, ErrorKind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 
 pub use journal_writer::store_journal;
 pub use load::context;
 pub use memories::ProjectMemories;
+use result::HookResult;
+pub use result::STORE_BUSY_TIMEOUT;
 
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{self as agent, Event, Moment};
@@ -66,9 +69,6 @@ use throughline_platform::log::Level;
 use throughline_platform::namespace;
 use throughline_sandbox::chain::{Compiling, NotCompiled};
 use throughline_store::{self as store, Store, StoreError};
-
-/// The longest a hook waits for another process to finish writing to the database.
-pub const STORE_BUSY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Prepares the runtime for a hook.
 #[must_use]
@@ -188,6 +188,3 @@ pub fn budget_name(moment: &Moment) -> &'static str {
         Moment::End { .. } => "memory-save",
     }
 }
-
-/// The result of all reading and writing in the hooks.
-type HookResult<T> = Result<T>;

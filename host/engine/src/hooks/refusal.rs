@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{STORE_BUSY_TIMEOUT, reading};
+use super::reading;
+use super::result::STORE_BUSY_TIMEOUT;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
 use throughline_model::project::Project;

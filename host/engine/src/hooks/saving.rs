@@ -4,8 +4,9 @@
 use std::time::Instant;
 
 use super::reading::{self, ReadOutcome, ReadReason, ReadRequest};
+use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
-use super::{HookResult, STORE_BUSY_TIMEOUT, checkpoints, journal_writer, spawn};
+use super::{checkpoints, journal_writer, spawn};
 use crate::projection;
 use crate::runtime::Runtime;
 use throughline_agents::protocol::shorten::shorten_text;

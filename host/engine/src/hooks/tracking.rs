@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::exclusion::without_excluded;
+use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
-use super::{HookResult, checkpoints, journal_writer};
+use super::{checkpoints, journal_writer};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::codex;
@@ -91,7 +92,7 @@ fn unreported_uses<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], ba
     let mut known = runtime.journal().contains_keys(&event.session, &keys);
     // A checkpoint may have moved the journal into the database since.
     if known.contains(&false)
-        && let Ok(store) = runtime.store(Access::Existing, super::STORE_BUSY_TIMEOUT)
+        && let Ok(store) = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)
     {
         for (known, key) in known.iter_mut().zip(&keys) {
             *known |= store.has_event(&event.session, key).unwrap_or_default();
@@ -148,7 +149,7 @@ fn known_failure_warning(runtime: &Runtime, project: &Project, failed: &[Journal
     if failed.is_empty() {
         return Ok(None);
     }
-    let store = match runtime.store(Access::Existing, super::STORE_BUSY_TIMEOUT) {
+    let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
         Err(StoreError::Missing(_) | StoreError::Older(_)) => return Ok(None),
         other => other?,
     };

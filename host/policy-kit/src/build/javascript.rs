@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::PolicySource;
+use super::source::PolicySource;
 use super::tool::Tool;
 
 const NODE: Tool = Tool {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::PolicySource;
+use super::source::PolicySource;
 use super::tool::{Tool, run};
 
 const PYTHON: Tool = Tool {

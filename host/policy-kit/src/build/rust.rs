@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use wit_component::ComponentEncoder;
 
-use super::PolicySource;
+use super::source::PolicySource;
 use super::tool::Tool;
 
 /// A target without an operating system, hence without WASI imports.

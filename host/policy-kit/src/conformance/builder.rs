@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, Suite, Verdict, WHY_DETERMINISTIC, fixtures, is_same, quoted,
-};
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, Verdict, WHY_DETERMINISTIC, is_same, quoted};
 use fixtures::FakeMemories;
 use throughline_sandbox::imports::MemorySource;
 use throughline_sandbox::instance::BuiltContext;
@@ -170,7 +170,7 @@ fn within_budget(all: &[BuiltCase], mut faults: Faults) -> Verdict {
     faults.verdict("pages", false)
 }
 
-/// Like [`super::deterministic`], which provides no memories.
+/// Like [`deterministic`](super::verdict::deterministic), which provides no memories.
 fn deterministic(it: &mut Builder<'_>) -> Result<Verdict> {
     let mut build = || it.call(&Rc::new(fake_memories("ordinary memories")), "ordinary memories", "startup", 2_000);
     let (first, second) = (build()?, build()?);

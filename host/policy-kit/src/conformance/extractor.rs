@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, check_file,
-    deterministic, fixtures, is_kind, is_one_line, quoted,
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Verdict, WHY_DETERMINISTIC, check_file,
+    deterministic, is_kind, is_one_line, quoted,
 };
 use crate::compare::{self, StoredResult};
 use throughline_model::lines::{Line, LineSource};
@@ -213,7 +215,7 @@ fn reading(it: &mut Extractor<'_>, recorder: &mut CheckRecorder<'_>, sessions: &
         drafts += faults.attempt(it.whole(session)).map_or(0, |extraction| extraction.drafts.len());
     }
     let mut verdict = faults.verdict("sessions", false);
-    if verdict.status == super::Status::Pass {
+    if verdict.status == super::report::Status::Pass {
         verdict.seen = format!("{} sessions: {drafts} drafts", sessions.len());
     }
     recorder.note(

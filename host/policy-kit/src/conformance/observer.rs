@@ -3,9 +3,11 @@
 use anyhow::Context;
 use serde_json::json;
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, check_file,
-    deterministic, fixtures, is_one_line, quoted,
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_OPEN, PLACE_UNICODE, Verdict, WHY_DETERMINISTIC, check_file,
+    deterministic, is_one_line, quoted,
 };
 use throughline_sandbox::instance::{Observation, ToolEvent};
 

@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result};
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, deterministic, fixtures,
-    is_kind, quoted,
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Verdict, WHY_DETERMINISTIC, deterministic, is_kind, quoted,
 };
 use throughline_sandbox::instance::Search;
 

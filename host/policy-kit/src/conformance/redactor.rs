@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, deterministic, fixtures,
-    is_same, quoted,
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Verdict, WHY_DETERMINISTIC, deterministic, is_same, quoted,
 };
 use crate::compare;
 use throughline_sandbox::instance::Redacted;

@@ -2,9 +2,10 @@
 
 use anyhow::{Context, Result};
 
-use super::{
-    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Suite, Verdict, WHY_DETERMINISTIC, deterministic, fixtures,
-    is_one_line, quoted,
+use super::fixtures;
+use super::suite::Suite;
+use super::verdict::{
+    CheckRecorder, Faults, PLACE_INSTANCES, PLACE_UNICODE, Verdict, WHY_DETERMINISTIC, deterministic, is_one_line, quoted,
 };
 use throughline_model::contract::SessionNotes;
 use throughline_sandbox::instance::Summary;

@@ -14,9 +14,8 @@ use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Inst
 use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::{Grants, MemorySource};
 use throughline_sandbox::instance::{
-    BuiltContext, ExtractRequest, Extraction, Finding, LinkedPolicy, Observation, Redacted, Search, Summary, ToolEvent,
+    BuiltContext, ExtractRequest, Extraction, Finding, Observation, Redacted, Search, Summary, ToolEvent,
 };
-use wasmtime::component::Component;
 
 fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> ConformanceReport {
     check_with(bytes, stages, stages, options)
@@ -25,9 +24,8 @@ fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> Conform
 /// Checks `stages` of a component that is linked with the stages in `has`.
 fn check_with(bytes: &[u8], has: &[Stage], stages: &[Stage], options: &Options) -> ConformanceReport {
     let clock = EpochTicker::start().expect("an engine");
-    let component = Component::from_binary(clock.engine(), bytes).expect("it compiles");
     let terms = crate::support::terms("checked", has, Limits::default());
-    let policy = Arc::new(LinkedPolicy::link(terms, &clock, &component).expect("it links"));
+    let policy = Arc::new(crate::support::link(&clock, terms, bytes).expect("it links"));
     conformance::run(&Granted { policy: &policy, grants: Grants::default() }, stages, options)
 }
 

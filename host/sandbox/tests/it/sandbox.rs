@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tests::wasm::redactor;
+use throughline_model::digest::sha256_hex;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::chain::Sandbox;
 use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::Grants;
-use throughline_sandbox::instance::{LinkedPolicy, Terms};
+use throughline_sandbox::instance::Terms;
 use throughline_sandbox::stage::Stage;
-use wasmtime::component::Component;
+
+use crate::support::link;
 
 /// Returns the terms for a hostile component: all capabilities of the contract, and tight limits.
 fn terms(stages: &[Stage]) -> Terms {
@@ -30,8 +32,7 @@ fn failure(body: &str) -> String {
 fn failure_within(body: &str, time: Duration) -> String {
     let clock = EpochTicker::start().expect("an engine");
     let bytes = redactor(body);
-    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let loaded = Arc::new(LinkedPolicy::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(link(&clock, terms(&[Stage::Redactor]), &bytes).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let mut texts = ["text".to_owned()];
     let started = Instant::now();
@@ -81,8 +82,7 @@ fn instances_are_counted() {
     let clock = EpochTicker::start().expect("an engine");
     let instances = "(core instance (instantiate $m))\n".repeat(9);
     let bytes = wat::parse_str(format!("(component (core module $m) {instances})")).expect("it parses");
-    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let loaded = Arc::new(LinkedPolicy::link(terms(&[]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(link(&clock, terms(&[]), &bytes).expect("it links"));
     let error = loaded.start(Grants::default(), soon()).err().expect("eight are allowed");
     assert!(format!("{error:#}").contains("instance"), "{error:#}");
 }
@@ -128,8 +128,7 @@ fn what_the_contract_does_not_have_cannot_be_imported() {
         r#"(component (import "wasi:filesystem/preopens@0.2.0" (instance (export "get-directories" (func)))))"#,
     )
     .expect("it parses");
-    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
-    let error = LinkedPolicy::link(terms(&[]), &clock, &component).err().expect("it does not link");
+    let error = link(&clock, terms(&[]), &bytes).err().expect("it does not link");
     assert!(format!("{error:#}").contains("wasi:filesystem/preopens"), "{error:#}");
 }
 
@@ -176,8 +175,7 @@ fn the_default_policy_observes_plans_and_names_its_findings() {
 #[test]
 fn a_stage_that_is_not_there_is_named() {
     let clock = EpochTicker::start().expect("an engine");
-    let component = Component::from_binary(clock.engine(), &redactor("unreachable")).expect("it compiles");
-    let loaded = Arc::new(LinkedPolicy::link(terms(&[Stage::Redactor]), &clock, &component).expect("it links"));
+    let loaded = Arc::new(link(&clock, terms(&[Stage::Redactor]), &redactor("unreachable")).expect("it links"));
     let mut running = loaded.start(Grants::default(), soon()).expect("it starts");
     let error =
         running.plan(&session(), "x", None, Instant::now() + Duration::from_secs(1)).expect_err("there is no such stage");
@@ -190,7 +188,10 @@ fn the_default_policy_imports_nothing_but_the_contract() {
     let bytes =
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies/default/policy.wasm")).expect("it is committed");
     let clock = EpochTicker::start().expect("an engine");
-    let component = Component::from_binary(clock.engine(), &bytes).expect("it compiles");
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = Cache::new(folder.path().join("components"));
+    let (component, _) =
+        cache.load_or_compile(clock.engine(), &sha256_hex(&bytes), &bytes, Instant::now()).expect("it compiles");
     let foreign: Vec<String> = component
         .component_type()
         .imports(clock.engine())

@@ -12,14 +12,12 @@ use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::Grants;
 use throughline_sandbox::instance::{LinkError, LinkedPolicy};
 use throughline_sandbox::stage::Stage;
-use wasmtime::component::Component;
 
 fn link(wasm: &[u8], granted: &[&str]) -> anyhow::Result<Arc<LinkedPolicy>> {
     let clock = EpochTicker::start()?;
-    let component = Component::from_binary(clock.engine(), wasm).map_err(anyhow::Error::from)?;
     let mut terms = crate::support::terms("wasi", &[Stage::Redactor], Limits::default());
     terms.capabilities = Capabilities::parse(granted.iter().copied()).map_err(anyhow::Error::msg)?;
-    Ok(Arc::new(LinkedPolicy::link(terms, &clock, &component)?))
+    Ok(Arc::new(crate::support::link(&clock, terms, wasm)?))
 }
 
 /// Runs the redactor over one text and returns what it logged.

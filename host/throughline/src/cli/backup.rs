@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
+use super::scope;
 use throughline_engine::backup;
 use throughline_store::{Access, StoreError};
 
@@ -27,8 +29,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
-    let file = super::memory::folder(Some(&arguments.file))?;
+    let runtime = environment::runtime()?;
+    let file = scope::folder(Some(&arguments.file))?;
     let store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT)?;
     let content = backup::create(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;
     if arguments.json {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
 use throughline_engine::config;
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 }
 
 fn show(json: bool) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     if json {
         output::json(&runtime.config)?;
         return Ok(ExitCode::SUCCESS);
@@ -54,7 +55,7 @@ fn show(json: bool) -> Result<ExitCode, CommandError> {
 }
 
 fn init() -> Result<ExitCode, CommandError> {
-    let paths = super::paths()?;
+    let paths = environment::paths()?;
     let file = paths.config_file();
     config::init(&file).map_err(|error| {
         let file = paths::display(&file, &paths.home);

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
+use super::scope;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_model::contract::Session;
@@ -79,8 +81,8 @@ pub(super) struct StartContext<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
-    let cwd = super::memory::folder(arguments.project.as_deref())?;
+    let runtime = environment::runtime()?;
+    let cwd = scope::folder(arguments.project.as_deref())?;
     let project = Project::discover(&cwd);
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?);
     let id = session(arguments, &store, &project)?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anstyle::AnsiColor;
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, DIM};
 use crate::doctor::{self, Finding, Status};
@@ -30,11 +31,11 @@ pub(super) struct Diagnosis {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let paths = super::paths()?;
+    let paths = environment::paths()?;
     // If the current folder was deleted, there is no project to check.
     let folder = std::env::current_dir().unwrap_or_default();
     // If this fails, the checks say why.
-    let _ = super::upgrade_database(&paths.database());
+    let _ = environment::upgrade_database(&paths.database());
     let checks = doctor::run_checks(&paths, &folder);
     let status = doctor::worst_status(&checks);
     if arguments.json {

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use throughline_engine::hint;
 use throughline_engine::memory::RequestError;
-use throughline_sandbox::instance::LinkError;
 use throughline_store::StoreError;
 
 /// The hint of an error that brings none of its own.
@@ -68,17 +68,7 @@ impl From<StoreError> for CommandError {
 
 impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
-        if let Some(unfit) = error.chain().find_map(|cause| cause.downcast_ref::<LinkError>()) {
-            return Self::new(format!("{error:#}")).hint(unfit.hint.clone());
-        }
-        if let Some(refused) = error.chain().find_map(|cause| cause.downcast_ref::<RequestError>()) {
-            return Self::new(format!("{error:#}")).hint(refused.hint.clone());
-        }
-        let hint = error
-            .chain()
-            .find_map(|cause| cause.downcast_ref::<StoreError>())
-            .and_then(StoreError::hint)
-            .unwrap_or_else(|| DOCTOR_HINT.into());
+        let hint = hint::of(&error).unwrap_or_else(|| DOCTOR_HINT.into());
         Self::new(format!("{error:#}")).hint(hint)
     }
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
-use super::memory::Scope;
 use super::output::{self, BOLD, DIM, RED};
+use super::scope::{self, Scope};
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
@@ -23,7 +24,7 @@ const MAX_TOOL_COLUMNS: usize = 18;
 
 /// Opens the store after adding to it what hooks have recorded until now.
 pub(super) fn open() -> Result<(Runtime, Store), CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     // Until the first turn of the first session ends there are only journals and no database.
     let has_journals = runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
     let access = if has_journals { Access::Write } else { Access::Existing };
@@ -122,7 +123,7 @@ pub(super) fn entries<'a>(events: &'a [StoredEvent], roots: &'a [String]) -> Vec
 
 /// Says on stderr that nothing was found.
 pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
-    super::memory::print_nothing_found(scope)
+    scope::print_nothing_found(scope)
 }
 
 /// Returns the name of the tool, or a word for an event that is not a tool call.

@@ -1,18 +1,19 @@
 //! `throughline export`: writes memories as JSON lines or Markdown.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::environment;
 use super::error::CommandError;
-use super::memory::Scope;
 use super::output;
+use super::scope::{self, Scope};
 use throughline_engine::export;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::files;
-use throughline_platform::open::{FileOptions as _, FolderOptions as _};
+use throughline_platform::open::FolderOptions as _;
 use throughline_store::{Access, Store};
 
 /// Write memories in a format that other programs can read
@@ -46,7 +47,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let project = arguments.scope.project()?.map(|project| project.id);
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     if let Format::Markdown = arguments.format {
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
-    let file = super::memory::folder(Some(file))?;
+    let file = scope::folder(Some(file))?;
     let cannot = |error: &io::Error| {
         let failure = CommandError::new(format!("cannot write {}: {error}", file.display()));
         failure.hint(if error.kind() == io::ErrorKind::AlreadyExists {
@@ -71,22 +72,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if file.symlink_metadata().is_ok_and(|meta| meta.is_dir() || !arguments.force) {
         return Err(cannot(&io::Error::from(io::ErrorKind::AlreadyExists)));
     }
-    let unfinished = files::temporary_path(&file).map_err(|error| cannot(&error))?;
-    let open = File::options().write(true).create_new(true).private().open(&unfinished);
-    let mut out = BufWriter::new(open.map_err(|error| cannot(&error))?);
-    let written = write(&mut out).and_then(|lines| {
-        let settled = lines.and_then(|lines| {
-            out.flush()?;
-            out.get_ref().sync_all()?;
-            files::persist_temporary(&unfinished, &file, arguments.force)?;
-            Ok(lines)
-        });
-        settled.map_err(|error| cannot(&error))
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    let lines = written?;
+    let mut out = BufWriter::new(files::temporary_beside(&file).map_err(|error| cannot(&error))?);
+    let lines = write(&mut out)?;
+    let finish = |lines: u64| {
+        let complete = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        complete.as_file().sync_all()?;
+        files::persist(complete.into_temp_path(), &file, arguments.force)?;
+        Ok(lines)
+    };
+    let lines = lines.and_then(finish).map_err(|error| cannot(&error))?;
     writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(lines, "line", "lines"), file.display())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -121,7 +115,7 @@ fn markdown(
     let Some(folder) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
         return Err(CommandError::new("Markdown is written to a folder, and none is named").hint("name it with -o DIR"));
     };
-    let folder = super::memory::folder(Some(folder))?;
+    let folder = scope::folder(Some(folder))?;
     let cannot = |error: &io::Error| {
         CommandError::new(format!("cannot write to {}: {error}", folder.display()))
             .hint("name a new or empty folder that you can write to; --force writes to a folder that contains files")

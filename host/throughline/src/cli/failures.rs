@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::error::CommandError;
 use super::events;
-use super::memory::{self, Scope};
 use super::output::{self, BOLD, DIM, GREEN, RED};
+use super::scope::{self, Scope};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store as store;
@@ -84,7 +84,7 @@ impl<'a> FailureEntry<'a> {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
-    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
+    let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let id = project.as_ref().map(|project| project.id.as_str());
     let found = store.failures(id, session.as_deref(), arguments.open, arguments.limit)?;
     if arguments.json {

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::error::CommandError;
 use super::events::{self, Table, When};
-use super::memory::{self, Scope};
 use super::output::{self, DIM, RED};
+use super::scope::{self, Scope};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{EventFilter, FileUse, OBSERVATION};
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
     let id = project.as_ref().map(|project| project.id.clone());
-    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
+    let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     // The root of the project includes everything.
     let path = arguments.path.as_deref().map(|path| events::file_of(project.as_ref(), path)).filter(|it| !it.is_empty());
     if let Some(path) = path {

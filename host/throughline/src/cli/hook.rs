@@ -13,6 +13,7 @@ use throughline_agents::protocol::fields::MAX_INPUT_BYTES;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, duplicate_hooks};
 use throughline_agents::settings;
+use throughline_agents::settings::agents::{end_limit, project_variable};
 use throughline_engine::hooks;
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
@@ -99,23 +100,13 @@ fn is_registered_elsewhere(paths: &Paths, event: &str) -> bool {
 /// Returns the folder in which the agent was started, from the agent's own variable. Variables of other agents do not
 /// count, because one agent can be started by another.
 fn project_folder(agent: Agent) -> Option<PathBuf> {
-    let variable = match agent {
-        Agent::ClaudeCode => "CLAUDE_PROJECT_DIR",
-        Agent::Gemini => "GEMINI_PROJECT_DIR",
-        Agent::Droid => "FACTORY_PROJECT_DIR",
-        // These agents pass the folder in the payload, or not at all.
-        Agent::Codex | Agent::Cursor | Agent::Copilot => return None,
-    };
-    std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    std::env::var_os(project_variable(agent)?).map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
 /// Returns how long the agent waits, if it has a limit that no setting changes.
 fn agent_timeout(event: &Event) -> Duration {
-    match (event.agent, &event.moment) {
-        // Codex waits for 3 s. The rest is read in the background, or at the next start.
-        (Agent::Codex, Moment::End { .. }) => Duration::from_millis(2_500),
-        _ => HARD_LIMIT,
-    }
+    let limit = if matches!(event.moment, Moment::End { .. }) { end_limit(event.agent) } else { None };
+    limit.unwrap_or(HARD_LIMIT)
 }
 
 /// The arguments of the hook.

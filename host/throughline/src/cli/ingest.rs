@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
@@ -36,7 +37,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let (sources, failed) = find(&runtime, &arguments.paths)?;
     let started = Instant::now();
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;

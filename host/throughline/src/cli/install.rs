@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, BOLD};
+use super::scope;
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Change, SettingsError, agents};
@@ -175,7 +177,7 @@ impl From<SettingsError> for CommandError {
 
 pub(super) fn install(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let agent = arguments.agent;
-    if super::NAMESPACE_OPTION.get().is_some() {
+    if environment::has_namespace_option() {
         return Err(CommandError::new("the namespace of a hook is that of the agent that calls it").hint(
             "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment or under `env` in its settings",
         ));
@@ -184,7 +186,7 @@ pub(super) fn install(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         return Err(CommandError::new(format!("the plugin is for Claude Code, not for {}", agents::title(agent)))
             .hint("leave out --plugin to register the hooks"));
     }
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
     let files = arguments.settings.files(agent, &runtime)?;
@@ -283,7 +285,7 @@ fn runs_claude_hooks(agent: Agent, runtime: &Runtime) -> bool {
 
 pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, CommandError> {
     // A damaged configuration must not prevent uninstalling.
-    let runtime = Runtime::with(super::paths()?, config::Config::default(), Managed::default());
+    let runtime = Runtime::with(environment::paths()?, config::Config::default(), Managed::default());
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
     let mut changes = Vec::new();
@@ -354,7 +356,7 @@ impl SettingsScope {
     fn files(&self, agent: Agent, runtime: &Runtime) -> Result<Vec<PathBuf>, CommandError> {
         let folder = match self.scope {
             Scope::User => PathBuf::new(),
-            Scope::Project | Scope::Local => super::memory::folder(None)?,
+            Scope::Project | Scope::Local => scope::folder(None)?,
         };
         let files = agents::files(agent, self.scope.into(), &runtime.paths, &folder);
         if files.is_empty() {

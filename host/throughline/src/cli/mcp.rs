@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::environment;
 use super::error::CommandError;
 use crate::mcp;
 
@@ -15,6 +16,6 @@ use crate::mcp;
 pub(super) struct Arguments {}
 
 pub(super) fn run(_: &Arguments) -> Result<ExitCode, CommandError> {
-    mcp::serve(super::paths()?)?;
+    mcp::serve(environment::paths()?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,8 +6,10 @@ mod backup;
 mod completions;
 mod config;
 mod context;
+mod copies;
 mod demo;
 mod doctor;
+mod environment;
 mod error;
 mod events;
 mod export;
@@ -35,6 +37,7 @@ mod renamed;
 mod restore;
 #[cfg(test)]
 mod schemas;
+mod scope;
 mod scrub;
 mod session;
 mod suggest;
@@ -43,24 +46,14 @@ mod verify;
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::time::Duration;
 
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 use error::CommandError;
-use output::DIM;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks;
-use throughline_engine::runtime::Runtime;
 use throughline_platform::namespace::{self, InvalidNamespaceName};
-use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
-use throughline_store::{self as store, Access, Store, StoreError};
-
-/// The namespace given with `--namespace`.
-static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -193,11 +186,10 @@ fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
         if let Err(bad) = namespace::validate_name(&name) {
             return CommandError::new(bad).hint(InvalidNamespaceName::HINT).report();
         }
-        // This is the only place that sets the namespace, and nothing has read it yet.
-        let _ = NAMESPACE_OPTION.set(name);
+        environment::set_namespace(name);
     }
     let result = dispatch(cli.command);
-    if let Ok(paths) = paths() {
+    if let Ok(paths) = environment::paths() {
         drop(hooks::spawn::checkpoint_wal(&paths));
     }
     result.unwrap_or_else(|error| error.report())
@@ -252,50 +244,6 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => completions::man(&arguments),
     }
-}
-
-/// Returns the folders of this machine, in the namespace that was asked for.
-fn paths() -> Result<Paths, CommandError> {
-    let paths = Paths::from_env().map_err(|unknown| match unknown {
-        PathsError::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
-        PathsError::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(InvalidNamespaceName::HINT),
-    })?;
-    Ok(match NAMESPACE_OPTION.get() {
-        Some(name) => paths.in_namespace(Some(name)),
-        None => paths,
-    })
-}
-
-/// Returns the paths, configuration and policies that commands work with.
-fn runtime() -> Result<Runtime, CommandError> {
-    runtime_of(paths()?).map_err(|error| {
-        CommandError::new(error).hint(
-            "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
-             explains them",
-        )
-    })
-}
-
-/// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
-fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Ok(Runtime::new(paths)?.for_command(|runtime| upgrade_database(&runtime.paths.database())))
-}
-
-/// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories
-/// take half a minute, so the person who waits gets a message.
-fn upgrade_database(database: &Path) -> Result<(), StoreError> {
-    /// How long to wait for another process that writes: longer than the slowest upgrade.
-    const BUSY_TIMEOUT: Duration = Duration::from_mins(15);
-    if !store::needs_long_migration(database) {
-        return Ok(());
-    }
-    // Ignore the error of a closed stderr: nobody is reading.
-    let _ = writeln!(
-        anstream::stderr().lock(),
-        "{DIM}{} is from an older version; upgrading it first{DIM:#}",
-        output::clean_line(&database.to_string_lossy())
-    );
-    Store::open(database, Access::Existing, BUSY_TIMEOUT).map(drop)
 }
 
 #[cfg(test)]

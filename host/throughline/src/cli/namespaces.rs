@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, BOLD};
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
@@ -32,7 +33,7 @@ pub(super) struct NamespaceEntry {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let paths = super::paths()?;
+    let paths = environment::paths()?;
     let names = namespace::list_namespaces(&paths).map_err(|error| {
         CommandError::new(format!("cannot list the namespaces in {}: {error}", paths.default_namespace_data().display()))
             .hint("check the owner and mode of that folder")
@@ -40,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut namespaces = Vec::new();
     for name in std::iter::once(None).chain(names.into_iter().map(Some)) {
         let paths_inside = paths.clone().in_namespace(name.as_deref());
-        let runtime = super::runtime_of(paths_inside).map_err(CommandError::new)?;
+        let runtime = environment::runtime_of(paths_inside).map_err(CommandError::new)?;
         let stats = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
             Ok(store) => store.stats(None)?,
             Err(StoreError::Missing(_)) => throughline_store::Stats::default(),

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
+use super::scope;
 use throughline_model::project::Project;
 use throughline_platform::paths;
 use throughline_privacy::intervals::{self, Interval, Intervals};
-
-/// The longest identifier of a session, bytes.
-const MAX_SESSION_ID: usize = 128;
 
 /// Stop remembering a project or session until `resume`
 ///
@@ -67,25 +66,16 @@ pub(super) struct Resumed {
 impl Scope {
     fn interval(&self, now: u64) -> Result<Interval, CommandError> {
         if let Some(session) = &self.session {
-            check_session(session)?;
+            scope::check_session(session)?;
             return Ok(Interval { session: Some(session.clone()), from: now, ..Interval::default() });
         }
-        let project = Project::discover(&super::memory::folder(self.project.as_deref())?);
+        let project = Project::discover(&scope::folder(self.project.as_deref())?);
         Ok(Interval { project: Some(project.id), root: Some(project.root), from: now, ..Interval::default() })
     }
 }
 
-/// Refuses what cannot be the identifier of a session.
-pub(super) fn check_session(session: &str) -> Result<(), CommandError> {
-    if session.trim().is_empty() || session.len() > MAX_SESSION_ID {
-        return Err(CommandError::new("that is not the identifier of a session")
-            .hint("the identifier is the name of the transcript without .jsonl; `throughline session list` shows it"));
-    }
-    Ok(())
-}
-
 pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let interval = arguments.scope.interval(runtime.now)?;
     let name = name(&interval, &runtime.paths.home);
     let begun =
@@ -101,7 +91,7 @@ pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError
 }
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let wanted = arguments.scope.interval(runtime.now)?;
     let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
     let is_paused = runtime.intervals.paused().any(is_wanted);

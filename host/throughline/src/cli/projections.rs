@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
-use super::memory::Scope;
 use super::output;
+use super::scope::{self, Scope};
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::projection::{self, WrittenFile};
 use throughline_platform::paths;
@@ -42,10 +43,10 @@ pub(super) struct WrittenFiles {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let mut settings = runtime.config.projections.clone();
     if let Some(folder) = &arguments.folder {
-        settings.folder = Some(super::memory::folder(Some(folder))?);
+        settings.folder = Some(scope::folder(Some(folder))?);
     }
     if !projection::are_configured(&settings) {
         return Err(CommandError::new("no folder is set")

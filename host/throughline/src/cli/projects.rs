@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use super::pager;
@@ -57,7 +58,7 @@ impl ProjectEntry {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let known = store.known_projects(arguments.limit)?;
     if arguments.json {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output;
 use throughline_engine::backup::{self, BackupError, StagedBackup};
@@ -48,7 +49,7 @@ pub(super) struct Restored<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let shown = arguments.file.display();
     let staged =
         backup::stage(&runtime.paths, &arguments.file).map_err(|error| match error.downcast_ref::<BackupError>() {

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::copies;
+use super::environment;
 use super::error::CommandError;
 use super::output;
+use super::scope;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::memory::deletion;
 use throughline_engine::runtime::Runtime;
@@ -71,7 +74,7 @@ pub(super) struct RedactionReport {
 }
 
 pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let mut store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     // Otherwise what is still in a journal would be stored unredacted later.
     hooks::store_all_journals(&runtime, &mut store)?;
@@ -86,7 +89,7 @@ pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError
         })?;
     }
     if !arguments.dry_run {
-        super::memory::warn_of_copies(store.path())?;
+        copies::warn_of_copies(store.path())?;
         hooks::synthesized_transcript::scrub(&runtime)?;
         deletion::clear_free_space(&store, "redacted")?;
         deletion::rewrite_projections(&runtime, &store, &store.all_projects()?)?;
@@ -108,8 +111,8 @@ pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError
 }
 
 pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
-    let folder = super::memory::folder(arguments.project.as_deref())?;
+    let runtime = environment::runtime()?;
+    let folder = scope::folder(arguments.project.as_deref())?;
     let root = Project::discover(&folder).root;
     runtime.secrets.add_env_files(&root, &folder);
     let mut bytes = Vec::new();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::error::CommandError;
 use super::events::{self, Table, When};
-use super::memory::{self, Scope};
+use super::scope::{self, Scope};
 use super::{output, pager};
 use throughline_engine::runtime::Runtime;
 use throughline_store::{EventFilter, Store, StoredEvent};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
     let project = arguments.scope.project()?;
-    let session = arguments.session.as_deref().map(|id| memory::resolve_session(&store, id)).transpose()?;
+    let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
         session,

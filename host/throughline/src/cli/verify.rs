@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::environment;
 use super::error::CommandError;
 use super::output::{self, GREEN};
 use throughline_engine::backup;
@@ -23,7 +24,7 @@ pub(super) struct Arguments {
     /// Repair what can be repaired, after copying the database to a file beside it
     #[arg(long)]
     repair: bool,
-    /// Print an object: sound, faults (check, place, count, what, mend), gone, and with `--repair` kept (the copy) and
+    /// Print an object: sound, faults (check, place, count, what, repair), gone, and with `--repair` kept (the copy) and
     /// left (the faults that are left)
     #[arg(long)]
     json: bool,
@@ -43,10 +44,10 @@ pub(super) struct Verified<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = environment::runtime()?;
     let mut store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT).map_err(open_error)?;
     let findings = verify::verify(&runtime, &store)?;
-    let is_repairable = findings.faults.iter().any(|fault| fault.mend.is_some());
+    let is_repairable = findings.faults.iter().any(|fault| fault.repair.is_some());
     let repaired =
         if arguments.repair && is_repairable { Some(verify::repair(&runtime, &mut store, &findings)?) } else { None };
     let left = repaired.as_ref().map_or(&findings, |repaired| &repaired.left);
@@ -66,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     }
     let failure =
         CommandError::new(if repaired.is_some() { "some errors could not be repaired" } else { "the database has errors" });
-    Err(if left.faults.iter().any(|fault| fault.mend.is_none()) {
+    Err(if left.faults.iter().any(|fault| fault.repair.is_none()) {
         failure.hint(
             "restore a backup with `throughline restore`; without one, move the database away and run `throughline ingest`",
         )
@@ -107,7 +108,7 @@ fn print(findings: &Findings, repaired: Option<&RepairResult>, is_repair: bool) 
 }
 
 fn print_fault(out: &mut impl Write, fault: &StoreFault, is_repair: bool) -> Result<(), CommandError> {
-    let repair = match (fault.mend, is_repair) {
+    let repair = match (fault.repair, is_repair) {
         (Some(repair), true) => repair.to_owned(),
         (Some(repair), false) => format!("--repair {repair}"),
         (None, _) => "cannot be repaired".to_owned(),

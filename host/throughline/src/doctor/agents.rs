@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::finding::{Finding, Status};
 use super::hooks::{self, CheckedAgent, SettingsFile};
-use super::{Finding, Status};
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Registration, Scope, agents};
 use throughline_platform::paths::{self, Paths};

@@ -1,7 +1,7 @@
 //! Checks which embedding provider is used, and whether its requirements are met. No provider is contacted, because
 //! that would take time and might cost money.
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_embedding::process::PROGRAM;
 use throughline_embedding::{Embedder, Provider, Settings};
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Status, plugin};
+use super::finding::{Finding, Status};
+use super::plugin;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::{self, Profile, Registration, Scope};
 use throughline_platform::paths::{self, Paths};

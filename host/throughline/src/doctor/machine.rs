@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::{self, Paths};

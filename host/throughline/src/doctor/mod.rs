@@ -3,6 +3,7 @@
 
 mod agents;
 mod embedding;
+mod finding;
 mod hooks;
 mod machine;
 mod other_systems;
@@ -16,53 +17,10 @@ mod test_run;
 
 use std::path::Path;
 
-use serde::Serialize;
-
+pub(crate) use finding::{Finding, Status};
 use throughline_engine::config::Config;
 use throughline_engine::runtime;
 use throughline_platform::paths::Paths;
-
-/// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    /// Works.
-    Ok,
-    /// Works, but the user should know something.
-    Warn,
-    /// Does not work.
-    Fail,
-}
-
-/// The finding of a check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Finding {
-    /// The check: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`,
-    /// `policies`, `privacy`, `projections`, `embedding`, `hooks`, `agents`, `plugin`, `others`, `transcripts`, `log`.
-    pub check: &'static str,
-    /// The result.
-    pub status: Status,
-    /// What was found.
-    pub message: String,
-    /// How to repair it.
-    pub hint: Option<String>,
-}
-
-impl Finding {
-    fn ok(check: &'static str, message: impl Into<String>) -> Self {
-        Self { check, status: Status::Ok, message: message.into(), hint: None }
-    }
-
-    fn warn(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { check, status: Status::Warn, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    fn fail(check: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { check, status: Status::Fail, message: message.into(), hint: Some(hint.into()) }
-    }
-}
 
 /// Runs all checks for a user who works in `folder`. They are in the order in which they depend on each other.
 pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_agents::settings::{self, Scope};
 use throughline_platform::paths::{self, Paths};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Finding;
+use super::finding::Finding;
 use super::hooks::SettingsFile;
 use throughline_agents::plugin;
 use throughline_agents::settings::{self, Plugin};

@@ -1,6 +1,6 @@
 //! Checks privacy settings: what is paused, and redaction rules that cannot be read.
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;

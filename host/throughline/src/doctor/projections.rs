@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_engine::projection;
 use throughline_model::project::Project;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_engine::ingest;
 use throughline_model::cursor::Cursor;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_embedding::target_model::TargetModel;
 use throughline_engine::config::Config;
 use throughline_engine::runtime::Runtime;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::Finding;
+use super::finding::Finding;
 use throughline_engine::config::Config;
 use throughline_engine::hooks::trial::Trial;
 use throughline_platform::paths::{self, Paths};

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::TranslatedLines;
+use super::lines::TranslatedLines;
 use crate::protocol::codex::outcome;
 use crate::protocol::patch::{self, MAX_FILES};
 use crate::protocol::tool_mapping::{self, Outcome, part};

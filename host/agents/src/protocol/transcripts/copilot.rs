@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::TranslatedLines;
+use super::lines::TranslatedLines;
 use crate::protocol::copilot::said_by;
 use crate::protocol::tool_mapping::{self, Outcome};
 

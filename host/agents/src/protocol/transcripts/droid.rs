@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TranslatedLines, use_blocks};
+use super::lines::{TranslatedLines, use_blocks};
 
 pub(super) fn translate_line(line: &Value, out: &mut TranslatedLines<'_>) {
     out.at(&line["timestamp"]);

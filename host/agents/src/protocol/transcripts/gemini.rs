@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::TranslatedLines;
+use super::lines::TranslatedLines;
 use crate::protocol::gemini::{said_by, without_context};
 use crate::protocol::tool_mapping::{self, Outcome};
 

@@ -7,8 +7,22 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::database::{Database, Row as Record, RowTime as _};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{Line, title_of};
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "claude-mem",
+    about: "Schema 23 and similar ones",
+    places: &["~/.claude-mem/claude-mem.db"],
+    locations: &[DefaultLocation { root: Root::Home, folder: ".claude-mem", files: &["claude-mem.db"] }],
+    instead: &[],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
 
 const SESSIONS: &str = "sdk_sessions";
 const OBSERVATIONS: &str = "observations";
@@ -28,7 +42,7 @@ const SUMMARY_COLUMNS: [(&str, &str); 6] = [
 /// The agent's session identifiers and their projects, by both identifiers that claude-mem has for a session.
 type Sessions = HashMap<String, (String, Option<String>)>;
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let database = match Database::open(source) {
         Ok(database) => database,
         Err(why) => {

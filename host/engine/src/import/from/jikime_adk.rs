@@ -10,12 +10,28 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use super::database::{Database, Row as Record, RowTime as _};
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::markdown::{self, Section};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, enclosing_project, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
 use throughline_model::digest::sha256_parts;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "jikime-adk",
+    about: "The memory of jikime-adk 0.5 to 0.9.2",
+    places: &[".jikime/memory/ in this and all known projects"],
+    locations: &[DefaultLocation { root: Root::Project, folder: ".jikime/memory", files: &["memory.db"] }],
+    // If the database is gone, the files beside it are still found.
+    instead: &["MEMORY.md", "*-*-*.md"],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
 
 /// The longest line about a tool call, characters.
 const MAX_USE_CHARS: usize = 300;
@@ -24,7 +40,7 @@ const MAX_USE_CHARS: usize = 300;
 const HEADINGS: [(&str, &str); 4] =
     [("error fix", "error_fix"), ("session summary", "session_summary"), ("decision", "decision"), ("learning", "learning")];
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let project = enclosing_project(source, ".jikime");
     let mut contents = HashSet::new();
     if source.is_file() {
@@ -293,7 +309,7 @@ fn sections(file: &Path, sink: &mut Sink<'_>, project: Option<&str>, contents: &
             continue;
         }
         let line = Line {
-            id: Some(format!("{name}:{}", super::short_hash(&[&section.heading, content]))),
+            id: Some(format!("{name}:{}", short_hash(&[&section.heading, content]))),
             project: sink.folder(project.map(str::to_owned)),
             kind: kind.into(),
             title: title_of(content),

@@ -8,10 +8,29 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::database::{Database, Row as Record, RowTime as _};
+use super::input::read_text;
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use super::turns::{Entry, Role, Turn, Turns};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE, read_text};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "jikime-mem",
+    about: "All versions up to 1.5.4",
+    places: &["~/.jikime-mem/jikime-mem.db", "~/.jikime-mem/projects/*/jikime-mem.db"],
+    locations: &[DefaultLocation {
+        root: Root::Home,
+        folder: ".jikime-mem",
+        files: &["jikime-mem.db", "projects/*/jikime-mem.db", "prisma/jikime-mem.db"],
+    }],
+    instead: &[],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
 
 /// The largest `projects.json` that is read, bytes.
 const MAX_PROJECTS_FILE_BYTES: u64 = 16 << 20;
@@ -28,7 +47,7 @@ struct Session {
     started: Option<Timestamp>,
 }
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let database = match Database::open(source) {
         Ok(database) => database,
         Err(why) => {

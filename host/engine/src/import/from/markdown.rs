@@ -6,9 +6,24 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, read_text, short_hash};
+use super::input::{MAX_FILE_BYTES, read_text, short_hash};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::System;
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "markdown",
+    about: "Files with or without YAML front matter",
+    places: &[],
+    locations: &[],
+    instead: &[],
+    takes_all_markdown: true,
+    has_own_project: false,
+    read,
+};
 
 /// A file longer than this, in bytes, is split at its headings: more than a page of text is about more than one thing.
 const LONG: usize = 8 << 10;
@@ -27,7 +42,7 @@ pub(super) struct Section {
     pub(super) line: usize,
 }
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let project = sink.fallback.clone();
     file(source, &source.to_string_lossy(), project, "learning", sink)
 }

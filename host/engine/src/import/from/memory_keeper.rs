@@ -6,15 +6,41 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::markdown;
-use super::{MAX_FILE_BYTES, Row, Sink, TURN, TURN_IMPORTANCE, enclosing_project, read_text, short_hash};
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "memory-keeper",
+    about: "Version 3, and Crabshell",
+    places: &["~/.claude/memory-keeper/", ".crabshell/memory/ in this and all known projects"],
+    locations: &[
+        DefaultLocation {
+            root: Root::Agent,
+            folder: "memory-keeper",
+            files: &["memory.md", "sessions/*", "projects/*/memory.md", "projects/*/sessions/*"],
+        },
+        DefaultLocation {
+            root: Root::Project,
+            folder: ".crabshell/memory",
+            files: &["project.md", "logbook.md", "logbook_*.md", "*.summary.json", "sessions/*"],
+        },
+    ],
+    instead: &[],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
 
 /// The deepest heading level at which a file is split.
 const DEEPEST: usize = 2;
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let name = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let project = match enclosing_project(source, ".crabshell") {
         Some(folder) => sink.folder(Some(folder)),

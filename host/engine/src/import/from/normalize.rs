@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::System;
+use super::system::System;
 use crate::import::line::{self, Line, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS, MAX_TYPE_BYTES};
 use throughline_model::digest::{hex, sha256_parts};
 
@@ -17,12 +17,12 @@ pub(super) const TURN_IMPORTANCE: f32 = 0.1;
 const MAX_TURN_TITLE: usize = 160;
 
 /// Normalizes a line of any system.
-pub(super) fn normalize_line(line: &mut Line, system: System) {
+pub(super) fn normalize_line(line: &mut Line, system: &System) {
     let short = |text: &str, most: usize| {
         if text.len() <= most { text.to_owned() } else { hex(&sha256_parts(&[text])[..16]) }
     };
     // Project names may be long or strange. They are left alone, since only folders and plain names get this far.
-    line.id = line.id.take().map(|id| format!("{}:{}", system.name(), short(&id, MAX_ID_BYTES / 2)));
+    line.id = line.id.take().map(|id| format!("{}:{}", system.name, short(&id, MAX_ID_BYTES / 2)));
     line.session = short(line.session.trim(), MAX_ID_BYTES);
     let title = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
     let most = if line.kind == TURN { MAX_TURN_TITLE } else { MAX_TITLE_CHARS };

@@ -7,11 +7,26 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Result;
 
 use super::database::{Database, RowTime as _};
-use super::{Row, Sink, TURN, TURN_IMPORTANCE, markdown};
+use super::markdown;
+use super::normalize::{TURN, TURN_IMPORTANCE};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{Line, title_of};
 use throughline_model::contract::Timestamp;
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "openclaw",
+    about: "The index of its Markdown memory, and the Markdown files if they exist",
+    places: &["~/.openclaw/*.sqlite and ~/.openclaw/memory/*.sqlite"],
+    locations: &[DefaultLocation { root: Root::Home, folder: ".openclaw", files: &["*.sqlite", "memory/*.sqlite"] }],
+    instead: &[],
+    takes_all_markdown: false,
+    has_own_project: true,
+    read,
+};
+
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let database = match Database::open(source) {
         Ok(database) => database,
         Err(why) => {

@@ -6,9 +6,27 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{MAX_FILE_BYTES, Row, Sink, enclosing_project, read_text, short_hash};
+use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
+use super::sink::{Row, Sink};
+use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{self, Line, title_of};
 use throughline_model::contract::Timestamp;
+
+/// The system as commands see it.
+pub(super) static SYSTEM: System = System {
+    name: "session-context",
+    about: "`.claude/session-context.json`, version 2",
+    places: &[".claude/session-context.json in this and all known projects"],
+    locations: &[DefaultLocation {
+        root: Root::Project,
+        folder: ".claude",
+        files: &["session-context.json", "session-context.json.bak"],
+    }],
+    instead: &[],
+    takes_all_markdown: false,
+    has_own_project: false,
+    read,
+};
 
 /// The parts of the summary: their JSON pointers, and their labels in English and Korean.
 const SUMMARY_PARTS: [(&str, &str, &str); 6] = [
@@ -20,7 +38,7 @@ const SUMMARY_PARTS: [(&str, &str, &str); 6] = [
     ("/state/errors", "Errors", "오류"),
 ];
 
-pub(super) fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
+fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let (text, modified) = match read_text(source, MAX_FILE_BYTES) {
         Ok(read) => read,
         Err(reason) => {

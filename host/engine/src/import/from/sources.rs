@@ -3,69 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::System;
+use super::system::{DefaultLocation, Root, System};
 use throughline_platform::paths::Paths;
-
-/// A place where one kind of file of a system usually lies.
-struct DefaultLocation {
-    /// Whether the folder is below the user's home, the agent's folder, or each project.
-    root: Root,
-    /// The folder below the root.
-    folder: &'static str,
-    /// The files in the folder; `*` stands for any part of a name.
-    files: &'static [&'static str],
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Root {
-    Home,
-    Agent,
-    Project,
-}
-
-const fn usual(root: Root, folder: &'static str, files: &'static [&'static str]) -> DefaultLocation {
-    DefaultLocation { root, folder, files }
-}
-
-impl System {
-    fn default_locations(self) -> &'static [DefaultLocation] {
-        match self {
-            Self::JikimeMem => {
-                const {
-                    &[usual(
-                        Root::Home,
-                        ".jikime-mem",
-                        &["jikime-mem.db", "projects/*/jikime-mem.db", "prisma/jikime-mem.db"],
-                    )]
-                }
-            }
-            // If the database is gone, the files beside it are still found.
-            Self::JikimeAdk => const { &[usual(Root::Project, ".jikime/memory", &["memory.db"])] },
-            Self::ClaudeMem => const { &[usual(Root::Home, ".claude-mem", &["claude-mem.db"])] },
-            Self::OpenClaw => const { &[usual(Root::Home, ".openclaw", &["*.sqlite", "memory/*.sqlite"])] },
-            Self::MemoryKeeper => {
-                const {
-                    &[
-                        usual(
-                            Root::Agent,
-                            "memory-keeper",
-                            &["memory.md", "sessions/*", "projects/*/memory.md", "projects/*/sessions/*"],
-                        ),
-                        usual(
-                            Root::Project,
-                            ".crabshell/memory",
-                            &["project.md", "logbook.md", "logbook_*.md", "*.summary.json", "sessions/*"],
-                        ),
-                    ]
-                }
-            }
-            Self::SessionContext => {
-                const { &[usual(Root::Project, ".claude", &["session-context.json", "session-context.json.bak"])] }
-            }
-            Self::Markdown => &[],
-        }
-    }
-}
 
 /// The error if nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,18 +13,10 @@ pub struct NothingFound {
     pub places: Vec<PathBuf>,
 }
 
-/// Returns the project of rows that name none; `None` for the project of the current folder.
-pub(super) fn fallback_project(system: System) -> Option<String> {
-    match system {
-        System::Markdown | System::SessionContext => None,
-        system => Some(system.name().to_owned()),
-    }
-}
-
 /// Returns the files to read: those of the named place, or of the usual places. `projects` are the project folders to
 /// search.
 pub fn find(
-    system: System,
+    system: &System,
     named: Option<&Path>,
     paths: &Paths,
     projects: &[PathBuf],
@@ -96,17 +27,17 @@ pub fn find(
         looked.push(named.to_path_buf());
         if named.is_file() {
             found.push(named.to_path_buf());
-        } else if system == System::Markdown {
+        } else if system.takes_all_markdown {
             markdown(named, &mut found);
         } else {
-            for usual in system.default_locations() {
+            for usual in system.locations {
                 for folder in [named.to_path_buf(), named.join(usual.folder)] {
                     find_in(system, usual, &folder, &mut found);
                 }
             }
         }
     } else {
-        for usual in system.default_locations() {
+        for usual in system.locations {
             let roots = match usual.root {
                 Root::Home => std::slice::from_ref(&paths.home),
                 Root::Agent => std::slice::from_ref(&paths.claude),
@@ -124,19 +55,19 @@ pub fn find(
     if found.is_empty() { Err(NothingFound { places: looked }) } else { Ok(found) }
 }
 
-fn find_in(system: System, usual: &DefaultLocation, folder: &Path, found: &mut Vec<PathBuf>) {
+fn find_in(system: &System, usual: &DefaultLocation, folder: &Path, found: &mut Vec<PathBuf>) {
     let before = found.len();
     for file in usual.files {
         expand(folder, file, found);
     }
-    let mut beside = Vec::new();
-    if system == System::JikimeAdk && found.len() == before {
-        for file in ["MEMORY.md", "*-*-*.md"] {
+    if found.len() == before {
+        let mut beside = Vec::new();
+        for file in system.instead {
             expand(folder, file, &mut beside);
         }
-    }
-    if !beside.is_empty() {
-        found.push(folder.to_path_buf());
+        if !beside.is_empty() {
+            found.push(folder.to_path_buf());
+        }
     }
 }
 

@@ -82,6 +82,12 @@ fn print(report: &ImportReport, took: Duration) -> Result<(), CommandError> {
         output::bytes(report.bytes),
         took.as_secs_f64()
     )?;
-    super::print_counts(&mut out, report.memories, report.seen_again + report.known, report.forgotten, report.left_out)?;
+    super::counts::print_counts(
+        &mut out,
+        report.memories,
+        report.seen_again + report.known,
+        report.forgotten,
+        report.left_out,
+    )?;
     Ok(out.flush()?)
 }

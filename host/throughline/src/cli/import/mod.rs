@@ -1,5 +1,6 @@
 //! `throughline import`: imports memories from another memory system, or from a file of JSON lines.
 
+mod counts;
 mod lines;
 
 use std::io::{self, Write};
@@ -7,9 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::environment;
 use super::error::CommandError;
-use super::memory;
 use super::output::{self, BOLD, DIM};
+use super::scope;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::import::from::{self, NothingFound, PartReport, System, SystemReport};
 use throughline_engine::runtime::Runtime;
@@ -37,15 +41,7 @@ required; unknown fields are ignored.
   importance   0 to 1; by default 0.5
 
 Where each SYSTEM is looked for if no FILE is given:
-  jikime-mem       ~/.jikime-mem/jikime-mem.db
-                   ~/.jikime-mem/projects/*/jikime-mem.db
-  jikime-adk       .jikime/memory/ in this and all known projects
-  claude-mem       ~/.claude-mem/claude-mem.db
-  openclaw         ~/.openclaw/*.sqlite and ~/.openclaw/memory/*.sqlite
-  memory-keeper    ~/.claude/memory-keeper/
-                   .crabshell/memory/ in this and all known projects
-  session-context  .claude/session-context.json in this and all known projects
-  markdown, jsonl  nowhere: name a file, or for markdown a folder
+{places}  markdown, jsonl  nowhere: name a file, or for markdown a folder
 
 What the rows of a SYSTEM become:
   prompts and answers  together one memory of type turn, which searches
@@ -57,6 +53,15 @@ What the rows of a SYSTEM become:
 If the project of a row is only a name, as in claude-mem, the row goes to the
 known project whose folder has that name. If there is no such project, or more
 than one, it goes to a project of that name (`search --project NAME`).";
+
+/// Returns the last part of the long help.
+fn details() -> String {
+    let lines = from::ALL.into_iter().flat_map(|system| {
+        let names = std::iter::once(system.name).chain(std::iter::repeat(""));
+        names.zip(system.places).map(|(name, place)| format!("  {name:<15}  {place}\n"))
+    });
+    DETAILS.replace("{places}", &lines.collect::<String>())
+}
 
 /// The most places to name if nothing was found.
 const MAX_PLACES_NAMED: usize = 8;
@@ -70,13 +75,13 @@ const MAX_PLACES_NAMED: usize = 8;
 /// Secrets are redacted first, as always. You can stop an import at any time and repeat it: nothing is stored twice. A
 /// line or row that cannot be read is reported, and the rest is imported; the exit code is then 1.
 #[derive(clap::Args)]
-#[command(after_long_help = DETAILS)]
+#[command(after_long_help = details())]
 pub(super) struct Arguments {
     /// A file of JSON lines or `-`; with --from, the system's database, file or folder
     #[arg(value_name = "FILE", required_unless_present = "from")]
     file: Option<PathBuf>,
     /// The memory system to import from
-    #[arg(long, value_enum, value_name = "SYSTEM")]
+    #[arg(long, value_parser = source_parser(), value_name = "SYSTEM")]
     from: Option<Source>,
     /// The project of memories that name none, by the path of its folder; by default the current one
     #[arg(long, value_name = "DIR")]
@@ -94,24 +99,20 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+/// A value of `--from`.
+#[derive(Clone, Copy)]
 enum Source {
-    /// All versions up to 1.5.4
-    JikimeMem,
-    /// The memory of jikime-adk 0.5 to 0.9.2
-    JikimeAdk,
-    /// Schema 23 and similar ones
-    ClaudeMem,
-    /// The index of its Markdown memory, and the Markdown files if they exist
-    Openclaw,
-    /// Version 3, and Crabshell
-    MemoryKeeper,
-    /// `.claude/session-context.json`, version 2
-    SessionContext,
-    /// Files with or without YAML front matter
-    Markdown,
-    /// The same as without --from
-    Jsonl,
+    System(&'static System),
+    JsonLines,
+}
+
+/// Returns the parser of `--from`. The help and the error of an unknown name list all systems.
+fn source_parser() -> impl TypedValueParser<Value = Source> {
+    const JSON_LINES: &str = "jsonl";
+    let system = |system: &&'static System| PossibleValue::new(system.name).help(system.about);
+    let json_lines = PossibleValue::new(JSON_LINES).help("The same as without --from");
+    PossibleValuesParser::new(from::ALL.iter().map(system).chain([json_lines]))
+        .map(|name| from::ALL.into_iter().find(|system| system.name == name).map_or(Source::JsonLines, Source::System))
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -120,26 +121,10 @@ enum Format {
     Jsonl,
 }
 
-impl Source {
-    /// Returns the system; none for JSON lines.
-    fn system(self) -> Option<System> {
-        Some(match self {
-            Self::JikimeMem => System::JikimeMem,
-            Self::JikimeAdk => System::JikimeAdk,
-            Self::ClaudeMem => System::ClaudeMem,
-            Self::Openclaw => System::OpenClaw,
-            Self::MemoryKeeper => System::MemoryKeeper,
-            Self::SessionContext => System::SessionContext,
-            Self::Markdown => System::Markdown,
-            Self::Jsonl => return None,
-        })
-    }
-}
-
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
-    let Some(system) = arguments.from.and_then(Source::system) else { return import_lines(&runtime, arguments) };
-    let default = arguments.project.as_deref().map(|folder| memory::folder(Some(folder))).transpose()?;
+    let runtime = environment::runtime()?;
+    let Some(Source::System(system)) = arguments.from else { return import_lines(&runtime, arguments) };
+    let default = arguments.project.as_deref().map(|folder| scope::folder(Some(folder))).transpose()?;
     // The database is only created if there is something to store.
     let mut store = existing(&runtime)?;
     let sources = sources(&runtime, store.as_ref(), system, arguments)?;
@@ -176,7 +161,7 @@ fn import_lines(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
         return Err(CommandError::new("JSON lines cannot be imported with --dry-run")
             .hint("to try an import, use another folder: THROUGHLINE_HOME=DIR throughline import …"));
     }
-    let default = memory::folder(arguments.project.as_deref())?;
+    let default = scope::folder(arguments.project.as_deref())?;
     lines::run(runtime, file, &default, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -193,7 +178,7 @@ fn existing(runtime: &Runtime) -> Result<Option<Store>, CommandError> {
 fn sources(
     runtime: &Runtime,
     store: Option<&Store>,
-    system: System,
+    system: &System,
     arguments: &Arguments,
 ) -> Result<Vec<PathBuf>, CommandError> {
     let paths = &runtime.paths;
@@ -202,10 +187,10 @@ fn sources(
         return Err(CommandError::new(format!("{} does not exist", path.display()))
             .hint("name the database, file or folder; without FILE the usual places are searched"));
     }
-    if named.is_none() && system == System::Markdown {
-        return Err(CommandError::new("Markdown has no usual place").hint("name a file or a folder"));
+    if named.is_none() && system.places.is_empty() {
+        return Err(CommandError::new(format!("{} has no usual place", system.name)).hint("name a file or a folder"));
     }
-    let here = memory::folder(arguments.project.as_deref())?;
+    let here = scope::folder(arguments.project.as_deref())?;
     let mut projects = vec![here.clone(), Project::discover(&here).root];
     if let Some(store) = store {
         projects.extend(store.all_projects()?.into_iter().map(|project| project.root).filter(|root| root.is_absolute()));
@@ -217,7 +202,7 @@ fn sources(
         shown.truncate(MAX_PLACES_NAMED);
         let more =
             if more > 0 { format!(", and {} more", output::counted(more as u64, "place", "places")) } else { String::new() };
-        CommandError::new(format!("found nothing of {} at {}{more}", system.name(), shown.join(", ")))
+        CommandError::new(format!("found nothing of {} at {}{more}", system.name, shown.join(", ")))
             .hint("name its database, file or folder")
     })
 }
@@ -242,22 +227,8 @@ fn print(moved: &SystemReport, took: Duration) -> Result<(), CommandError> {
         return Ok(out.flush()?);
     }
     writeln!(out, "read {rows} from {sources} in {:.1} s", took.as_secs_f64())?;
-    print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
+    counts::print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
     Ok(out.flush()?)
-}
-
-/// Prints how many memories are new, known already, and not stored.
-fn print_counts(out: &mut impl Write, new: u64, known: u64, forgotten: u64, left_out: u64) -> io::Result<()> {
-    writeln!(out, "{}, {} known already", output::counted(new, "new memory", "new memories"), output::count(known))?;
-    for (number, why) in [
-        (forgotten, "deleted for good before"),
-        (left_out, "from a project or session that is paused or excluded, or from a time that was forgotten"),
-    ] {
-        if number > 0 {
-            writeln!(out, "{} not stored: {why}", output::count(number))?;
-        }
-    }
-    Ok(())
 }
 
 /// Prints what each file or table contains and what it becomes.

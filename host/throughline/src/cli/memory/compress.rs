@@ -4,10 +4,13 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::output::{self, BOLD, DIM};
-use super::{CommandError, Runtime, Scope, Store};
+use super::selection;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::scope::Scope;
 use throughline_engine::memory::compression::{self, FoldedMemory};
-use throughline_store::UnfoldOutcome;
+use throughline_engine::runtime::Runtime;
+use throughline_store::{Store, UnfoldOutcome};
 
 /// Fold old unused memories into digests
 ///
@@ -87,7 +90,7 @@ pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Argument
 }
 
 pub(super) fn decompress(runtime: &Runtime, mut store: Store, arguments: &DecompressArguments) -> Result<(), CommandError> {
-    let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
+    let found = arguments.ids.iter().map(|id| selection::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let mut memories: Vec<FoldedMemory> = Vec::new();
     for found in found {
         let id = output::clean_line(&found.memory.id);

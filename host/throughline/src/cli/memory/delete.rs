@@ -4,10 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::output::{self, DIM};
-use super::{CommandError, Runtime, Store};
+use super::selection;
+use crate::cli::copies;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, DIM};
 use throughline_engine::memory::deletion;
+use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
+use throughline_store::Store;
 
 /// Delete memories for good
 ///
@@ -46,11 +50,11 @@ impl From<Memory> for DeletedMemory {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let found = arguments.ids.iter().map(|id| super::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
+    let found = arguments.ids.iter().map(|id| selection::find(&store, id)).collect::<Result<Vec<_>, _>>()?;
     let memories = found.into_iter().map(|found| found.memory).collect();
     let deleted: Vec<DeletedMemory> =
         deletion::delete(runtime, &mut store, memories)?.into_iter().map(DeletedMemory::from).collect();
-    super::warn_of_copies(store.path())?;
+    copies::warn_of_copies(store.path())?;
     if arguments.json {
         return output::json(&Deleted { deleted });
     }

@@ -3,10 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::{CommandError, Runtime, Store, output};
+use crate::cli::copies;
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::scope;
 use throughline_engine::memory::deletion::{self, ForgetReport};
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
-use throughline_store::{ForgetCounts, Selection};
+use throughline_store::{ForgetCounts, Selection, Store};
 
 /// Forget by words, session, project or time, for good
 ///
@@ -47,7 +51,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let selection = selection(arguments)?;
     let report = deletion::forget(runtime, &mut store, &selection, arguments.yes)?;
     if arguments.yes {
-        super::warn_of_copies(store.path())?;
+        copies::warn_of_copies(store.path())?;
     }
     if arguments.json {
         return output::json(&report);
@@ -76,7 +80,7 @@ fn print(report: &ForgetReport, is_dry_run: bool) -> Result<(), CommandError> {
 
 fn selection(arguments: &Arguments) -> Result<Selection, CommandError> {
     let project = match &arguments.project {
-        Some(folder) => Some(Project::discover(&super::folder(Some(folder))?).id),
+        Some(folder) => Some(Project::discover(&scope::folder(Some(folder))?).id),
         None => None,
     };
     let before = arguments.before.as_deref().map(deletion::parse_time).transpose()?;

@@ -4,9 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, Runtime, Scope, Store, output};
+use crate::cli::copies;
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::scope::Scope;
 use throughline_engine::memory::{compression, deletion};
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_store::Store;
 
 /// A day, milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -86,7 +91,7 @@ fn purge(runtime: &Runtime, mut store: Store, project: Option<&Project>, argumen
     if !arguments.dry_run && purged > 0 {
         // Only this makes the file smaller.
         deletion::clear_free_space(&store, "purged")?;
-        super::warn_of_copies(store.path())?;
+        copies::warn_of_copies(store.path())?;
     }
     if arguments.json {
         let (max_age_days, keep) = (runtime.config.gc.max_age_days, runtime.config.gc.keep);

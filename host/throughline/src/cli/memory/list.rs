@@ -2,9 +2,13 @@
 
 use clap::ValueEnum;
 
-use super::{CommandError, Restriction, Runtime, Store, TableOptions};
+use super::entry::{self, TableOptions};
+use super::selection::Restriction;
+use crate::cli::error::CommandError;
+use crate::cli::scope;
 use throughline_engine::memory::types;
-use throughline_store::MemoryFilter;
+use throughline_engine::runtime::Runtime;
+use throughline_store::{MemoryFilter, Store};
 
 /// List memories, newest first
 ///
@@ -36,7 +40,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
     let session = match &restriction.session {
-        Some(beginning) => Some(super::resolve_session(store, beginning)?),
+        Some(beginning) => Some(scope::resolve_session(store, beginning)?),
         None => None,
     };
     let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref())?;
@@ -47,14 +51,14 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     };
     if project.is_none() {
         // The memories that these are copies of are in the list as well.
-        memories.retain(|memory| !super::has_shared(std::slice::from_ref(memory)));
+        memories.retain(|memory| !entry::has_shared(std::slice::from_ref(memory)));
     }
     if arguments.json {
-        super::write_json(store, &memories)
+        entry::write_json(store, &memories)
     } else if memories.is_empty() {
-        super::print_nothing_found(&restriction.scope)
+        scope::print_nothing_found(&restriction.scope)
     } else {
-        let options = TableOptions { projects: project.is_none() || super::has_shared(&memories), excerpts: false };
-        super::write_table(runtime, store, &memories, options, &[])
+        let options = TableOptions { projects: project.is_none() || entry::has_shared(&memories), excerpts: false };
+        entry::write_table(runtime, store, &memories, options, &[])
     }
 }

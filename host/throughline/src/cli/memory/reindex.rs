@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::{CommandError, Runtime, Store, output};
+use crate::cli::error::CommandError;
+use crate::cli::output;
 use throughline_engine::reindex::{self, ReindexProgress, ReindexReport};
+use throughline_engine::runtime::Runtime;
+use throughline_store::Store;
 
 /// Rebuild the search index if needed, and add missing vectors
 ///

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{CommandError, Runtime, Store, output};
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::scope;
 use throughline_engine::config::Mode;
 use throughline_engine::memory::saving::{self, Author, MAX_TEXT_BYTES, SUMMARY_TYPE, SaveRequest, SaveResult};
+use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_store::Store;
 
 /// Save a memory by hand
 ///
@@ -97,9 +101,9 @@ fn text(arguments: &Arguments) -> Result<String, CommandError> {
 
 /// Returns the project of the session; if the session is unknown, that of the folder.
 fn project(store: &Store, arguments: &Arguments) -> Result<Project, CommandError> {
-    let named = Project::discover(&super::folder(arguments.project.as_deref())?);
+    let named = Project::discover(&scope::folder(arguments.project.as_deref())?);
     let Some(session) = &arguments.session else { return Ok(named) };
-    crate::cli::pause::check_session(session)?;
+    scope::check_session(session)?;
     match store.project_of_session(session)? {
         Some(own) if arguments.project.is_some() && own.id != named.id => {
             Err(CommandError::new(format!("session {session} belongs to {}", own.root.display()))

@@ -5,13 +5,17 @@ use std::io::Write;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
-use super::{CommandError, Entry, Restriction, Runtime, Store, TableOptions};
+use super::entry::{self, Entry, TableOptions};
+use super::selection::Restriction;
+use crate::cli::error::CommandError;
 use crate::cli::output;
-use throughline_engine::search::{self, Asked, SearchOutcome, SearchRequest};
+use crate::cli::scope;
+use throughline_engine::runtime::Runtime;
+use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchRequest};
 use throughline_model::contract::Memory;
 use throughline_search::rank::{self, Profile, ScoreExplanation};
 use throughline_search::tokens;
-use throughline_store::{DIGEST, SearchHit};
+use throughline_store::{DIGEST, SearchHit, Store};
 
 /// The most lines of a digest that are printed for people.
 const MAX_DIGEST_LINES: usize = 3;
@@ -62,13 +66,13 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
     let project = restriction.scope.project()?;
-    let asked = Asked {
+    let options = SearchOptions {
         types: &restriction.types,
         session: restriction.session.as_deref(),
         limit: arguments.limit,
         profile: arguments.profile.as_deref(),
     };
-    let request = SearchRequest::asked(runtime, store, &arguments.query.join(" "), project.as_ref(), asked)?;
+    let request = SearchRequest::explicit(runtime, store, &arguments.query.join(" "), project.as_ref(), options)?;
     let profile = request.profile();
     let SearchOutcome { hits, warning } = request.run(store)?;
     if let Some(why) = warning {
@@ -100,10 +104,10 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             .collect();
         output::json(&found)?;
     } else if memories.is_empty() {
-        super::print_nothing_found(&restriction.scope)?;
+        scope::print_nothing_found(&restriction.scope)?;
     } else {
-        let options = TableOptions { projects: project.is_none() || super::has_shared(&memories), excerpts: true };
-        super::write_table(runtime, store, &memories, options, &details)?;
+        let options = TableOptions { projects: project.is_none() || entry::has_shared(&memories), excerpts: true };
+        entry::write_table(runtime, store, &memories, options, &details)?;
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
     search::record_lookup(runtime, store, &ids);

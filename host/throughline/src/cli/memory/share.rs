@@ -4,11 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::output::{self, BOLD, DIM};
-use super::{CommandError, Runtime, Store};
+use super::selection;
+use crate::cli::copies;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::memory::deletion;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::MemoryRecord;
+use throughline_store::{MemoryRecord, Store};
 
 /// Share a memory with all projects
 ///
@@ -61,7 +64,7 @@ pub(super) struct Unshared<'a> {
 }
 
 pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let MemoryRecord { memory: found, digest, .. } = super::find(&store, &arguments.id)?;
+    let MemoryRecord { memory: found, digest, .. } = selection::find(&store, &arguments.id)?;
     if store.folded(&found.id)?.is_some() {
         return Err(CommandError::new(format!("{} is a digest of several memories", output::clean_line(&found.id)))
             .hint("share one of those memories; the digest contains their identifiers"));
@@ -86,13 +89,13 @@ pub(super) fn share(runtime: &Runtime, mut store: Store, arguments: &Arguments) 
 }
 
 pub(super) fn unshare(_: &Runtime, mut store: Store, arguments: &UnshareArguments) -> Result<(), CommandError> {
-    let found = super::find(&store, &arguments.id)?.memory;
+    let found = selection::find(&store, &arguments.id)?.memory;
     let unshared = store.unshare(&found.id)?;
     if !unshared {
         return Err(CommandError::new(format!("{} is not shared", output::clean_line(&found.id)))
             .hint("`throughline memory list` shows shared memories with the project (shared)"));
     }
-    super::warn_of_copies(store.path())?;
+    copies::warn_of_copies(store.path())?;
     deletion::clear_free_space(&store, "not shared any more")?;
     if arguments.json {
         return output::json(&Unshared { id: &found.id, unshared });

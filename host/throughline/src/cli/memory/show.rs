@@ -4,11 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::output::{self, BOLD, DIM};
-use super::{CommandError, Entry, Runtime, Store};
+use super::entry::Entry;
+use super::selection;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::memory::compression::FoldedMemory as Source;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::{DigestDetails, MemoryRecord};
+use throughline_store::{DigestDetails, MemoryRecord, Store};
 
 /// Show a memory in full, and where it comes from
 #[derive(clap::Args)]
@@ -55,7 +58,7 @@ pub(super) struct Composition {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let found = super::find(store, &arguments.id)?;
+    let found = selection::find(store, &arguments.id)?;
     let folded = store.folded(&found.memory.id)?;
     if arguments.json {
         output::json(&MemoryDetails {

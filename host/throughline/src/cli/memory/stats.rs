@@ -2,10 +2,12 @@
 
 use std::io::Write;
 
-use super::output::{self, DIM};
-use super::{CommandError, Runtime, Scope, Store};
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, DIM};
+use crate::cli::scope::Scope;
+use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
-use throughline_store::Stats;
+use throughline_store::{Stats, Store};
 
 /// Show how much is stored
 #[derive(clap::Args)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
+use crate::cli::scope;
 use throughline_engine::note_sync as sync;
 use throughline_engine::redaction::ProjectRedactor;
 use throughline_model::redacted::Redacted;
@@ -150,7 +151,7 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
         return Err(context.unknown_type(&arguments.note_type));
     };
     if !arguments.session.is_empty() {
-        crate::cli::pause::check_session(&arguments.session)?;
+        scope::check_session(&arguments.session)?;
     }
     let text = content(arguments)?;
     let title = one_line(&arguments.title, MAX_TITLE_CHARS);

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::memory::folder as absolute;
 use super::{CommandError, Runtime};
+use crate::cli::scope::folder as absolute;
 use throughline_model::project::Project;
 use throughline_notes::NOTES_FOLDER;
 use throughline_notes::registry::Registry;

@@ -12,8 +12,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::environment;
 use super::error::CommandError;
-use super::{memory, output};
+use super::output;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Access, Store};
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         _ => Access::Write,
     };
     let open = || {
-        let runtime = super::runtime()?;
+        let runtime = environment::runtime()?;
         let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
         Ok::<_, CommandError>((runtime, store))
     };

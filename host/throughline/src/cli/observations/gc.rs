@@ -4,7 +4,9 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, output};
+use crate::cli::environment;
+use crate::cli::error::CommandError;
+use crate::cli::output;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_store::{Access, RetentionOutcome};
 
@@ -32,10 +34,10 @@ pub(super) struct Aging {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let runtime = crate::cli::runtime()?;
+    let runtime = environment::runtime()?;
     let mut store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let settings = &runtime.config.observations;
-    let aged = store.promote_events(&settings.ladder, settings.days, runtime.now, !arguments.dry_run)?;
+    let aged = store.promote_events(&settings.tiers, settings.days, runtime.now, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;
     }

@@ -1,5 +1,6 @@
 //! `throughline observations …`: the recorded tool calls, from one line each to full details, and their expiry.
 
+mod find;
 mod gc;
 mod search;
 mod show;
@@ -11,9 +12,6 @@ use clap::{Args, Subcommand};
 
 use super::error::CommandError;
 use super::events;
-use super::memory::Scope;
-use super::output;
-use throughline_store::{Store, StoredEvent};
 
 /// Find out what tools were called for and how the calls ended
 ///
@@ -47,24 +45,6 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Gc(arguments) => gc::run(&arguments),
     }?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the events with these numbers, each once. It is an error if one of them does not exist.
-fn find(store: &Store, scope: &Scope, ids: &[i64]) -> Result<Vec<StoredEvent>, CommandError> {
-    let mut wanted: Vec<i64> = Vec::new();
-    for id in ids {
-        if !wanted.contains(id) {
-            wanted.push(*id);
-        }
-    }
-    let project = scope.project()?;
-    let found = store.events_by_id(&wanted, project.as_ref().map(|project| project.id.as_str()))?;
-    if let Some(missing) = wanted.iter().find(|id| found.iter().all(|event| event.id != **id)) {
-        let place = if project.is_some() { " in this project" } else { "" };
-        return Err(CommandError::new(format!("there is no observation {missing}{place}"))
-            .hint("`throughline observations search --all-projects` shows the numbers; old observations expire"));
-    }
-    Ok(found)
 }
 
 /// The schemas of what `throughline observations …` prints with `--json`.

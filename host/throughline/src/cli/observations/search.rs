@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::events::{self, EventLine, Table, When};
-use super::{CommandError, Scope, output};
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::scope::Scope;
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;

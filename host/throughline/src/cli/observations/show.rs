@@ -5,9 +5,11 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::events::{self, EventEntry};
-use super::{CommandError, Scope, output};
-use crate::cli::output::{BOLD, DIM};
+use super::find::find;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::pager;
+use crate::cli::scope::Scope;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{Store, StoredEvent};
@@ -41,7 +43,7 @@ pub(super) struct EventDetails<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let found = super::find(store, &arguments.scope, &arguments.ids)?;
+    let found = find(store, &arguments.scope, &arguments.ids)?;
     let roots = store.roots_of_events(&found)?;
     if arguments.json {
         let details = found.iter().zip(&roots).map(|(event, root)| EventDetails {

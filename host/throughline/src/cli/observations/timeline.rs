@@ -6,9 +6,11 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::events::{self, EventEntry, Table, When};
-use super::{CommandError, Scope, output};
-use crate::cli::output::DIM;
+use super::find::find;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, DIM};
 use crate::cli::pager;
+use crate::cli::scope::Scope;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Store, StoredEvent};
 
@@ -53,7 +55,7 @@ pub(super) struct TimelineEntry<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let asked = super::find(store, &arguments.scope, &arguments.ids)?;
+    let asked = find(store, &arguments.scope, &arguments.ids)?;
     let stretches = stretches(store, &asked, arguments.reach)?;
     let is_asked = |event: &StoredEvent| asked.iter().any(|it| it.id == event.id);
     if arguments.json {

@@ -4,8 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{CommandError, PolicyScope, Runtime};
+use super::compile::compile_and_report;
+use super::selection::{self, PolicyScope};
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD};
+use throughline_engine::runtime::Runtime;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Owner};
 use throughline_sandbox::install;
@@ -30,9 +33,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
+    let root = selection::root()?;
     let cache = Cache::new(runtime.paths.components());
-    let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| super::broken_policy(&broken))?;
+    let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| selection::broken_policy(&broken))?;
     let name = found.manifest.name.clone();
     if found.manifest.build.is_some() || found.manifest.sha256.is_none() {
         return Err(CommandError::new(format!("{} is a source folder", arguments.path.display())).hint(format!(
@@ -51,7 +54,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
     }
     let mut out = output::stdout();
     writeln!(out, "{BOLD}added{BOLD:#} {name} {} to {}", output::clean_line(&found.manifest.version), installed.display())?;
-    super::compile_and_report(runtime, &root, &name, arguments.scope, &mut out)?;
+    compile_and_report(runtime, &root, &name, arguments.scope, &mut out)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,8 +8,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{CommandError, Runtime};
+use super::compile::COMPILE_TIMEOUT;
+use super::selection;
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::runtime::Runtime;
 use throughline_policy_kit::component_interface;
 use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Options, Status};
 use throughline_sandbox::folder::{PolicyPackage, Source};
@@ -62,10 +65,10 @@ pub(super) struct Checked {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let root = selection::root()?;
+    let (found, source) = selection::by_name_or_path(runtime, &root, &arguments.policy)?;
     let mut lines = Vec::new();
-    let terms = super::terms(runtime, &found, source)?;
+    let terms = selection::terms(runtime, &found, source)?;
     let loaded = before_running(runtime, &found, source, terms, &mut lines);
     if let Some(loaded) = loaded {
         let report = conform(runtime, &loaded, &found, arguments)?;
@@ -137,9 +140,8 @@ fn before_running(
         return None;
     }
     let started = Instant::now();
-    let compiled = runtime
-        .sandbox()
-        .and_then(|sandbox| sandbox.load_or_compile(&found.digest, &bytes, started + super::COMPILE_TIMEOUT));
+    let compiled =
+        runtime.sandbox().and_then(|sandbox| sandbox.load_or_compile(&found.digest, &bytes, started + COMPILE_TIMEOUT));
     let component = match compiled {
         Ok(component) => component,
         Err(error) => {

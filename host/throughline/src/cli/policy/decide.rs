@@ -4,8 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{CommandError, PolicyScope, Runtime};
+use super::compile::{COMPILE_TIMEOUT, compile_and_report};
+use super::selection::{self, PolicyScope};
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::runtime::Runtime;
 use throughline_sandbox::capability::{Capabilities, Capability};
 use throughline_sandbox::folder::{self, Source};
 use throughline_sandbox::lock::{self, Lock as LockFile};
@@ -140,9 +143,9 @@ fn decide(
     scope: PolicyScope,
     write: impl FnOnce(&mut UserConfigEditor, &std::path::Path, &Candidate) -> String,
 ) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let registry = super::registry(runtime, &root)?;
-    let candidate = super::named(&registry, name, scope)?;
+    let root = selection::root()?;
+    let registry = selection::registry(runtime, &root)?;
+    let candidate = selection::named(&registry, name, scope)?;
     let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;
     let line = write(&mut editor, &root, candidate);
     editor.save()?;
@@ -152,13 +155,13 @@ fn decide(
     drop(failures);
     let mut out = output::stdout();
     writeln!(out, "{line}")?;
-    super::compile_and_report(runtime, &root, name, scope, &mut out)?;
+    compile_and_report(runtime, &root, name, scope, &mut out)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let registry = super::registry(runtime, &root)?;
+    let root = selection::root()?;
+    let registry = selection::registry(runtime, &root)?;
     let found: Vec<folder::PolicyPackage> = registry
         .candidates
         .iter()
@@ -203,7 +206,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, Co
     }
     editor.save()?;
     let fresh = Runtime::new(runtime.paths.clone()).map_err(CommandError::new)?;
-    fresh.policies(Some(&root))?.compile(Instant::now() + super::COMPILE_TIMEOUT);
+    fresh.policies(Some(&root))?.compile(Instant::now() + COMPILE_TIMEOUT);
     fresh.finish();
     writeln!(out, "trusted {} as they are now", output::counted(found.len() as u64, "policy", "policies"))?;
     out.flush()?;
@@ -211,7 +214,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, Co
 }
 
 pub(super) fn lock(runtime: &Runtime, arguments: &Lock) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
+    let root = selection::root()?;
     let folder = arguments.scope.folder(runtime, &root)?;
     let file = lock::file_of(&folder);
     let mut out = output::stdout();
@@ -231,7 +234,7 @@ pub(super) fn lock(runtime: &Runtime, arguments: &Lock) -> Result<ExitCode, Comm
     let source = arguments.scope.source();
     let (found, broken) = folder::scan(&folder, owner_of(source), runtime.sandbox()?.cache());
     if let Some(broken) = broken.first() {
-        return Err(super::broken_policy(broken));
+        return Err(selection::broken_policy(broken));
     }
     if found.is_empty() {
         return Err(CommandError::new(format!("{} contains no policy", folder.display())).hint("add one first"));

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{CommandError, Runtime};
+use super::selection;
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::runtime::Runtime;
 use throughline_policy_kit::component_interface::{self, ComponentInterface};
 use throughline_sandbox::capability::{self, Import};
 use throughline_sandbox::folder::PolicyPackage;
@@ -44,8 +46,8 @@ pub(super) struct Inspected<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let root = selection::root()?;
+    let (found, source) = selection::by_name_or_path(runtime, &root, &arguments.policy)?;
     let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
     let component_interface = component_interface::read(&bytes).map_err(|error| {
         CommandError::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{CommandError, Runtime};
+use super::selection;
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::runtime::Runtime;
 use throughline_sandbox::chain::{DEFAULT_NAME, Policies, short};
 use throughline_sandbox::failures::FailureRecord;
 use throughline_sandbox::folder::{BrokenPolicy, Source};
@@ -74,7 +76,7 @@ pub(super) struct PolicyEntry<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
+    let root = selection::root()?;
     let policies = runtime.policies(Some(&root))?;
     let registry = policies.registry();
     let listed = Listed {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::CommandError;
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_policy_kit::build;
 use throughline_policy_kit::template;

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::{CommandError, PolicyScope, Runtime};
+use super::selection::{self, PolicyScope};
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD};
+use throughline_engine::runtime::Runtime;
 use throughline_sandbox::install;
 use throughline_sandbox::user_config::UserConfigEditor;
 
@@ -20,9 +22,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let registry = super::registry(runtime, &root)?;
-    let candidate = super::named(&registry, &arguments.name, arguments.scope)?;
+    let root = selection::root()?;
+    let registry = selection::registry(runtime, &root)?;
+    let candidate = selection::named(&registry, &arguments.name, arguments.scope)?;
     install::remove(&candidate.found)?;
     runtime.reporter().failures.borrow_mut().clear_failures(&candidate.found.digest);
     let mut editor = UserConfigEditor::open(&runtime.paths.user_policy_config())?;

@@ -9,10 +9,13 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::answer::{self, Answer};
-use super::{CommandError, Runtime};
+use super::compile::COMPILE_TIMEOUT;
+use super::selection;
+use crate::cli::error::CommandError;
 use crate::cli::output;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{ProjectMemories, STORE_BUSY_TIMEOUT};
+use throughline_engine::runtime::Runtime;
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::lines::TextLines;
 use throughline_model::project::Project;
@@ -49,7 +52,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
+    let root = selection::root()?;
     let (loaded, grants) = load(runtime, &root, arguments)?;
     let input = input(arguments.stage)?;
     let project = Project::discover(&root);
@@ -93,14 +96,14 @@ fn load(
     root: &std::path::Path,
     arguments: &Arguments,
 ) -> Result<(Arc<LinkedPolicy>, Grants), CommandError> {
-    let until = Instant::now() + super::COMPILE_TIMEOUT;
+    let until = Instant::now() + COMPILE_TIMEOUT;
     let sandbox = runtime.sandbox()?;
     let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
         let settings = runtime.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
         (sandbox.default_policy(Some(until))?.0, Capabilities::contract(), settings)
     } else {
-        let (found, source) = super::by_name_or_path(runtime, root, &arguments.policy)?;
-        let terms = super::terms(runtime, &found, source)?;
+        let (found, source) = selection::by_name_or_path(runtime, root, &arguments.policy)?;
+        let terms = selection::terms(runtime, &found, source)?;
         let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
         let component = sandbox.load_or_compile(&found.digest, &bytes, until)?;
         let manifest = &found.manifest;

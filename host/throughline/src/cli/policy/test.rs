@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::{CommandError, Runtime};
+use super::compile::COMPILE_TIMEOUT;
+use super::selection;
+use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::hooks::trial::{Trial, TrialResult};
 use throughline_engine::ingest;
+use throughline_engine::runtime::Runtime;
 use throughline_model::contract::{Draft, Memory, Origin};
 use throughline_policy_kit::compare::{self, DiffSide, SessionDiff, StoredResult};
 use throughline_policy_kit::sample;
@@ -65,9 +68,9 @@ pub(super) struct TestedSession {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let root = super::root()?;
-    let (found, source) = super::by_name_or_path(runtime, &root, &arguments.policy)?;
-    let limits = super::terms(runtime, &found, source)?.limits;
+    let root = selection::root()?;
+    let (found, source) = selection::by_name_or_path(runtime, &root, &arguments.policy)?;
+    let limits = selection::terms(runtime, &found, source)?.limits;
     let folder =
         tempfile::tempdir().map_err(|error| CommandError::new(format!("cannot create a temporary folder: {error}")))?;
     let transcripts = if arguments.transcripts.is_empty() {
@@ -108,7 +111,7 @@ fn compare_session(
     let trial = Trial::new(&runtime.paths, &runtime.config)?;
     let policies = Rc::new(chain(runtime, &trial, found, limits)?);
     // Compile the policy before the clock starts.
-    policies.compile(Instant::now() + super::COMPILE_TIMEOUT);
+    policies.compile(Instant::now() + COMPILE_TIMEOUT);
     let trial = trial.with(Rc::clone(&policies));
     let (after, millis_after) = replay(&trial, transcript)?;
     let mut texts: Vec<String> =
@@ -161,7 +164,7 @@ fn chain(runtime: &Runtime, trial: &Trial, found: &PolicyPackage, limits: Limits
         Rc::clone(inner.sandbox()?),
         PolicyRegistry { candidates: vec![candidate], ..PolicyRegistry::default() },
         Rc::clone(inner.reporter()),
-        Compiling::All(Instant::now() + super::COMPILE_TIMEOUT),
+        Compiling::All(Instant::now() + COMPILE_TIMEOUT),
         serde_json::Map::new(),
         true,
     )

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{CommandError, output};
-use crate::cli::{memory, pause};
+use crate::cli::environment;
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::scope;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::projection::{self, SessionContext};
@@ -51,9 +53,9 @@ pub(super) struct SavedContext {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     if let Some(session) = &arguments.session {
-        pause::check_session(session)?;
+        scope::check_session(session)?;
     }
-    let runtime = crate::cli::runtime()?;
+    let runtime = environment::runtime()?;
     let saved = load(&runtime, arguments)?;
     runtime.finish();
     if arguments.json {
@@ -84,7 +86,7 @@ fn why_empty(runtime: &Runtime, saved: &SavedContext, arguments: &Arguments) -> 
 
 /// Loads what is stored of the session.
 fn load(runtime: &Runtime, arguments: &Arguments) -> Result<SavedContext, CommandError> {
-    let mut cwd = memory::folder(arguments.project.as_deref())?;
+    let mut cwd = scope::folder(arguments.project.as_deref())?;
     let mut project = Project::discover(&cwd);
     let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
         Err(StoreError::Missing(_)) => None,

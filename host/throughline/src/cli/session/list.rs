@@ -4,9 +4,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, events, outcome, output, title};
-use crate::cli::memory::Scope;
-use crate::cli::output::{BOLD, DIM};
+use super::describe::{outcome, title};
+use crate::cli::error::CommandError;
+use crate::cli::events;
+use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::scope::Scope;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{KnownSession, Store};

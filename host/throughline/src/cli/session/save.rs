@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{CommandError, output};
-use crate::cli::output::{BOLD, DIM};
-use crate::cli::{memory, pause};
+use crate::cli::environment;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::scope;
 use throughline_engine::hooks::reading::{self, ReadRequest};
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT, transcript_lookup};
 use throughline_engine::projection::{self, SessionContext, WrittenFile};
@@ -35,8 +36,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let runtime = crate::cli::runtime()?;
-    let cwd = memory::folder(None)?;
+    let runtime = environment::runtime()?;
+    let cwd = scope::folder(None)?;
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let (session, transcript) = find(&runtime, &store, arguments.session.as_deref(), &cwd)?;
     // A session with a transcript is read in its own folder, wherever the command runs.
@@ -90,7 +91,7 @@ fn find(
     let projects = runtime.paths.claude_projects();
     let current = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
     if let Some(session) = named.map(str::to_owned).or(current) {
-        pause::check_session(&session)?;
+        scope::check_session(&session)?;
         let transcript = transcript_lookup::find_transcript(store, &projects, &session)?;
         return Ok((session, transcript));
     }

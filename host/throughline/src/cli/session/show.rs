@@ -5,9 +5,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, events, output, title};
-use crate::cli::output::{BOLD, DIM, GREEN};
-use crate::cli::{failures, memory, pager};
+use super::describe::title;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM, GREEN};
+use crate::cli::scope;
+use crate::cli::{events, failures, pager};
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::SessionNotes;
 use throughline_platform::paths;
@@ -47,7 +49,7 @@ struct SessionData {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let id = memory::resolve_session(store, &arguments.id)?;
+    let id = scope::resolve_session(store, &arguments.id)?;
     let Some(session) = (if arguments.id.is_empty() { None } else { store.known_session(&id)? }) else {
         return Err(CommandError::new(format!("there is no session {}", arguments.id))
             .hint("`throughline session list --all-projects` shows their identifiers"));

@@ -6,8 +6,9 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::ToolOutput;
 use super::entry::day;
-use super::{ToolOutput, timeline};
+use super::timeline;
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::ToolContext;

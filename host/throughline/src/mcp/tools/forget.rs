@@ -7,8 +7,9 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::{ToolOutput, parse_arguments};
 use super::entry::Entry;
-use super::{ToolOutput, get, parse_arguments};
+use super::get;
 use crate::mcp::quote;
 use crate::mcp::worker::ToolContext;
 use throughline_engine::memory::RequestError;

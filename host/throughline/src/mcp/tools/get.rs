@@ -6,7 +6,8 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ToolOutput, entry};
+use super::call::ToolOutput;
+use super::entry;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::ToolContext;
 use throughline_engine::memory::RequestError;

@@ -1,5 +1,6 @@
 //! The MCP tools. A tool is a description, the types of its input and output, and a function.
 
+mod call;
 mod context;
 mod entry;
 mod failures;
@@ -12,43 +13,20 @@ mod timeline;
 use std::sync::Arc;
 
 use anyhow::Result;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use call::{ToolOutput, parse_arguments};
 pub(super) use context::{ContextKind, context};
 pub(super) use forget::{ForgetRequest, NAME as FORGET};
 pub(super) use get::whole;
 
 use super::quote;
 use super::worker::ToolContext;
-use throughline_engine::memory::RequestError;
-use throughline_sandbox::instance::LinkError;
-use throughline_store::StoreError;
-
-/// The result of a call: text for the model, and structured data for programs.
-pub(super) struct ToolOutput {
-    pub(super) text: String,
-    pub(super) structured: Value,
-}
-
-impl ToolOutput {
-    pub(super) fn new(text: String, structured: &impl Serialize) -> Result<Self> {
-        Ok(Self { text, structured: serde_json::to_value(structured)? })
-    }
-}
-
-impl From<ToolOutput> for CallToolResult {
-    fn from(said: ToolOutput) -> Self {
-        let mut result = Self::success(vec![ContentBlock::text(said.text)]);
-        result.structured_content = Some(said.structured);
-        result
-    }
-}
+use throughline_engine::hint;
 
 /// A tool.
 pub(super) struct ToolDefinition {
@@ -187,21 +165,9 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     }
 }
 
-fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let what = quote::line(&format!("invalid arguments: {error}"), 300);
-        RequestError::new(what, "see the tool's input schema").into()
-    })
-}
-
 /// Returns an error and a hint in words.
 pub(super) fn error_text(error: &anyhow::Error) -> String {
-    let hint = error.chain().find_map(|cause| {
-        let refused = cause.downcast_ref::<RequestError>().map(|refused| refused.hint.clone());
-        let unfit = || cause.downcast_ref::<LinkError>().map(|unfit| unfit.hint.clone());
-        refused.or_else(unfit).or_else(|| cause.downcast_ref::<StoreError>().and_then(StoreError::hint))
-    });
-    let hint = hint.unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
+    let hint = hint::of(error).unwrap_or_else(|| "run `throughline doctor` to find the cause".into());
     quote::neutralize(&format!("{error:#}\nhint: {hint}"))
 }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ToolOutput;
+use super::call::ToolOutput;
 use crate::mcp::quote;
 use crate::mcp::worker::ToolContext;
 use throughline_engine::memory::saving::{self, Author, SaveRequest};

@@ -6,12 +6,12 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ToolOutput;
+use super::call::ToolOutput;
 use super::entry::{self, Entry};
 use crate::mcp::worker::ToolContext;
 use crate::mcp::{cursor, quote};
 use throughline_engine::memory::RequestError;
-use throughline_engine::search::{Asked, SearchOutcome, SearchRequest, record_lookup};
+use throughline_engine::search::{SearchOptions, SearchOutcome, SearchRequest, record_lookup};
 
 /// How many results all pages contain together. Results beyond that are not relevant.
 const MAX_RESULTS: u32 = 200;
@@ -56,8 +56,8 @@ pub(super) fn search(ctx: &mut ToolContext, arguments: Arguments) -> Result<Tool
     let end = begin.saturating_add(limit.clamp(1, 50)).min(MAX_RESULTS);
     let mut found = SearchPage { about: quote::NOTICE, memories: Vec::new(), next_cursor: None, warning: None };
     if let Some(store) = ctx.open_existing()? {
-        let asked = Asked { limit: Some(end + 1), ..Asked::default() };
-        let request = SearchRequest::asked(&ctx.runtime, &store, &text, Some(&ctx.project), asked)?;
+        let options = SearchOptions { limit: Some(end + 1), ..SearchOptions::default() };
+        let request = SearchRequest::explicit(&ctx.runtime, &store, &text, Some(&ctx.project), options)?;
         let SearchOutcome { mut hits, warning } = request.run(&store)?;
         found.warning = warning;
         if hits.len() > end as usize && end < MAX_RESULTS {

@@ -1,0 +1,29 @@
+//! Has the linker keep one copy of functions that are the same.
+//!
+//! Generic code is compiled once in each crate that uses it, so the more crates there are, the more copies. In a release build a
+//! sixth of the program's code was copies, and the memory of a hook consists mostly of the pages with the code that it runs.
+//!
+//! Only lld folds functions, and other linkers refuse the option. So it is passed only where rustc uses the lld that comes with
+//! it, which it does by default on Linux for x86-64. Nothing here compares the addresses of functions.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if uses_own_lld() == Some(true) {
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
+}
+
+/// Returns whether rustc links with its own lld; none if that cannot be found out.
+fn uses_own_lld() -> Option<bool> {
+    // With a linker or flags of somebody's choice, anything is possible.
+    let is_default = env::var_os("RUSTC_LINKER").is_none()
+        && env::var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| !flags.contains("link"));
+    let sysroot = Command::new(env::var_os("RUSTC")?).args(["--print", "sysroot"]).output().ok()?.stdout;
+    let rustlib = PathBuf::from(String::from_utf8(sysroot).ok()?.trim()).join("lib/rustlib");
+    let lld = rustlib.join(env::var("HOST").ok()?).join("bin/gcc-ld/ld.lld");
+    Some(is_default && env::var("TARGET").ok()? == "x86_64-unknown-linux-gnu" && lld.exists())
+}

@@ -1,0 +1,71 @@
+//! The folders, the configuration and the policies that commands work with.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::error::CommandError;
+use super::output::{self, DIM};
+use throughline_engine::runtime::Runtime;
+use throughline_platform::namespace::InvalidNamespaceName;
+use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
+use throughline_store::{self as store, Access, Store, StoreError};
+
+/// The namespace given with `--namespace`.
+static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
+
+/// Sets the namespace that was given with `--namespace`. Only the first call has an effect, and it must come before anything
+/// reads the namespace.
+pub(super) fn set_namespace(name: String) {
+    let _ = NAMESPACE_OPTION.set(name);
+}
+
+/// Whether a namespace was given with `--namespace`.
+pub(super) fn has_namespace_option() -> bool {
+    NAMESPACE_OPTION.get().is_some()
+}
+
+/// Returns the folders of this machine, in the namespace that was asked for.
+pub(super) fn paths() -> Result<Paths, CommandError> {
+    let paths = Paths::from_env().map_err(|unknown| match unknown {
+        PathsError::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
+        PathsError::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(InvalidNamespaceName::HINT),
+    })?;
+    Ok(match NAMESPACE_OPTION.get() {
+        Some(name) => paths.in_namespace(Some(name)),
+        None => paths,
+    })
+}
+
+/// Returns the paths, configuration and policies that commands work with.
+pub(super) fn runtime() -> Result<Runtime, CommandError> {
+    runtime_of(paths()?).map_err(|error| {
+        CommandError::new(error).hint(
+            "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
+             explains them",
+        )
+    })
+}
+
+/// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
+pub(super) fn runtime_of(paths: Paths) -> Result<Runtime, String> {
+    Ok(Runtime::new(paths)?.for_command(|runtime| upgrade_database(&runtime.paths.database())))
+}
+
+/// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories
+/// take half a minute, so the person who waits gets a message.
+pub(super) fn upgrade_database(database: &Path) -> Result<(), StoreError> {
+    /// How long to wait for another process that writes: longer than the slowest upgrade.
+    const BUSY_TIMEOUT: Duration = Duration::from_mins(15);
+    if !store::needs_long_migration(database) {
+        return Ok(());
+    }
+    // Ignore the error of a closed stderr: nobody is reading.
+    let _ = writeln!(
+        anstream::stderr().lock(),
+        "{DIM}{} is from an older version; upgrading it first{DIM:#}",
+        output::clean_line(&database.to_string_lossy())
+    );
+    Store::open(database, Access::Existing, BUSY_TIMEOUT).map(drop)
+}

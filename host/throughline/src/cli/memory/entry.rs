@@ -1,0 +1,154 @@
+//! Prints memories: as JSON, or as a table for people.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::runtime::Runtime;
+use throughline_model::contract::Memory;
+use throughline_platform::paths;
+use throughline_store::{EXTERNAL_ID, SHARED_FROM, Store};
+
+/// A memory as printed with `--json`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Entry<'a> {
+    id: &'a str,
+    /// The identifier that an imported memory had in its source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_id: Option<&'a str>,
+    /// All such identifiers, if there are several: of two memories with the same content only one is stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    external_ids: Vec<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    title: &'a str,
+    content: &'a str,
+    /// 0 to 1 for the result of a search, else 0.
+    score: f32,
+    session_id: &'a str,
+    /// The root folder of its project.
+    project: &'a str,
+    /// RFC 3339, UTC.
+    created_at: String,
+    files: &'a [String],
+    keywords: &'a [String],
+    /// 0 to 1.
+    importance: f32,
+    /// In how many places it was learned.
+    seen: u32,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(memory: &'a Memory, project: &'a str) -> Self {
+        let names = memory.attributes.iter().filter(|(key, _)| key == EXTERNAL_ID).map(|(_, name)| name.as_str());
+        let external_ids: Vec<&str> = names.collect();
+        Self {
+            id: &memory.id,
+            external_id: external_ids.first().copied(),
+            external_ids: if external_ids.len() > 1 { external_ids } else { Vec::new() },
+            kind: &memory.kind,
+            title: &memory.title,
+            content: &memory.content,
+            score: memory.score,
+            session_id: &memory.session_id,
+            project,
+            created_at: output::timestamp(memory.created),
+            files: &memory.files,
+            keywords: &memory.keywords,
+            importance: memory.importance,
+            seen: memory.seen,
+        }
+    }
+}
+
+/// Prints the memories as JSON.
+pub(super) fn write_json(store: &Store, memories: &[Memory]) -> Result<(), CommandError> {
+    let roots = store.project_roots(memories)?;
+    let entries: Vec<Entry<'_>> = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root)).collect();
+    output::json(&entries)
+}
+
+/// The columns of [`write_table`].
+#[derive(Clone, Copy, Default)]
+pub(super) struct TableOptions {
+    /// Print the project of each memory.
+    pub(super) projects: bool,
+    /// Print the first lines of the content.
+    pub(super) excerpts: bool,
+}
+
+/// The columns before the title: identifier, type and age, with the gaps between them.
+const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
+
+/// The most columns of a line of an excerpt.
+const MAX_EXCERPT: usize = 110;
+
+/// Prints the memories for people, one line each; below each line its details, if there are any, and an excerpt.
+pub(super) fn write_table(
+    runtime: &Runtime,
+    store: &Store,
+    memories: &[Memory],
+    options: TableOptions,
+    details: &[Vec<String>],
+) -> Result<(), CommandError> {
+    let mut projects = Vec::new();
+    if options.projects {
+        let roots = store.project_roots(memories)?;
+        projects.extend(roots.iter().map(|root| output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home))));
+    }
+    let width = output::width();
+    let mut out = output::stdout();
+    for (index, memory) in memories.iter().enumerate() {
+        let style = output::kind_style(&memory.kind);
+        let project = projects.get(index).map_or("", String::as_str);
+        let title = output::clean_line(&memory.title);
+        let title = match width {
+            Some(width) => output::fit(&title, width.saturating_sub(BEFORE_TITLE + 2 + output::columns(project)).max(20)),
+            None => title,
+        };
+        writeln!(
+            out,
+            "{DIM}{}{DIM:#}  {style}{}{style:#}  {DIM}{}{DIM:#}  {BOLD}{title}{BOLD:#}{}{DIM}{project}{DIM:#}",
+            output::pad(&output::clean_line(&memory.id), 12),
+            output::pad(&output::clean_line(&memory.kind), 15),
+            output::pad(&output::ago(memory.created, runtime.now), 9),
+            if project.is_empty() { "" } else { "  " },
+        )?;
+        for line in details.get(index).into_iter().flatten() {
+            writeln!(out, "    {DIM}{line}{DIM:#}")?;
+        }
+        if !options.excerpts {
+            continue;
+        }
+        let most = width.map_or(MAX_EXCERPT, |width| width.saturating_sub(6).clamp(20, MAX_EXCERPT));
+        for line in excerpt(memory) {
+            writeln!(out, "    {}", output::fit(&line, most))?;
+        }
+        if !memory.files.is_empty() {
+            let files = memory.files[..memory.files.len().min(4)].join(", ");
+            writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(&files))?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// Whether another project shared any of the memories with this one.
+pub(super) fn has_shared(memories: &[Memory]) -> bool {
+    memories.iter().any(|memory| memory.attributes.iter().any(|(name, _)| name == SHARED_FROM))
+}
+
+/// Returns the first lines of the content that say more than the title.
+fn excerpt(memory: &Memory) -> Vec<String> {
+    let title = output::clean_line(&memory.title);
+    memory
+        .content
+        .lines()
+        .map(output::clean_line)
+        .map(|line| line.strip_prefix(&title).map(|rest| rest.trim_start().to_owned()).unwrap_or(line))
+        .filter(|line| !line.is_empty())
+        .take(3)
+        .collect()
+}

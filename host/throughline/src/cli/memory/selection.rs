@@ -1,0 +1,43 @@
+//! Which memories a command is about.
+
+use clap::Args;
+
+use crate::cli::error::CommandError;
+use crate::cli::scope::Scope;
+use throughline_store::{MemoryRecord, Store};
+
+/// The options that restrict which memories are searched or listed.
+#[derive(Args)]
+pub(super) struct Restriction {
+    #[command(flatten)]
+    pub(super) scope: Scope,
+    /// Only memories of this session; the beginning of its identifier is enough
+    #[arg(long, value_name = "ID")]
+    pub(super) session: Option<String>,
+    /// Only these types, such as decision, preference or `error_fix`, or types of notes such as root-cause; can be
+    /// repeated
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
+    pub(super) types: Vec<String>,
+}
+
+/// Returns the memory whose identifier is `id` or begins with it.
+pub(super) fn find(store: &Store, id: &str) -> Result<MemoryRecord, CommandError> {
+    // Anything shorter is more likely a typing error than an identifier.
+    const MIN_LENGTH: usize = 4;
+    let unknown = || {
+        CommandError::new(format!("there is no memory {id}"))
+            .hint("`throughline memory list --all-projects` shows the identifiers")
+    };
+    if id.len() < MIN_LENGTH {
+        return Err(CommandError::new(format!("{id:?} is too short for an identifier"))
+            .hint("give at least its first four characters"));
+    }
+    let mut found = store.memory(id, None)?;
+    if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
+        return Ok(found.swap_remove(exact));
+    }
+    if found.len() > 1 {
+        return Err(CommandError::new(format!("more than one identifier begins with {id}")).hint("give more characters"));
+    }
+    found.pop().ok_or_else(unknown)
+}
