@@ -10,6 +10,7 @@
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`]: how it is compressed, shared and forgotten.
+//! - [`subjects`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`migrations`]: the database as a whole.
 //!
 //! # A process lives for milliseconds
@@ -59,6 +60,7 @@ mod schema;
 mod searching;
 mod sessions;
 mod sharing;
+mod subjects;
 mod transcripts;
 mod vectors;
 mod verify;
@@ -71,7 +73,7 @@ mod reindex_tests;
 mod tests;
 
 use std::cell::Cell;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -242,6 +244,26 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens a database that cannot be written, such as one on a read-only disk. What other processes have not moved from the
+    /// WAL into the database yet is missing if even the WAL's index cannot be created.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let opened = (|| {
+            let conn = open_read_only(path)?;
+            let is_readable = |conn: &Connection| conn.query_row("SELECT 1 FROM meta LIMIT 1", [], |_| Ok(())).is_ok();
+            let conn = if is_readable(&conn) { conn } else { open_immutable(path)? };
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            conn.execute_batch("PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;")?;
+            let found = conn.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))?;
+            Ok((conn, found))
+        })();
+        let (conn, found) = opened.map_err(|error| classify(path, error))?;
+        match found {
+            SCHEMA_VERSION => Ok(Self { conn, path: path.into() }),
+            found if found > SCHEMA_VERSION => Err(StoreError::Newer { path: path.into(), found }),
+            _ => Err(StoreError::Older(path.into())),
+        }
+    }
+
     /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
@@ -312,6 +334,21 @@ impl Store {
 /// Opens a database, ours or not, that must not be changed.
 fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Opens a database as a file that nobody changes. `SQLite` then needs neither a WAL nor locks.
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let mut uri = String::from("file:");
+    for byte in std::path::absolute(path).unwrap_or_else(|_| path.into()).as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags)
 }
 
 /// Returns whether a database's WAL is too long to be left behind. The next process reads all of it before it begins.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Result, StoreError, index, open_read_only};
+use super::{Result, StoreError, index, open_read_only, subjects};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_makers.sql"),
     include_str!("migrations/0007_digests.sql"),
     include_str!("migrations/0008_smaller.sql"),
+    include_str!("migrations/0009_attacks.sql"),
 ];
 
 /// The newest schema version that this program knows.
@@ -51,7 +52,7 @@ pub fn needs_long_migration(database: &Path) -> bool {
 pub(super) fn migrate(conn: &Connection) -> Result<()> {
     let found = version(conn)?;
     if found == SCHEMA_VERSION {
-        return Ok(());
+        return Ok(subjects::check_once(conn)?);
     }
     if found > SCHEMA_VERSION {
         return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
@@ -75,7 +76,7 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
     }
     tx.commit()?;
     conn.execute_batch("PRAGMA foreign_keys = ON")?;
-    Ok(())
+    Ok(subjects::check_once(conn)?)
 }
 
 /// Makes the schema of a version in an empty database, for comparison.

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use super::{CommandError, PolicyScope, Runtime};
 use crate::cli::output::{self, BOLD};
-use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Owner};
 use throughline_sandbox::install;
 use throughline_sandbox::user_config::UserConfigEditor;
@@ -31,7 +30,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = super::root()?;
-    let cache = Cache::new(runtime.paths.components());
+    let cache = runtime.managed.cache(&runtime.paths);
     let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| super::broken_policy(&broken))?;
     let name = found.manifest.name.clone();
     if found.manifest.build.is_some() || found.manifest.sha256.is_none() {

@@ -3,6 +3,7 @@
 mod add;
 mod answer;
 mod check;
+mod compile;
 mod decide;
 mod inspect;
 mod list;
@@ -22,7 +23,6 @@ use super::error::CommandError;
 use super::output::DIM;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
-use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, BrokenPolicy, Owner, PolicyPackage, Source};
 use throughline_sandbox::instance::Terms;
 use throughline_sandbox::registry::{Candidate, PolicyRegistry, folder_of};
@@ -50,6 +50,7 @@ enum Command {
     Build(new::Build),
     Check(check::Arguments),
     Test(test::Arguments),
+    Compile(compile::Arguments),
     Inspect(inspect::Arguments),
     Add(add::Arguments),
     Remove(remove::Arguments),
@@ -70,6 +71,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Build(arguments) => new::build(&arguments),
         Command::Check(arguments) => check::run(&runtime, &arguments),
         Command::Test(arguments) => test::run(&runtime, &arguments),
+        Command::Compile(arguments) => compile::run(&runtime, &arguments),
         Command::Inspect(arguments) => inspect::run(&runtime, &arguments),
         Command::Add(arguments) => add::run(&runtime, &arguments),
         Command::Remove(arguments) => remove::run(&runtime, &arguments),
@@ -142,7 +144,7 @@ fn named<'a>(registry: &'a PolicyRegistry, name: &str, scope: PolicyScope) -> Re
 fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(PolicyPackage, Source), CommandError> {
     let path = Path::new(what);
     if !throughline_sandbox::manifest::is_name(what) || path.join(throughline_sandbox::manifest::FILE).exists() {
-        let cache = Cache::new(runtime.paths.components());
+        let cache = runtime.managed.cache(&runtime.paths);
         return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| broken_policy(&broken))?, Source::User));
     }
     let registry = registry(runtime, root)?;
