@@ -176,6 +176,8 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
     let end = line_end(bytes, at.end, MAX_HEADER_BYTES);
     scan.unsearched(rule.id, start..end);
+    // `Here is the list: user,password`
+    let start = memmem::rfind(&bytes[start..at.start], b": ").map_or(start, |colon| start + colon + 2);
     let header = &bytes[start..end];
     let Some(separator) = [b'|', b'\t', b';', b','].into_iter().find(|separator| header.contains(separator)) else { return };
     let cells = split(header, separator);

@@ -542,6 +542,7 @@ const SAID: &[&str] = &[
     "contraseña: @",
     "Le mot de passe est @",
     "user,password,role\namy,@,admin\nbob,Autumn2023!,user",
+    "Remember for later: user,password,role\namy,@,admin",
     "id;user;password\n1;amy;@",
     "user\tpassword\namy\t@",
     "| user | password |\n| --- | --- |\n| amy | @ |",

@@ -5,6 +5,7 @@
 
 mod agents;
 mod agents_installed;
+mod attacks;
 mod bad_input;
 mod canary;
 mod client_plugin;
@@ -30,6 +31,7 @@ mod namespaces;
 mod notes;
 mod notes_git;
 mod observations;
+mod planted;
 mod plugin;
 mod policies;
 mod privacy;
