@@ -179,7 +179,11 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     // `Here is the list: user,password`
     let start = memmem::rfind(&bytes[start..at.start], b": ").map_or(start, |colon| start + colon + 2);
     let header = &bytes[start..end];
-    let Some(separator) = [b'|', b'\t', b';', b','].into_iter().find(|separator| header.contains(separator)) else { return };
+    let count = |separator: &u8| header.iter().filter(|byte| *byte == separator).count();
+    let Some(separator) = [b',', b';', b'\t', b'|'].into_iter().filter(|separator| count(separator) > 0).max_by_key(count)
+    else {
+        return;
+    };
     let cells = split(header, separator);
     if !(2..=MAX_CELLS).contains(&cells.len()) || !cells.iter().all(|cell| is_column_name(&header[cell.clone()])) {
         return;
@@ -227,7 +231,7 @@ fn line_end(bytes: &[u8], from: usize, most: usize) -> usize {
     (from..window.len())
         .find(|&at| {
             matches!(window[at], b'\n' | b'\r' | b'"')
-                || window[at] == b'\\' && matches!(window.get(at + 1), Some(b'n' | b'r' | b'\\'))
+                || window[at] == b'\\' && matches!(window.get(at + 1), Some(b'n' | b'r' | b'\\' | b'"'))
         })
         .unwrap_or(window.len())
 }

@@ -154,7 +154,10 @@ fn attack_words_that_act_on_the_agent_that_is_told_them() {
             assert!(!told.contains(&attack.never), "{}: {told}", attack.name);
         }
     }
-    assert!(told_at_all >= attacks.len() / 2, "too few of the memories were told for this test to mean anything: {told_at_all}");
+    assert!(
+        told_at_all >= attacks.len() / 2,
+        "too few of the memories were told for this test to mean anything: {told_at_all}"
+    );
 }
 
 /// A payload.
@@ -290,7 +293,11 @@ fn attack_what_a_repository_contains() {
             assert!(hook.run.wall < PATIENCE, "{}: {:#?}", attack.name, hook.run);
             told.extend(hook.context);
         }
-        assert!(told.iter().any(|told| told.contains("make test")), "{}: the user's own words are told: {told:#?}", attack.name);
+        assert!(
+            told.iter().any(|told| told.contains("make test")),
+            "{}: the user's own words are told: {told:#?}",
+            attack.name
+        );
         let cloned = project.to_string_lossy().into_owned();
         for command in [
             vec!["note", "sync", "--delete", "--project", &cloned],
@@ -301,7 +308,11 @@ fn attack_what_a_repository_contains() {
             assert!(run.wall < PATIENCE && !run.overdue, "{}: {run:#?}", attack.name);
             told.extend([run.stdout, run.stderr]);
         }
-        assert!(!told.iter().any(|told| told.contains("otter key\"") || told.contains(SECRET)), "{}: {told:#?}", attack.name);
+        assert!(
+            !told.iter().any(|told| told.contains("otter key\"") || told.contains(SECRET)),
+            "{}: {told:#?}",
+            attack.name
+        );
         let after: Vec<(PathBuf, Option<Vec<u8>>)> =
             paths_below(&victim, Path::new("")).into_iter().map(|path| (path.clone(), std::fs::read(path).ok())).collect();
         assert!(before == after, "{}: the other project's files were changed", attack.name);
@@ -331,7 +342,9 @@ fn attack_a_link_to_the_notes_of_another_project() {
     let home = Home::new();
     let (victim, cloned) = (home.project("victim"), home.project("cloned"));
     let of = |project: &Path| project.to_string_lossy().into_owned();
-    drop(home.run(["note", "add", "--project", &of(&victim), "--title", "Otter", "The otter key is in the safe."]).success());
+    drop(
+        home.run(["note", "add", "--project", &of(&victim), "--title", "Otter", "The otter key is in the safe."]).success(),
+    );
     drop(home.run(["note", "sync", "--project", &of(&victim)]).success());
     let notes = || paths_below(&victim.join(".gsd"), Path::new(""));
     let before = notes();

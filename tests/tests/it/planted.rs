@@ -23,9 +23,8 @@ const SEED: u64 = 0x5eed_0000_0000_0001;
 const MIN_PART: usize = 12;
 
 /// Words around the secrets.
-const WORDS: [&str; 12] = [
-    "deploy", "the", "staging", "server", "fails", "because", "of", "a", "timeout", "수정", "設定", "retry",
-];
+const WORDS: [&str; 12] =
+    ["deploy", "the", "staging", "server", "fails", "because", "of", "a", "timeout", "수정", "設定", "retry"];
 
 struct Planter<'a> {
     chance: &'a mut Chance,
@@ -93,7 +92,12 @@ fn run_session(home: &Home, project: &Path, number: u64, planter: &mut Planter<'
                 5 => drop(session.transcript.writes("conf/a.txt", &one)),
                 6 => drop(session.transcript.asks(&one, &[&other, "none"], "none")),
                 7 => drop(session.transcript.todo(&[(&one, "pending"), (&other, "completed")])),
-                _ => drop(session.transcript.tool("mcp__vault__read", &json!({"path": one}), &other, &json!({"value": other}))),
+                _ => drop(session.transcript.tool(
+                    "mcp__vault__read",
+                    &json!({"path": one}),
+                    &other,
+                    &json!({"value": other}),
+                )),
             }
         }
         told.extend(session.prompt(&planter.text()).context);
@@ -137,7 +141,8 @@ fn run_home(seed: u64) -> usize {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut home = Home::new();
     let project = home.project("shop");
-    let values: Vec<String> = (0..4).map(|_| format!("{}&{}%{}", chance.text(ALNUM, 7), chance.text(ALNUM, 6), chance.text(ALNUM, 5))).collect();
+    let values: Vec<String> =
+        (0..4).map(|_| format!("{}&{}%{}", chance.text(ALNUM, 7), chance.text(ALNUM, 6), chance.text(ALNUM, 5))).collect();
     home.set("SERVICE_SECRET", &values[0]);
     home.set("OTHER_TOKEN", &values[1]);
     std::fs::write(project.join(".env"), format!("A_TOKEN='{}'\nB_PASSWORD='{}'\n", values[2], values[3])).expect("write");
@@ -156,7 +161,8 @@ fn run_home(seed: u64) -> usize {
         needles.extend(forms(secret).into_iter().map(|form| (secret, form)));
         // What was split: a part that no other text has.
         let parts = [secret.get(..MIN_PART), secret.get(secret.len().saturating_sub(MIN_PART)..)];
-        needles.extend(parts.into_iter().flatten().filter(|part| part.len() == MIN_PART).map(|part| (secret, part.to_owned())));
+        needles
+            .extend(parts.into_iter().flatten().filter(|part| part.len() == MIN_PART).map(|part| (secret, part.to_owned())));
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -165,7 +171,8 @@ fn run_home(seed: u64) -> usize {
     for (path, bytes) in &files {
         if let Some(found) = automaton.find(bytes) {
             let (secret, form) = &needles[found.pattern().as_usize()];
-            let around = String::from_utf8_lossy(&bytes[found.start().saturating_sub(80)..(found.end() + 40).min(bytes.len())]);
+            let around =
+                String::from_utf8_lossy(&bytes[found.start().saturating_sub(80)..(found.end() + 40).min(bytes.len())]);
             panic!("THROUGHLINE_FUZZ_SEED={seed}: {secret} as {form} in {}: {around:?}", path.display());
         }
     }
