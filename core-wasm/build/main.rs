@@ -60,7 +60,7 @@ enum Native {
     Matcher(String),
     /// A matcher that is called for each run of digits, because no keyword activates it.
     Digits(String),
-    /// A matcher that is called once for each text, if a setting names it.
+    /// A matcher that is called once for each text; if the rule is optional, only if a setting names it.
     Scan(String),
 }
 
@@ -77,6 +77,7 @@ struct Command {
 struct Tables {
     rules: String,
     digits: String,
+    scans: String,
     optional: String,
     ids: Vec<(String, Option<String>)>,
 }
@@ -95,9 +96,11 @@ fn main() -> Result<()> {
          pub(super) const RULES: &[RuleEntry] = &[\n{}];\n\
          /// The rules that are tried at each run of digits.\n\
          pub(super) const DIGITS: &[(&str, DigitRule)] = &[\n{}];\n\
+         /// The rules that are tried once for each text.\n\
+         pub(super) const SCANS: &[ScanRule] = &[\n{}];\n\
          /// The rules that run only where a setting names them.\n\
-         pub(super) const OPTIONAL: &[OptionalRule] = &[\n{}];\n",
-        tables.rules, tables.digits, tables.optional
+         pub(super) const OPTIONAL: &[ScanRule] = &[\n{}];\n",
+        tables.rules, tables.digits, tables.scans, tables.optional
     );
     let stopwords = format!(
         "/// Words that occur in placeholders and never in real tokens.\n\
@@ -149,12 +152,12 @@ fn add(tables: &mut Tables, rule: &Rule) -> Result<()> {
             writeln!(tables.digits, "    ({:?}, {name}),", rule.id)?;
             Ok(())
         }
-        (None, Some(Native::Scan(name))) if rule.keywords.is_empty() && rule.optional => {
-            writeln!(tables.optional, "    OptionalRule {{ id: {:?}, run: {name} }},", rule.id)?;
+        (None, Some(Native::Scan(name))) if rule.keywords.is_empty() => {
+            let table = if rule.optional { &mut tables.optional } else { &mut tables.scans };
+            writeln!(table, "    ScanRule {{ id: {:?}, run: {name} }},", rule.id)?;
             Ok(())
         }
-        _ => Err("one of `regex` and `native` says how it looks; digits and scans have no keywords, and scans are optional"
-            .into()),
+        _ => Err("one of `regex` and `native` says how it looks; digits and scans have no keywords".into()),
     }
 }
 

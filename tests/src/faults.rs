@@ -69,6 +69,18 @@ pub fn small_disk(folder: &Path, bytes: u64) -> Option<Fault> {
     }))
 }
 
+/// Lets nobody write below the folder, not even root. None where this user may not mount.
+pub fn read_only(folder: &Path) -> Option<Fault> {
+    let none = None::<&str>;
+    mount(Some(folder), folder, none, MsFlags::MS_BIND, none).ok()?;
+    let mounted = folder.to_owned();
+    let fault = Fault::new(move || {
+        let _ = umount2(&mounted, MntFlags::MNT_DETACH);
+    });
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    mount(none, folder, none, flags, none).ok().map(|()| fault)
+}
+
 /// Fills the disk of the folder to its last byte. None where it could not be filled within 64 MiB: a wrong disk.
 pub fn fill(folder: &Path) -> Option<Fault> {
     use std::io::Write as _;

@@ -97,6 +97,7 @@ impl Value {
             return (!command).then_some(Self { range, shape: Shape::Quoted });
         }
         let end = trimmed_length(&bytes[at..scan.word(at)]) + at;
+        let end = end_before_next_script(&bytes[..end], at);
         (end > at).then_some(Self { range: at..end, shape })
     }
 
@@ -177,6 +178,19 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
         }
     }
     None
+}
+
+/// Returns where a word in ASCII ends that a sentence in a script without blanks goes on after: `パスワードはSummer2024!です`.
+fn end_before_next_script(word: &[u8], at: usize) -> usize {
+    /// No password that people pass on in a sentence is longer.
+    const MAX_BYTES: usize = 128;
+    let window = &word[..word.len().min(at + MAX_BYTES)];
+    if !window.get(at).is_some_and(u8::is_ascii) {
+        return word.len();
+    }
+    // The first bytes of kana, Han characters and Hangul.
+    let next = span(window, at, |byte| !(0xE3..=0xED).contains(&byte));
+    if next < window.len() { next } else { word.len() }
 }
 
 /// Returns the length of a word without trailing commas, semicolons, and brackets that it did not open.

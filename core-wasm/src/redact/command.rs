@@ -243,9 +243,16 @@ pub(super) fn expected(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     if memchr::memmem::find(before, b"assword").is_none() && memchr::memmem::find(before, b"assphrase").is_none() {
         return;
     }
-    let quote = if bytes[at.end - 1] == b'"' { at.end - 1 } else { at.end };
+    let quote = if matches!(bytes[at.end - 1], b'"' | b'\'') { at.end - 1 } else { at.end };
     let open = bytes[..quote].iter().rev().take_while(|&&byte| byte == b'\\').count();
-    let Some(mut value) = quoted(scan, quote - open) else { return };
+    let window = &bytes[..bytes.len().min(at.end + MAX_DISTANCE)];
+    // `send {SECRET\r}` and `send -- SECRET\r`
+    let bare = || at.end..span(window, at.end, |byte| byte > b' ' && !matches!(byte, b'}' | b')'));
+    let mut value = match quoted(scan, quote - open) {
+        Some(value) => value,
+        None if matches!(bytes[at.end - 1], b'{' | b' ') => bare(),
+        None => return,
+    };
     let end = memchr::memchr(b'\\', &bytes[value.clone()]).map_or(value.end, |end| value.start + end);
     value.end = end;
     if is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {

@@ -10,6 +10,7 @@ mod assignment;
 mod block;
 mod calls;
 mod command;
+mod encoded;
 pub mod gitleaks;
 mod keywords;
 mod name;
@@ -105,6 +106,11 @@ fn find_added<'t>(text: &str, team: &'t TeamRules) -> Vec<Hit<'t>> {
     team.apply(text, Vec::new(), active)
 }
 
+/// Returns whether the default rules find a secret in a text.
+fn has_secret(text: &str) -> bool {
+    !find_secrets(text, &TeamRules::empty(), Context::Any).is_empty()
+}
+
 /// Returns the secrets of a text, ordered, without overlaps, on character boundaries.
 fn find_secrets<'t>(text: &str, team: &'t TeamRules, context: Context) -> Vec<Hit<'t>> {
     let mut scan = Scan::new(text, context);
@@ -122,6 +128,9 @@ fn find_secrets<'t>(text: &str, team: &'t TeamRules, context: Context) -> Vec<Hi
     let mut hits = scan.into_hits();
     let mut numbers = Vec::new();
     number::find_numbers(text, rules::DIGITS, &mut numbers);
+    for rule in rules::SCANS {
+        (rule.run)(text, rule.id, &mut numbers);
+    }
     for rule in rules::OPTIONAL.iter().filter(|rule| team.enables(rule.id)) {
         (rule.run)(text, rule.id, &mut numbers);
     }

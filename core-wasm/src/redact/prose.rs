@@ -118,3 +118,105 @@ pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         scan.add_likely(rule.id, start..end);
     }
 }
+
+/// Finds the password in `log in as admin with SECRET` and `sign in with a@b.c and SECRET`.
+pub(super) fn login(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_BYTES: usize = 120;
+    /// Words between a user and a password.
+    const JOINTS: [&str; 6] = [" with ", " using ", " and ", " mit ", ", ", " con "];
+    let text = scan.text;
+    let end = text.floor_char_boundary(at.end + MAX_BYTES);
+    let window = text.get(at.end..end).unwrap_or_default();
+    let window = &window[..window.find(['\n', '"']).unwrap_or(window.len())];
+    let Some((user, joint)) = JOINTS.iter().filter_map(|joint| Some((window.find(joint)?, joint))).min() else { return };
+    // The user is one word, or `the user admin`.
+    if window[..user].split_whitespace().count() > 4 {
+        return;
+    }
+    let mut start = at.end + user + joint.len();
+    for word in ["the ", "this ", "password ", "passphrase ", "pw ", "pass ", "`", "'", "**"] {
+        start += if text[start..].starts_with(word) { word.len() } else { 0 };
+    }
+    let secret = start..scan.word(start).min(start + MAX_BYTES);
+    if is_chosen(text.get(secret.clone()).unwrap_or_default()) {
+        scan.add_likely(rule.id, without_stop(text, secret));
+    }
+}
+
+/// Finds both passwords in `the password was changed from SECRET to SECRET`.
+pub(super) fn change(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// How far before the change it is said what was changed, in bytes.
+    const MAX_DISTANCE: usize = 48;
+    const NAMES: [&str; 12] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "passcode",
+        "pwd",
+        " pw",
+        "secret",
+        "credential",
+        "passwort",
+        "kennwort",
+        "contraseña",
+        "login",
+    ];
+    let text = scan.text;
+    let start = text.ceil_char_boundary(at.start.saturating_sub(MAX_DISTANCE));
+    let before = text[start..at.end].to_ascii_lowercase();
+    if !NAMES.iter().any(|name| before.contains(name)) {
+        return;
+    }
+    let mut next = at.end;
+    for _ in 0..2 {
+        let begin = span(&scan.bytes[..scan.bytes.len().min(next + 8)], next, |byte| {
+            matches!(byte, b' ' | b'`' | b'\'' | b'"' | b'*')
+        });
+        let end = scan.word(begin).min(begin + 80);
+        let secret = without_stop(text, begin..end);
+        if begin > next && is_chosen(text.get(secret.clone()).unwrap_or_default()) {
+            scan.add_likely(rule.id, secret);
+        }
+        let rest = text.get(end..).unwrap_or_default();
+        let closed = rest.len() - rest.trim_start_matches(['`', '\'', '"', '*', '.', ',']).len();
+        let Some(joint) = [" to", " into", " zu", " auf", " nach", " a"]
+            .iter()
+            .find(|joint| rest[closed..].strip_prefix(**joint).is_some_and(|rest| rest.starts_with(' ')))
+        else {
+            return;
+        };
+        next = end + closed + joint.len();
+    }
+}
+
+/// Returns whether a word is one that somebody chose as a password, and nothing else: it has digits and a symbol, or digits
+/// between letters of both cases. Versions, sizes, hashes and algorithms are not.
+fn is_chosen(word: &str) -> bool {
+    let word = word.trim_end_matches(['.', ',', ';', ':', ')', '`', '\'', '"', '*']);
+    let has = |class: fn(&u8) -> bool| word.bytes().any(|byte| class(&byte));
+    let symbol = word.contains(['!', '@', '#', '$', '%', '^', '&', '*', '?', '+']);
+    let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && word.len() >= 8;
+    let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let name = [
+        "id_", "sha", "aes", "rs2", "hs2", "es2", "md5", "v1", "v2", "v3", "utf", "oauth", "totp", "argon", "bcrypt",
+        "pbkdf",
+    ]
+    .iter()
+    .any(|name| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+    let wordy = digits >= 2 && letters >= 5 && word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && word.len() >= 8;
+    letters >= 2
+        && digits >= 1
+        && word.len() >= 6
+        && !is_hex
+        && !name
+        && (symbol || mixed || wordy)
+        && is_secret(word, Kind::Password, Shape::Loose)
+}
+
+/// Returns the range without the full stop of a sentence.
+fn without_stop(text: &str, range: Range<usize>) -> Range<usize> {
+    let word = text.get(range.clone()).unwrap_or_default();
+    range.start..range.start + word.trim_end_matches(['.', ',', ';', ':', ')']).len()
+}

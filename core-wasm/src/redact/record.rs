@@ -147,11 +147,164 @@ pub(super) fn insert(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     }
 }
 
+/// Finds the password in `WIFI:T:WPA;S:home;P:SECRET;;`, the text of a QR code.
+pub(super) fn wifi(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_BYTES: usize = 256;
+    let window = &scan.bytes[..scan.bytes.len().min(at.end + MAX_BYTES)];
+    let window = &window[..span(window, at.end, |byte| byte != b'\n' && byte != b'"')];
+    let field = memmem::find(&window[at.end - 1..], b":P:").or_else(|| memmem::find(&window[at.end - 1..], b";P:"));
+    let Some(start) = field.map(|field| at.end - 1 + field + 3) else { return };
+    // A backslash escapes the semicolon.
+    let end = (start..window.len()).find(|&at| window[at] == b';' && window[at - 1] != b'\\').unwrap_or(window.len());
+    if end > start {
+        scan.add_certain(rule.id, start..end);
+    }
+}
+
+/// Finds the values below the name of a column: in CSV, in values separated by tabs or semicolons, and in tables of Markdown and
+/// of database programs.
+pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// How long a header may be, how many cells it may have, and how many rows are read.
+    const MAX_HEADER_BYTES: usize = 512;
+    const MAX_CELLS: usize = 32;
+    const MAX_ROWS: usize = 200;
+    let bytes = scan.bytes;
+    let start = line_start(bytes, at.start, MAX_HEADER_BYTES);
+    // One header has several keywords.
+    if scan.unsearched(rule.id, start..at.end).start > start {
+        return;
+    }
+    let end = line_end(bytes, at.end, MAX_HEADER_BYTES);
+    scan.unsearched(rule.id, start..end);
+    // `Here is the list: user,password`
+    let start = memmem::rfind(&bytes[start..at.start], b": ").map_or(start, |colon| start + colon + 2);
+    let header = &bytes[start..end];
+    let count = |separator: &u8| header.iter().filter(|byte| *byte == separator).count();
+    let Some(separator) = [b',', b';', b'\t', b'|'].into_iter().filter(|separator| count(separator) > 0).max_by_key(count)
+    else {
+        return;
+    };
+    let cells = split(header, separator);
+    if !(2..=MAX_CELLS).contains(&cells.len()) || !cells.iter().all(|cell| is_column_name(&header[cell.clone()])) {
+        return;
+    }
+    let wanted: Vec<(usize, Kind)> =
+        cells.iter().enumerate().filter_map(|(at, cell)| Some((at, named_column(&header[cell.clone()])?))).collect();
+    let mut from = end;
+    for _ in 0..MAX_ROWS {
+        let Some(row) = next_line(bytes, from) else { return };
+        from = line_end(bytes, row, MAX_HEADER_BYTES * 4);
+        let line = &bytes[row..from];
+        let values = split(line, separator);
+        if values.len() != cells.len() {
+            // The rule below a header has other signs between its cells.
+            if line.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b':' | b' ' | b'=')) && !line.is_empty() {
+                continue;
+            }
+            return;
+        }
+        for (cell, kind) in &wanted {
+            let value = trimmed(bytes, row + values[*cell].start..row + values[*cell].end);
+            let text = scan.text.get(value.clone()).unwrap_or_default();
+            let is_telling = text.bytes().any(|byte| byte.is_ascii_digit()) && text.len() >= 6;
+            if is_telling && is_secret(text, *kind, Shape::Bare) {
+                scan.add_likely(rule.id, value);
+            }
+        }
+    }
+}
+
+/// Returns where the line that contains `at` begins. A newline may be escaped.
+fn line_start(bytes: &[u8], at: usize, most: usize) -> usize {
+    let low = at.saturating_sub(most);
+    let window = &bytes[low..at];
+    let newline = memchr::memrchr(b'\n', window).map_or(0, |newline| newline + 1);
+    let escaped = memmem::rfind(&window[newline..], b"\\n").map_or(newline, |escape| newline + escape + 2);
+    // A text in JSON begins after a quote.
+    let quote = window[escaped..].iter().rposition(|&byte| byte == b'"').map_or(escaped, |quote| escaped + quote + 1);
+    low + quote
+}
+
+/// Returns where the line that contains `from` ends.
+fn line_end(bytes: &[u8], from: usize, most: usize) -> usize {
+    let window = &bytes[..bytes.len().min(from + most)];
+    (from..window.len())
+        .find(|&at| {
+            matches!(window[at], b'\n' | b'\r' | b'"')
+                || window[at] == b'\\' && matches!(window.get(at + 1), Some(b'n' | b'r' | b'\\' | b'"'))
+        })
+        .unwrap_or(window.len())
+}
+
+/// Returns where the line after a line's end begins, or none if there is no other line.
+fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
+    let rest = &bytes[end..];
+    let escape = span(&rest[..rest.len().min(8)], 0, |byte| matches!(byte, b'\\' | b'r' | b'\r'));
+    match rest.get(escape)? {
+        b'\n' => Some(end + escape + 1),
+        b'n' if escape > 0 => Some(end + escape + 1),
+        _ => None,
+    }
+}
+
+/// Splits a line into its cells, without the empty ones outside of the first and last bar.
+fn split(line: &[u8], separator: u8) -> Vec<Range<usize>> {
+    let mut cells = Vec::new();
+    let mut start = 0;
+    for at in memchr::memchr_iter(separator, line).chain([line.len()]) {
+        cells.push(start..at);
+        start = at + 1;
+    }
+    if separator == b'|' {
+        let is_blank =
+            |cell: &Range<usize>| !line[cell.clone()].iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        if cells.last().is_some_and(is_blank) {
+            cells.pop();
+        }
+        if cells.first().is_some_and(is_blank) {
+            cells.remove(0);
+        }
+    }
+    cells
+}
+
+fn is_column_name(cell: &[u8]) -> bool {
+    const MAX_BYTES: usize = 40;
+    let cell = cell.trim_ascii();
+    !cell.is_empty()
+        && cell.len() <= MAX_BYTES
+        && cell.iter().filter(|&&byte| byte == b' ').count() <= 3
+        && cell.iter().all(|&byte| {
+            byte.is_ascii_alphanumeric()
+                || byte >= 0x80
+                || matches!(byte, b' ' | b'_' | b'-' | b'*' | b'`' | b'/' | b'\'' | b'+')
+        })
+}
+
+/// Returns the kind of value that a column's name indicates, in any language.
+fn named_column(name: &[u8]) -> Option<Kind> {
+    const NAMES: [&str; 8] = ["비밀번호", "패스워드", "비번", "암호", "パスワード", "密码", "密碼", "contraseña"];
+    let is_other = NAMES.iter().any(|other| memmem::find(name, other.as_bytes()).is_some());
+    if is_other { Some(Kind::Password) } else { column(name) }
+}
+
+/// Returns the range without blanks, quotes and marks of emphasis.
+fn trimmed(bytes: &[u8], mut range: Range<usize>) -> Range<usize> {
+    let is_margin = |byte: u8| matches!(byte, b' ' | b'\t' | b'\'' | b'`' | b'*' | b'\r');
+    while range.start < range.end && is_margin(bytes[range.start]) {
+        range.start += 1;
+    }
+    while range.start < range.end && is_margin(bytes[range.end - 1]) {
+        range.end -= 1;
+    }
+    range
+}
+
 /// Returns the kind of value that the name of a column indicates.
 fn column(name: &[u8]) -> Option<Kind> {
     let name: Vec<u8> = name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending.as_bytes()));
-    if ends(&["password", "passwd", "pwd", "passphrase"]) {
+    if ends(&["password", "passwd", "pwd", "passphrase", "passwort", "kennwort"]) {
         Some(Kind::Password)
     } else if ends(&["secret", "apikey", "accesskey", "privatekey", "secretkey", "accesstoken", "refreshtoken", "authtoken"])
     {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::{
     assignment, block, calls,
     command::{self, Style},
+    encoded,
     number::{self, DigitRule},
     prose, record,
     rule::Rule,
@@ -46,10 +47,10 @@ impl Matcher {
     }
 }
 
-/// A rule without keywords that runs only if a setting names it.
-pub(super) struct OptionalRule {
+/// A rule without keywords that searches a text by itself.
+pub(super) struct ScanRule {
     pub id: &'static str,
-    /// Searches a text by itself.
+    /// Adds what it finds in a text.
     pub run: fn(&str, &'static str, &mut Vec<Hit<'static>>),
 }
 

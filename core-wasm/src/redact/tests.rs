@@ -512,6 +512,146 @@ fn attack_colours_and_invisible_characters_inside_a_token() {
     }
 }
 
+/// Ways to say a password that the rules once missed, `@` for the password.
+const SAID: &[&str] = &[
+    "log in as admin with @",
+    "Log in as admin with @ and check the orders.",
+    "please sign in as `root` using the password @.",
+    "login with amy@shop.example and @",
+    "The admin password was changed from @ to Autumn2023! yesterday",
+    "the password was changed from Autumn2023! to @",
+    "db credentials rotated from Autumn2023! to @.",
+    "비밀번호: @",
+    "비번은 @ 입니다",
+    "비번: @",
+    "패스워드는 @이에요",
+    "패스워드: @",
+    "암호: @",
+    "パスワードは@です",
+    "パスワード: @",
+    "パスワード：@",
+    "密码是@",
+    "密码: @",
+    "密码：@",
+    "密碼為@",
+    "Das Passwort ist @",
+    "Das Passwort lautet @.",
+    "Passwort: @",
+    "Kennwort: @",
+    "La contraseña es @",
+    "contraseña: @",
+    "Le mot de passe est @",
+    "user,password,role\namy,@,admin\nbob,Autumn2023!,user",
+    "Remember for later: user,password,role\namy,@,admin",
+    "id;user;password\n1;amy;@",
+    "user\tpassword\namy\t@",
+    "| user | password |\n| --- | --- |\n| amy | @ |",
+    "| user | password | note |\n|------|----------|------|\n| amy | `@` | main |",
+    " id | name | password \n----+------+----------\n  1 | amy  | @ ",
+    "이름,비밀번호\n나비,@",
+    "| 계정 | 비밀번호 |\n|---|---|\n| amy | @ |",
+    "WIFI:T:WPA;S:home;P:@;;",
+    "WIFI:S:home net;T:WPA;P:@;H:true;;",
+    "expect \"assword:\"\nsend \"@\\r\"",
+    "expect \"assword:\"\nsend -- \"@\\r\"",
+    "expect {*assword:*} {send {@\\r}}",
+    "child.expect('assword')\nchild.sendline('@')",
+    "expect 'Enter password:'\nsend '@\\r'",
+];
+
+#[test]
+fn attack_passwords_that_are_said_in_other_words() {
+    let mut missed = Vec::new();
+    for said in SAID {
+        for password in ["Summer2024!", "Tr0ub4dor&3x", "Herbst2025Blau"] {
+            let text = if said.contains("amy@") {
+                said.replacen("amy@", "amy\u{0}", 1).replace('@', password).replace('\u{0}', "@")
+            } else {
+                said.replace('@', password)
+            };
+            // In JSON, a tab is two letters.
+            let json = (!text.contains('\t')).then(|| serde_json::json!({ "text": text }).to_string());
+            for text in [text].into_iter().chain(json) {
+                if scrub(&text).contains(password) {
+                    missed.push(format!("{text} → {}", scrub(&text)));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn attack_passwords_in_other_scripts_hashes_and_webhooks() {
+    let hash = body(86, 3);
+    let mut texts = vec![
+        ("비밀번호: 나비야1234!".to_owned(), "나비야1234".to_owned()),
+        ("비번은 나비야1234! 입니다".to_owned(), "나비야1234".to_owned()),
+        ("패스워드: 고양이2024".to_owned(), "고양이2024".to_owned()),
+        ("パスワードは さくら2024! です".to_owned(), "さくら2024".to_owned()),
+        (format!("root:$6$rounds=5000$Qm4xLs7T${hash}:19000:0:99999:7:::"), hash.clone()),
+        (format!("amy:$6$Zk3xQ9Lm${hash}"), hash.clone()),
+        (format!("amy:$apr1$Zk3xQ9Lm${}", &hash[..22]), hash[..22].to_owned()),
+        (format!("amy:$1$Zk3xQ9Lm${}", &hash[..22]), hash[..22].to_owned()),
+        (format!("amy:$5$Zk3xQ9Lm${}", &hash[..43]), hash[..43].to_owned()),
+        (format!("$argon2id$v=19$m=65536,t=3,p=4${}${}", &hash[..22], &hash[..43]), hash[..43].to_owned()),
+        ("my PIN is 4711".to_owned(), "4711".to_owned()),
+        ("The door code: 829140".to_owned(), "829140".to_owned()),
+        ("暗証番号: 4711".to_owned(), "4711".to_owned()),
+        ("핀번호: 4711".to_owned(), "4711".to_owned()),
+    ];
+    for address in [
+        "https://hook.eu1.make.com/@",
+        "https://maker.ifttt.com/trigger/done/with/key/@",
+        "https://chat.shop.example/hooks/@",
+        "https://n8n.shop.example/webhook/@",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/@",
+        "https://oapi.dingtalk.com/robot/send?access_token=@",
+        "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=@",
+        "https://prod-12.westeurope.logic.azure.com:443/workflows/1/triggers/manual/paths/invoke?api-version=1&sig=@",
+        "https://chat.googleapis.com/v1/spaces/AAA/messages?key=x&token=@",
+    ] {
+        let key = body(30, 7);
+        texts.push((format!("curl -X POST {}", address.replace('@', &key)), key));
+    }
+    for (text, secret) in texts {
+        let scrubbed = scrub(&text);
+        assert!(!scrubbed.contains(&secret), "{text} → {scrubbed}");
+    }
+}
+
+#[test]
+fn look_alikes_of_what_is_said_in_other_words_stay() {
+    for text in [
+        "log in as admin with MFA",
+        "log in as root with id_ed25519",
+        "sign in as the user with OAuth2",
+        "log in with GitHub and open version 2.10.3",
+        "the file was changed from a1b2c3d4 to e5f6a7b8",
+        "the password policy was changed from 8 to 12 characters",
+        "password hashing was changed from sha256 to argon2id",
+        "changed from v1.2.3 to v1.3.0",
+        "name,password_hash,role\namy,none,admin",
+        "| option | password | default |\n| --- | --- | --- |\n| auth | required | none |",
+        "token,count\nthe,12345678\nand,1234567",
+        "비밀번호는 2026년까지 유효합니다",
+        "비밀번호는 영문 8자 이상이어야 합니다",
+        "パスワードは8文字以上です",
+        "密码是必填项",
+        "Das Passwort ist falsch",
+        "La contraseña es incorrecta",
+        "wifi: connected to home",
+        "send \"hello\" to the server",
+        "socket.send('ready-2024')",
+        "the GPIO pin is high",
+        "price $6$ and $1$",
+        "https://git.shop.example/hooks/pre-commit",
+        "docs/hooks/README.md",
+    ] {
+        assert_eq!(scrub(text), text);
+    }
+}
+
 #[test]
 fn sentences_about_options_stay() {
     for text in [

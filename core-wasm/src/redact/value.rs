@@ -145,6 +145,9 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
     if kind != Kind::Password && counts.digits == 0 && counts.transitions * 5 < value.len() {
         return false;
     }
+    if kind == Kind::Password && is_foreign(value) {
+        return true;
+    }
     if is_reference(value)
         || is_placeholder(value, kind)
         || counts.non_ascii * 2 > value.len()
@@ -180,6 +183,21 @@ pub(super) fn is_secret(value: &str, kind: Kind, shape: Shape) -> bool {
                 && !is_uuid(value)
         }
     }
+}
+
+/// Returns whether the value is a word in another script with a number and perhaps a symbol after it, as people choose it:
+/// `나비야1234!`.
+fn is_foreign(value: &str) -> bool {
+    let digits_at = value.find(|c: char| c.is_ascii_digit()).unwrap_or(value.len());
+    let (word, rest) = value.split_at(digits_at);
+    let number = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let symbols = rest[number..].trim_end_matches(|c: char| !c.is_ascii());
+    word.chars().count() >= 2
+        && word.chars().all(|c| !c.is_ascii() && c.is_alphabetic())
+        && number >= 2
+        && symbols.bytes().all(|byte| b"!@#$%^&*?+~".contains(&byte))
+        && (number >= 4 || !symbols.is_empty())
+        && (symbols.len() == rest.len() - number || !symbols.is_empty())
 }
 
 /// Returns whether the value says where the secret is, not what it is.

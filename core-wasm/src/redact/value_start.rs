@@ -200,10 +200,13 @@ impl ValueStart {
         if named && start > at && quote(start) && rest[0] != b'`' {
             return Some(Self { is_argument: true, in_prose: true, ..Self::new(start, Shape::Bare) });
         }
-        let verb = ["is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 "]
-            .iter()
-            .find(|verb| rest.starts_with(verb.as_bytes()))
-            .filter(|verb| start > at || !verb.is_ascii());
+        let verb = [
+            "is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 ", "ist ", "war ", "lautet ",
+            "es ", "era ", "est ", "は ", "は", "を", "が", "是 ", "是", "为 ", "为", "為", "改成", "改为",
+        ]
+        .iter()
+        .find(|verb| rest.starts_with(verb.as_bytes()))
+        .filter(|verb| start > at || !verb.is_ascii());
         if let Some(verb) = verb {
             return Some(Self { in_prose: true, ..Self::new(start + verb.len(), Shape::Loose) });
         }

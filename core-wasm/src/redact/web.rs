@@ -274,3 +274,40 @@ fn is_cookie_value(value: &str) -> bool {
     value.len() >= 8 && !value.starts_with("[redacted") && is_secret(value, Kind::Secret, Shape::Bare)
         || value.len() >= 24 && entropy(value.as_bytes()) >= 4.0 && is_secret(value, Kind::Token, Shape::Bare)
 }
+
+/// Finds the key in the address of a webhook on a host of its own: `https://chat.example/hooks/KEY`.
+pub(super) fn webhook(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_HOST_BYTES: usize = 80;
+    const MIN_BYTES: usize = 20;
+    let bytes = scan.bytes;
+    let before = &bytes[at.start.saturating_sub(MAX_HOST_BYTES)..at.start];
+    let Some(scheme) = memmem::rfind(before, b"://") else { return };
+    if before[scheme + 3..].iter().any(|byte| *byte <= b' ' || matches!(byte, b'"' | b'\'')) {
+        return;
+    }
+    let end = span(&bytes[..bytes.len().min(at.end + 200)], at.end, |byte| is_url_safe(byte) || byte == b'/');
+    let key = at.end..end;
+    let text = scan.text.get(key.clone()).unwrap_or_default();
+    let last = text.rsplit('/').next().unwrap_or_default();
+    let has_digit = last.bytes().any(|byte| byte.is_ascii_digit());
+    if last.len() >= MIN_BYTES && has_digit && entropy(last.as_bytes()) >= 3.2 {
+        scan.add_likely(rule.id, key);
+    }
+}
+
+/// Finds the keys among the parameters of an address whose host lets in anybody who knows them.
+pub(super) fn signed_webhook(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_BYTES: usize = 600;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
+    let end = span(window, at.end, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'));
+    let area = scan.unsearched(rule.id, at.end..end);
+    for name in ["sig=", "key=", "token="] {
+        let Some(found) = memmem::find(&bytes[area.clone()], name.as_bytes()) else { continue };
+        let start = area.start + found + name.len();
+        let end = span(&bytes[..area.end], start, |byte| is_url_safe(byte) || matches!(byte, b'%' | b'.' | b'~'));
+        if end - start >= 16 {
+            scan.add_likely(rule.id, start..end);
+        }
+    }
+}

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use throughline_model::files::open_regular;
 use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
+use throughline_platform::permissions::{Owner, distrust_reason};
 use throughline_store::RetentionStep;
 
 /// The commented default configuration.
@@ -351,18 +353,38 @@ impl Hooks {
 impl Config {
     /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
     pub fn load(file: &Path) -> Result<Self, String> {
-        match fs::metadata(file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
-            Ok(meta) if meta.len() > MAX_CONFIG_BYTES => {
-                return Err(format!("{} is too large", file.display()));
-            }
-            Ok(_) => {}
+        Self::read_trusted(file)?.map_or_else(
+            || Ok(Self::default()),
+            |text| Self::parse(&text).map_err(|error| format!("{}: {error}", file.display())),
+        )
+    }
+
+    /// Reads the file; none if there is none. The file may be a link, but nobody else may be able to change it or to put another
+    /// in its place: the settings say where transcripts and rules are read.
+    fn read_trusted(file: &Path) -> Result<Option<String>, String> {
+        let cannot = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+        let mut opened = match open_regular(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(cannot)?,
+        };
+        let distrust = |path: &Path, why: &str| {
+            format!("{} is not obeyed: {why}; see `ls -ld {0}`, and let only yourself write to it", path.display())
+        };
+        let meta = opened.metadata().map_err(cannot)?;
+        if let Some(why) = distrust_reason(&meta, Owner::User) {
+            return Err(distrust(file, why));
         }
-        let text = fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-        Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+        if let Some(folder) = file.parent()
+            && let Some(why) = fs::metadata(folder).ok().and_then(|meta| distrust_reason(&meta, Owner::User))
+        {
+            return Err(distrust(folder, why));
+        }
+        if meta.len() > MAX_CONFIG_BYTES {
+            return Err(format!("{} is too large", file.display()));
+        }
+        let mut text = String::new();
+        io::Read::read_to_string(&mut opened, &mut text).map_err(cannot)?;
+        Ok(Some(text))
     }
 
     /// Parses and validates the text.
@@ -411,6 +433,48 @@ mod tests {
     use super::*;
     use throughline_agents::protocol::name::Agent;
     use throughline_agents::settings::agents;
+
+    #[test]
+    fn attack_a_configuration_that_others_may_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        fs::write(&file, "[context]\nbudget = 700\n").unwrap();
+        let mode = |path: &Path, mode| throughline_platform::permissions::set_mode(path, mode).unwrap();
+        mode(&file, 0o644);
+        assert_eq!(Config::load(&file).unwrap().context.budget, 700);
+        mode(&file, 0o666);
+        assert!(Config::load(&file).unwrap_err().contains("other users may write to it"));
+        mode(&file, 0o600);
+        mode(dir.path(), 0o777);
+        assert!(Config::load(&file).unwrap_err().contains("other users may write to it"));
+        mode(dir.path(), 0o700);
+        assert_eq!(Config::load(&file).unwrap().context.budget, 700);
+        // As from a folder of dot files.
+        let link = dir.path().join("link.toml");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(Config::load(&link).unwrap().context.budget, 700);
+    }
+
+    #[test]
+    fn attack_a_configuration_of_another_user() {
+        if !throughline_platform::process::is_root() {
+            // Only root can give a file away.
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+        assert!(Config::load(&file).unwrap_err().contains("it belongs to another user"));
+    }
+
+    #[test]
+    fn attack_a_fifo_as_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(Config::load(&file).unwrap_err().contains("not a regular file"));
+    }
 
     #[test]
     fn the_commented_default_is_the_default() {

@@ -18,7 +18,7 @@ use throughline_platform::paths::{self, Paths};
 use throughline_privacy::intervals::Intervals;
 use throughline_privacy::secrets::{Secrets, TagKey};
 use throughline_privacy::{ExclusionFilter, ExclusionRules, IsExcludedFolder};
-use throughline_sandbox::cache::{Cache, Origin};
+use throughline_sandbox::cache::Origin;
 use throughline_sandbox::chain::{Compiling, DEFAULT_NAME, Policies, Reporter, Sandbox};
 use throughline_sandbox::failures::Failures;
 use throughline_sandbox::managed::Managed;
@@ -53,6 +53,8 @@ pub struct Runtime {
     include_untrusted: bool,
     /// Called before the database is opened.
     before_opening: BeforeOpening,
+    /// Whether an event could not be handled because the default policy was not compiled yet.
+    missed_event: Cell<bool>,
     sandbox: OnceCell<Rc<Sandbox>>,
     reporter: OnceCell<Rc<Reporter>>,
     /// Policies by the project's root; `None` for outside any project.
@@ -96,6 +98,7 @@ impl Runtime {
             compiling: Compiling::All(Instant::now() + COMPILE_TIMEOUT),
             include_untrusted: true,
             before_opening: |_| Ok(()),
+            missed_event: Cell::new(false),
             sandbox: OnceCell::new(),
             reporter: OnceCell::new(),
             policies: RefCell::default(),
@@ -191,8 +194,19 @@ impl Runtime {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox);
         }
-        let sandbox = Rc::new(Sandbox::new(Cache::new(self.paths.components()))?);
+        let sandbox = Rc::new(Sandbox::new(self.managed.cache(&self.paths))?);
         Ok(self.sandbox.get_or_init(|| sandbox))
+    }
+
+    /// Records that an event could not be handled because the default policy was not compiled yet.
+    pub(crate) fn miss_event(&self) {
+        self.missed_event.set(true);
+    }
+
+    /// Returns whether an event could not be handled because the default policy was not compiled yet. It can be handled again
+    /// once the policy is compiled.
+    pub fn missed_event(&self) -> bool {
+        self.missed_event.get()
     }
 
     /// Makes sure that the default policy is available, so that its absence is not blamed on a file or session.
@@ -278,6 +292,11 @@ impl Runtime {
             }
         }
         Store::open(&database, access, timeout)
+    }
+
+    /// Opens the store of a home that cannot be written, to tell what is known.
+    pub fn read_only_store(&self) -> std::result::Result<Store, StoreError> {
+        Store::open_read_only(&self.paths.database())
     }
 
     /// Writes what the run collected: policy failures, and the log, whose details are redacted.

@@ -36,7 +36,10 @@ pub mod schema;
 pub mod slug;
 pub mod yaml;
 
+use std::path::{Path, PathBuf};
+
 use throughline_model::contract::Timestamp;
+use throughline_model::files::{canonical, read_regular};
 use throughline_model::redacted::Texts;
 
 /// The longest description, characters, set by the memory protocol.
@@ -50,6 +53,27 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 10;
 
 /// The default folder of notes below a project's root.
 pub const NOTES_FOLDER: &str = ".gsd/memories";
+
+/// Returns the folder that `path` names for a project. A path in the project must not lead out of it: a repository may contain
+/// a link to the notes of another project. The error is one line for a person.
+pub fn folder_of_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
+    if path.starts_with(root) && !canonical(path).starts_with(canonical(root)) {
+        return Err(format!("{} leads out of the project by a link, and such links are not followed", path.display()));
+    }
+    Ok(path.to_owned())
+}
+
+/// Reads a file of a team's in `folder`. Returns none if there is no such file. It must be a small regular file, and not lead
+/// out of the folder by a link.
+fn read_in_folder(folder: &Path, file: &Path, most: u64) -> Result<Option<String>, String> {
+    if matches!(file.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound) {
+        return Ok(None);
+    }
+    if !canonical(file).starts_with(canonical(folder)) {
+        return Err("it leads out of its folder by a link, and such links are not followed".into());
+    }
+    read_regular(file, most).map(Some).map_err(|error| error.to_string())
+}
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq)]

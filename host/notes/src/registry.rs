@@ -2,7 +2,6 @@
 //! built-in registry.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -99,14 +98,19 @@ impl Registry {
             [("types.yaml", Self::add_types as fn(&mut Self, &str) -> _), ("type-relations.yaml", Self::add_relations)]
         {
             let file = schema.join(name);
-            let text = match fs::metadata(&file) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Ok(meta) if meta.len() > MAX_FILE_BYTES => Err(format!("it has more than {} KiB", MAX_FILE_BYTES >> 10)),
-                _ => fs::read_to_string(&file).map_err(|error| error.to_string()),
+            let text = match super::read_in_folder(folder, &file, MAX_FILE_BYTES) {
+                Ok(None) => continue,
+                Ok(Some(text)) => Ok(text),
+                Err(why) => Err(why),
             };
             text.and_then(|text| add(&mut registry, &text)).map_err(|why| format!("{}: {why}", file.display()))?;
         }
         Ok(registry)
+    }
+
+    /// Returns the built-in registry plus the additions of a project's team.
+    pub fn of_project(root: &Path) -> Result<Self, String> {
+        Self::load(&super::folder_of_project(root, &root.join(super::NOTES_FOLDER))?)
     }
 
     fn add_types(&mut self, text: &str) -> Result<(), String> {
@@ -235,6 +239,8 @@ fn is_kind(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -49,12 +49,9 @@ impl Schemas {
             let name = file.file_name();
             let Some(name) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else { continue };
             let path = file.path();
-            let read = match file.metadata() {
-                Ok(meta) if meta.len() > MAX_FILE_BYTES => Err(format!("it has more than {} KiB", MAX_FILE_BYTES >> 10)),
-                _ => fs::read_to_string(&path)
-                    .map_err(|error| error.to_string())
-                    .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string())),
-            };
+            let text = super::read_in_folder(folder.unwrap_or(&path), &path, MAX_FILE_BYTES);
+            let read =
+                text.and_then(|text| serde_json::from_str(&text.unwrap_or_default()).map_err(|error| error.to_string()));
             schemas.insert(name.to_owned(), read.map_err(|why| format!("{}: {why}", path.display()))?);
         }
         let mut this = Self { schemas, validators: BTreeMap::new() };

@@ -6,11 +6,11 @@
 //! process that hangs can still write it.
 
 use std::cell::RefCell;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::open::FileOptions as _;
+use crate::open::append_no_follow;
 use crate::paths;
 
 /// The severity of an entry.
@@ -127,7 +127,7 @@ fn append(file: &Path, max_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         fs::rename(file, rotated_path(file))?;
     }
     // O_APPEND and a single write: lines of concurrent hooks do not interleave.
-    File::options().create(true).append(true).private().open(file)?.write_all(bytes)
+    append_no_follow(file)?.write_all(bytes)
 }
 
 /// Returns the path of the rotated log.
@@ -206,6 +206,19 @@ mod tests {
         .unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "T WARN something failed: [redacted:x] and more\n");
         assert!(log.is_empty());
+    }
+
+    #[test]
+    fn attack_a_link_in_the_place_of_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, target) = (dir.path().join("x.log"), dir.path().join("target"));
+        fs::write(&target, "theirs").unwrap();
+        std::os::unix::fs::symlink(&target, &file).unwrap();
+        let log = Log::default();
+        log.record(Level::Error, "something failed", "");
+        assert!(log.write(&file, 1_000, "T", |_| Ok::<(), String>(())).is_err());
+        append_final_entry(&file, "T", "it took too long");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
     }
 
     #[test]

@@ -74,6 +74,12 @@ pub fn open_no_follow(path: &Path) -> io::Result<File> {
     Ok(File::from(retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?))
 }
 
+/// Opens a file of this user's for appending, and creates it if it is missing. Fails if `path` itself is a link.
+pub fn append_no_follow(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(retry_on_intr(|| openat(CWD, path, flags, Mode::RUSR | Mode::WUSR))?))
+}
+
 /// Returns whether [`open_no_follow`] failed because of a link.
 pub fn is_link_error(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())

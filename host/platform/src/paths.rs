@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::namespace::{self, InvalidNamespaceName};
 use crate::open::FolderOptions as _;
-use crate::permissions;
+use crate::{permissions, process};
 
 /// The folder of managed configuration.
 const MANAGED_FOLDER: &str = "/etc/throughline";
@@ -53,6 +53,8 @@ pub enum PathsError {
     Home,
     /// The environment gives an invalid namespace name.
     Namespace(InvalidNamespaceName),
+    /// This process runs as root, and this folder belongs to another user.
+    OtherUser(PathBuf),
 }
 
 impl Paths {
@@ -61,6 +63,11 @@ impl Paths {
     pub fn from_env() -> Result<Self, PathsError> {
         let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
             .ok_or(PathsError::Home)?;
+        if process::is_root()
+            && let Some(folder) = [&paths.data, &paths.config, &paths.cache].into_iter().find_map(|own| other_users(own))
+        {
+            return Err(PathsError::OtherUser(folder));
+        }
         let Some(name) = env::var_os(NAMESPACE).filter(|name| !name.is_empty()) else { return Ok(paths) };
         let name = name.to_string_lossy();
         // A typing error must not give access to the default memory when a separate one was asked for.
@@ -125,6 +132,12 @@ impl Paths {
         self.cache.join("components")
     }
 
+    /// The administrator's folder of compiled components. If it exists on a machine with managed configuration, code is loaded
+    /// only from there.
+    pub fn managed_components(&self) -> PathBuf {
+        self.managed.join("components")
+    }
+
     /// The configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
@@ -183,6 +196,13 @@ impl Paths {
     }
 }
 
+/// Returns the folder, or its nearest existing parent, if it belongs to another user. Root must not write there: the other user
+/// could put links in the way, and could not use what root has written.
+fn other_users(folder: &Path) -> Option<PathBuf> {
+    let (nearest, meta) = folder.ancestors().find_map(|parent| Some((parent, fs::metadata(parent).ok()?)))?;
+    (!permissions::belongs_to_user(&meta)).then(|| nearest.to_owned())
+}
+
 /// Returns the home that the user's account has in the system's user database, whatever `HOME` says.
 pub fn account_home() -> Option<PathBuf> {
     let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()??;
@@ -215,6 +235,17 @@ mod tests {
 
     fn with(pairs: &[(&str, &str)]) -> Paths {
         Paths::from_lookup(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v))).unwrap()
+    }
+
+    #[test]
+    fn attack_root_with_the_home_of_another_user() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(other_users(&dir.path().join("not/there/yet")), None);
+        if process::is_root() {
+            // Only root can give a folder away.
+            std::os::unix::fs::chown(dir.path(), Some(65_534), None).unwrap();
+            assert_eq!(other_users(&dir.path().join("not/there/yet")).as_deref(), Some(dir.path()));
+        }
     }
 
     #[test]

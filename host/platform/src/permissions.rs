@@ -58,6 +58,32 @@ pub fn everyone_may_write(meta: &Metadata) -> bool {
     meta.mode() & 0o002 != 0
 }
 
+/// Whose files are trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// This user's and the system's.
+    User,
+    /// Only the system's.
+    Root,
+}
+
+/// Returns why a file or folder cannot be trusted; none if it can.
+pub fn distrust_reason(meta: &Metadata, owner: Owner) -> Option<&'static str> {
+    let own = belongs_to_root(meta) || (owner == Owner::User && belongs_to_user(meta));
+    if !own {
+        return Some(match owner {
+            Owner::User => "it belongs to another user",
+            Owner::Root => "it does not belong to root",
+        });
+    }
+    // Many systems give each user a private group with the same number and let it write.
+    let private_group = owner == Owner::User && has_private_group(meta);
+    if everyone_may_write(meta) || (group_may_write(meta) && !private_group) {
+        return Some("other users may write to it");
+    }
+    None
+}
+
 /// Returns whether anybody may execute it.
 pub fn is_executable(meta: &Metadata) -> bool {
     meta.mode() & 0o111 != 0

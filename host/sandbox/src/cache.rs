@@ -19,6 +19,14 @@
 //!   checked, and a load costs one `stat` instead of a hash. If they differ, the bytes are hashed again; on a mismatch
 //!   the file is discarded and the component is compiled again.
 //!
+//! # Machines with managed configuration
+//!
+//! A user's own processes can exchange a compiled file together with its seal, and the file of digests. (They can even change a
+//! file without a new ctime, through a mapping whose pages are not written back yet.) That is the user's own affair, except where
+//! an administrator decides what runs. So with managed configuration, digests are always those of the bytes. And if the
+//! administrator has made a folder of compiled components ([`Cache::of_system`]), code is loaded only from there. That folder and
+//! its files belong to root, so they need no seals.
+//!
 //! One process compiles; the others wait for it or leave their work to the background. Only a session's start needs the
 //! policy at once. `install` compiles ahead.
 
@@ -31,7 +39,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::engine;
-use super::folder::read_whole;
+use super::folder::{Owner, check_folder_trusted, open_trusted, read_whole};
 use throughline_model::digest::sha256_hex;
 use throughline_platform::open::{FileOptions as _, FolderOptions as _};
 use throughline_platform::{files, metadata, permissions};
@@ -49,6 +57,18 @@ const MIN_UNCHANGED_TIME: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: PathBuf,
+    kind: CacheKind,
+}
+
+/// Whose the cache is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CacheKind {
+    /// The user's.
+    User,
+    /// The user's, on a machine where an administrator decides what runs.
+    Managed,
+    /// The system's: only root can write to it.
+    System,
 }
 
 /// What [`Cache::load_or_compile`] had to do.
@@ -65,7 +85,38 @@ pub enum Origin {
 impl Cache {
     /// Creates a cache in `folder`, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), kind: CacheKind::User }
+    }
+
+    /// Creates a cache for a machine with managed configuration: that of the system if `system` exists, otherwise the user's,
+    /// without trust in the digests that it contains.
+    pub fn for_managed(user: impl Into<PathBuf>, system: &Path) -> Self {
+        if system.symlink_metadata().is_ok() {
+            return Self::of_system(system);
+        }
+        Self { folder: user.into(), kind: CacheKind::Managed }
+    }
+
+    /// Creates a cache in a folder of the system, to which only root can write.
+    pub fn of_system(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), kind: CacheKind::System }
+    }
+
+    /// Whether only root can add compiled components.
+    pub fn is_of_system(&self) -> bool {
+        self.kind == CacheKind::System
+    }
+
+    /// Fails unless nobody else can have written what is in the folder.
+    fn check_folder(&self) -> Result<()> {
+        if self.kind != CacheKind::System {
+            return private_folder(&self.folder);
+        }
+        match check_folder_trusted(&self.folder, Owner::Root) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(what)) => bail!("{}: {what}", self.folder.display()),
+            None => bail!("{} does not exist", self.folder.display()),
+        }
     }
 
     /// Returns the path of the compiled form of the component with this digest.
@@ -75,8 +126,16 @@ impl Cache {
 
     /// Loads the component's compiled form, if it is in the cache and valid.
     pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
-        private_folder(&self.folder).ok()?;
-        load(engine, &self.file(engine, digest)).ok()
+        self.check_folder().ok()?;
+        self.load_file(engine, &self.file(engine, digest)).ok()
+    }
+
+    fn load_file(&self, engine: &Engine, file: &Path) -> Result<Component> {
+        match self.kind {
+            CacheKind::System => drop(open_trusted(file, Owner::Root, u64::MAX).map_err(anyhow::Error::msg)?),
+            CacheKind::User | CacheKind::Managed => check_seal(file)?,
+        }
+        load(engine, file)
     }
 
     /// Loads the component, compiling it in this process if necessary, which only a component that can be trusted should
@@ -112,7 +171,7 @@ impl Cache {
             let bytes = compile(wasm)?;
             let unusable = || format!("its compiled form cannot be stored in {}", self.folder.display());
             self.store(engine, digest, &bytes).with_context(unusable)?;
-            Ok((load(engine, &self.file(engine, digest)).with_context(unusable)?, Origin::Compiled))
+            Ok((self.load_file(engine, &self.file(engine, digest)).with_context(unusable)?, Origin::Compiled))
         });
         Ok(compiled?.0)
     }
@@ -163,6 +222,9 @@ impl Cache {
         let meta = component.metadata()?;
         let (device, inode) = metadata::file_id(&meta);
         let (seconds, nanos) = metadata::changed_parts(&meta);
+        if self.kind != CacheKind::User {
+            return Ok(sha256_hex(&read_whole(component)?));
+        }
         let identity = format!("{device} {inode} {} {seconds} {nanos}", meta.len());
         let index = self.folder.join("digests");
         let known = match private_folder(&self.folder) {
@@ -187,8 +249,12 @@ impl Cache {
     }
 
     fn store(&self, engine: &Engine, digest: &str, compiled: &[u8]) -> Result<()> {
+        if self.kind == CacheKind::System {
+            self.check_folder()?;
+            return Ok(files::replace_atomically(&self.file(engine, digest), compiled, 0o644)?);
+        }
         create_private_folder(&self.folder)?;
-        private_folder(&self.folder)?;
+        self.check_folder()?;
         let file = &self.file(engine, digest);
         files::replace_atomically(file, compiled, 0o600)?;
         files::replace_atomically(&seal_path(file), Seal::of(sha256_hex(compiled), file)?.line().as_bytes(), 0o600)?;
@@ -246,8 +312,8 @@ fn seal_path(file: &Path) -> PathBuf {
     file.with_extension("seal")
 }
 
-#[expect(unsafe_code, reason = "the module's documentation argues why the file can be trusted")]
-fn load(engine: &Engine, file: &Path) -> Result<Component> {
+/// Fails unless the file is as it was when its digest was last checked, or has that digest.
+fn check_seal(file: &Path) -> Result<()> {
     let seal = Seal::parse(&fs::read_to_string(seal_path(file))?).context("the seal is damaged")?;
     let now = Seal::of(seal.digest.clone(), file)?;
     if now != seal {
@@ -257,6 +323,11 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
         }
         files::replace_atomically(&seal_path(file), now.line().as_bytes(), 0o600)?;
     }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "the module's documentation argues why the file can be trusted")]
+fn load(engine: &Engine, file: &Path) -> Result<Component> {
     // SAFETY: see the module's documentation.
     let component = unsafe { Component::deserialize_file(engine, file) }?;
     Ok(component)
@@ -373,6 +444,45 @@ mod tests {
         fs::set_permissions(dir.path().join("components"), fs::Permissions::from_mode(0o700)).unwrap();
         fs::write(&file, b"other").unwrap();
         assert_eq!(digest(), sha256_hex(b"other"));
+    }
+
+    #[test]
+    fn attack_a_forged_digest_in_the_users_cache() {
+        let (dir, cache, _clock, _) = fixture();
+        let file = dir.path().join("policy.wasm");
+        fs::write(&file, EMPTY).unwrap();
+        File::options().write(true).open(&file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        let digest = |cache: &Cache| cache.digest(&mut File::open(&file).unwrap()).unwrap();
+        digest(&cache);
+        let index = dir.path().join("components/digests");
+        let line = fs::read_to_string(&index).unwrap();
+        fs::write(&index, line.replace(&sha256_hex(EMPTY), &"a".repeat(64))).unwrap();
+        assert_eq!(digest(&cache), "a".repeat(64), "without an administrator, the user's cache is the user's affair");
+        let managed = Cache::for_managed(dir.path().join("components"), &dir.path().join("none"));
+        assert_eq!(digest(&managed), sha256_hex(EMPTY));
+    }
+
+    #[test]
+    fn attack_exchanged_code_with_a_forged_seal() {
+        let (dir, cache, clock, digest) = fixture();
+        origin(&cache, &clock, &digest);
+        let system = dir.path().join("system");
+        fs::create_dir(&system).unwrap();
+        let of_system = Cache::for_managed(dir.path().join("components"), &system);
+        assert!(of_system.is_of_system());
+        assert!(of_system.load(clock.engine(), &digest).is_none(), "the user's cache does not count");
+        if !throughline_platform::process::is_root() {
+            // Only root can write what such a machine loads.
+            return;
+        }
+        assert_eq!(origin(&of_system, &clock, &digest), Origin::Compiled);
+        assert!(of_system.load(clock.engine(), &digest).is_some());
+        let file = of_system.file(clock.engine(), &digest);
+        std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+        assert!(of_system.load(clock.engine(), &digest).is_none(), "a file of the user");
+        std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+        fs::set_permissions(&system, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(of_system.load(clock.engine(), &digest).is_none(), "a folder that the user can write to");
     }
 
     #[test]

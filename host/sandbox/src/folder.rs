@@ -13,7 +13,8 @@ use super::instance::Terms;
 use super::manifest::{self, Manifest};
 use throughline_model::digest::sha256_hex;
 use throughline_platform::open::{is_link_error, open_no_follow};
-use throughline_platform::permissions;
+pub use throughline_platform::permissions::Owner;
+use throughline_platform::permissions::distrust_reason;
 
 /// The largest component, in bytes. A Python policy has 18 MiB.
 pub const MAX_COMPONENT_BYTES: u64 = 64 << 20;
@@ -74,32 +75,6 @@ pub struct BrokenPolicy {
     pub what: String,
     /// What to do about it.
     pub hint: String,
-}
-
-/// Whose files are trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// This user's and the system's.
-    User,
-    /// Only the system's.
-    Root,
-}
-
-/// Returns why a file or folder cannot be trusted; none if it can.
-fn distrust_reason(meta: &std::fs::Metadata, owner: Owner) -> Option<&'static str> {
-    let own = permissions::belongs_to_root(meta) || (owner == Owner::User && permissions::belongs_to_user(meta));
-    if !own {
-        return Some(match owner {
-            Owner::User => "it belongs to another user",
-            Owner::Root => "it does not belong to root",
-        });
-    }
-    // Many systems give each user a private group with the same number and let it write.
-    let private_group = owner == Owner::User && permissions::has_private_group(meta);
-    if permissions::everyone_may_write(meta) || (permissions::group_may_write(meta) && !private_group) {
-        return Some("other users may write to it");
-    }
-    None
 }
 
 /// Opens a regular file of at most `most` bytes that can be trusted.

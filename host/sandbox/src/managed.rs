@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::cache::Cache;
 use super::capability::Capabilities;
 use super::engine::Limits;
 use super::folder::{Owner, check_folder_trusted, read_trusted};
 use throughline_model::digest::is_sha256_hex;
 use throughline_model::files::canonical;
-use throughline_platform::paths;
+use throughline_platform::paths::{self, Paths};
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -44,6 +45,9 @@ pub struct Managed {
     /// setting needs it, or if the account is unknown.
     #[serde(skip)]
     account_home: Option<PathBuf>,
+    /// Whether there is any managed configuration.
+    #[serde(skip)]
+    is_present: bool,
 }
 
 /// Section `[policies]`: which policies may run.
@@ -125,6 +129,7 @@ impl Managed {
         let file = folder.join("managed.toml");
         if file.symlink_metadata().is_ok() {
             managed = read(&file)?;
+            managed.is_present = true;
         }
         let drop_ins = folder.join("managed.d");
         if let Some(trusted) = check_folder_trusted(&drop_ins, Owner::Root) {
@@ -138,12 +143,27 @@ impl Managed {
             files.sort();
             for file in files {
                 managed.add(read(&file)?);
+                managed.is_present = true;
             }
         }
         if managed.folders().any(|path| path.starts_with("~")) {
             managed.account_home = paths::account_home();
         }
         Ok(managed)
+    }
+
+    /// Returns the cache of compiled components. With managed configuration, no file of the user's decides what runs.
+    pub fn cache(&self, paths: &Paths) -> Cache {
+        if self.is_present {
+            Cache::for_managed(paths.components(), &paths.managed_components())
+        } else {
+            Cache::new(paths.components())
+        }
+    }
+
+    /// Whether there is any managed configuration.
+    pub fn is_present(&self) -> bool {
+        self.is_present
     }
 
     /// Parses and validates one file.

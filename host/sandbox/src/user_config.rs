@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::capability::{Capabilities, Capability};
-use super::folder::{Owner, read_trusted};
+use super::folder::{Owner, check_folder_trusted, read_trusted};
 use throughline_platform::files;
 use throughline_platform::paths;
 
@@ -79,6 +79,9 @@ impl UserPolicyConfig {
     pub fn load(file: &Path) -> Result<Self, String> {
         if file.symlink_metadata().is_err() {
             return Ok(Self::default());
+        }
+        if let Some(Err(what)) = file.parent().and_then(|folder| check_folder_trusted(folder, Owner::User)) {
+            return Err(format!("{}: its folder cannot be trusted: {what}", file.display()));
         }
         let text = read_trusted(file, Owner::User, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
         toml::from_str(&text).map_err(|error| format!("{}: {}", file.display(), error.to_string().trim()))
@@ -231,6 +234,24 @@ mod tests {
         assert!(user_config.decision_for(DecisionScope::User, "adr").enabled);
         assert_eq!(user_config.project(root).unwrap().trusted, None);
         assert!(fs::read_to_string(&file).unwrap().contains("# mine"));
+    }
+
+    #[test]
+    fn attack_decisions_that_others_may_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("policies.toml");
+        fs::write(&file, "[policy.adr]\ngrants = [\"transcript\"]\n").unwrap();
+        let load = || UserPolicyConfig::load(&file);
+        for (path, mode, is_obeyed) in [
+            (&file, 0o600, true),
+            (&file, 0o666, false),
+            (&file, 0o600, true),
+            (&dir.path().to_path_buf(), 0o777, false),
+            (&dir.path().to_path_buf(), 0o700, true),
+        ] {
+            throughline_platform::permissions::set_mode(path, mode).unwrap();
+            assert_eq!(load().is_ok(), is_obeyed, "{mode:o} {}", path.display());
+        }
     }
 
     #[test]

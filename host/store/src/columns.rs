@@ -1,5 +1,6 @@
 //! How values are stored in columns, and opening a database that is only read.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -7,6 +8,22 @@ use rusqlite::{Connection, OpenFlags};
 /// Opens a database, ours or not, that must not be changed.
 pub(super) fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+/// Opens a database as a file that nobody changes. `SQLite` then needs neither a WAL nor locks.
+pub(super) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let mut uri = String::from("file:");
+    for byte in std::path::absolute(path).unwrap_or_else(|_| path.into()).as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags)
 }
 
 /// Encodes a list as JSON for a column.

@@ -288,6 +288,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forge
             .query_map([project], |row| row.get(0))?
             .collect::<rusqlite::Result<Vec<i64>>>()?;
         left.into_iter().try_for_each(|rowid| remove(tx, rowid))?;
+        tx.execute("DELETE FROM note_files WHERE project_id = ?1", [project])?;
         tx.execute("DELETE FROM projects WHERE id = ?1", [project])?;
     }
     Ok(())
@@ -619,7 +620,7 @@ pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     ("failures", &["project_id"], "identifies the project"),
     ("failure_sightings", &["session_id"], "identifies the session"),
     ("notes", &["project_id", "uid", "type"], "identifiers, and the type, which is one word"),
-    ("note_files", &["folder", "path", "uid"], "identifies the file"),
+    ("note_files", &["project_id", "folder", "path", "uid"], "identifies the file"),
     ("makers", &["policy", "digest"], "names a policy"),
     ("event_uses", &["session_id"], "identifies the session"),
     ("shown", &["session_id", "source"], "identifiers and a word of the host"),

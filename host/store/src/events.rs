@@ -26,6 +26,16 @@ pub const PROMPT: &str = "user_prompt";
 /// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
 const MAX_DETAIL_BYTES: i64 = 16 << 20;
 
+/// By how many days observations age between two runs of [`Store::promote_events`] at most. A run is due once a day, so somebody
+/// who comes back from a long absence loses nothing by it but a few days.
+const MAX_AGING_DAYS: u64 = 8;
+
+/// A day in milliseconds.
+const DAY_MS: u64 = 86_400_000;
+
+/// The entry of `meta` with the time up to which observations have aged, in milliseconds since the Unix epoch.
+const RETENTION_CLOCK: &str = "retention_clock";
+
 /// The maximum number of query words to search for.
 const MAX_QUERY_TERMS: usize = 24;
 
@@ -398,6 +408,9 @@ impl Store {
     /// tier is permanent. `days` is how long observations in the first tier are kept. The confidence of an observation
     /// is 0.5, plus 0.1 for each access, 0.15 for each other session that accessed it, and 0.2 if it changed something
     /// or failed; at most 1.
+    ///
+    /// A clock that is wrong must not delete everything at once: between two runs, observations age by
+    /// [`MAX_AGING_DAYS`] at most.
     pub fn promote_events(
         &mut self,
         tiers: &[RetentionStep],
@@ -405,10 +418,10 @@ impl Store {
         now: u64,
         really: bool,
     ) -> Result<RetentionOutcome> {
-        const DAY: u64 = 86_400_000;
         let path = self.path.clone();
         let aged = (|| {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let age_now = retention_now(&tx, now)?;
             let mut aged = RetentionOutcome::default();
             let mut raised = BTreeSet::new();
             for (level, step) in (0_u8..).zip(tiers) {
@@ -431,7 +444,7 @@ impl Store {
             aged.raised = raised.len() as u64;
             let kept = std::iter::once(days).chain(tiers.iter().map(|step| step.days));
             for (level, days) in (0_u8..).zip(kept).take(tiers.len()) {
-                let before = now.saturating_sub(u64::from(days) * DAY);
+                let before = age_now.saturating_sub(u64::from(days) * DAY_MS);
                 aged.dropped += tx.execute(
                     "DELETE FROM events WHERE event_type = 'tool_observation' AND level = ?1
                        AND max(timestamp, COALESCE(accessed_at, 0)) < ?2",
@@ -439,10 +452,12 @@ impl Store {
                 )? as u64;
             }
             if really {
-                tx.execute(
-                    "INSERT INTO meta (key, value) VALUES ('graduated_at', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
-                    [now.to_string()],
-                )?;
+                for (key, at) in [("graduated_at", now), (RETENTION_CLOCK, age_now)] {
+                    tx.execute(
+                        "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+                        [key, &at.to_string()],
+                    )?;
+                }
                 tx.commit()?;
             }
             Ok(aged)
@@ -457,6 +472,20 @@ impl Store {
         )?;
         Ok(value.and_then(|value| value.parse().ok()).unwrap_or(0))
     }
+}
+
+/// Returns the time by which observations are judged: `now`, unless the clock has jumped ahead since the last run. Before the
+/// first run, the newest event counts as the last run.
+fn retention_now(tx: &Connection, now: u64) -> rusqlite::Result<u64> {
+    let last: Option<String> =
+        tx.query_row("SELECT value FROM meta WHERE key = ?1", [RETENTION_CLOCK], |row| row.get(0)).optional()?;
+    let last = match last.and_then(|last| last.parse().ok()) {
+        Some(last) => Some(last),
+        None => {
+            tx.query_row("SELECT max(timestamp) FROM events", [], |row| row.get::<_, Option<i64>>(0))?.map(time_from_sql)
+        }
+    };
+    Ok(last.map_or(now, |last| now.min(last.saturating_add(MAX_AGING_DAYS * DAY_MS))))
 }
 
 /// What was done to a file.

@@ -14,6 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::subjects;
 use throughline_model::digest::sha256_hex;
 use throughline_model::redacted::{Redacted, Texts};
 use throughline_platform::open::FileOptions as _;
@@ -160,6 +161,19 @@ impl Texts for JournalRecord {
     }
 }
 
+/// The format of the records that this build writes. Records without one are of an earlier build, which derived the subjects
+/// of tool uses before it redacted them.
+const FORMAT: u32 = 1;
+
+/// A record as it is in the file.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    #[serde(flatten)]
+    record: R,
+    #[serde(default)]
+    format: u32,
+}
+
 /// The journal's size before and after an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppendOutcome {
@@ -246,7 +260,7 @@ impl Journal {
 
     fn append_record(&self, record: &JournalRecord) -> io::Result<AppendOutcome> {
         let mut line = String::from("\n");
-        line.push_str(&serde_json::to_string(record)?);
+        line.push_str(&serde_json::to_string(&Line { record, format: FORMAT })?);
         line.push('\n');
         let path = self.file(&record.session, NOTED);
         self.append_to(&path, line.as_bytes(), MAX_BYTES)
@@ -352,9 +366,14 @@ impl Journal {
                 other => other?,
             };
             for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-                match serde_json::from_slice::<JournalRecord>(line) {
-                    #[expect(clippy::disallowed_methods, reason = "`append` writes only redacted records")]
-                    Ok(record) => taken.records.push(Redacted::read_back(record)),
+                match serde_json::from_slice::<Line<JournalRecord>>(line) {
+                    Ok(Line { mut record, format }) => {
+                        if format < FORMAT {
+                            subjects::drop_unproven(&mut record.seen);
+                        }
+                        #[expect(clippy::disallowed_methods, reason = "`append` writes only redacted records")]
+                        taken.records.push(Redacted::read_back(record));
+                    }
                     Err(_) => taken.malformed += 1,
                 }
             }
@@ -492,6 +511,19 @@ mod tests {
         assert_eq!(keys(&taken), ["k1", "k2", "k3"]);
         taken.done();
         assert!(journal.sessions().unwrap().is_empty());
+    }
+
+    #[test]
+    fn attack_a_password_in_a_journal_that_an_earlier_build_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().to_path_buf());
+        let attributes = [("command", "redis-cli -a [redacted:x] ping"), ("subject", "redis-cli swordfish ping")];
+        let attributes = attributes.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let old = JournalRecord { seen: EventPayload { attributes, ..EventPayload::default() }, ..record(1) };
+        fs::write(journal.file("s", NOTED), serde_json::to_string(&old).unwrap()).unwrap();
+        let taken = journal.take("s").unwrap();
+        assert_eq!(taken.records[0].seen.attribute("subject"), None);
+        assert_eq!(taken.records[0].seen.attribute("command"), old.seen.attribute("command"));
     }
 
     #[test]

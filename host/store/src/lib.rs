@@ -10,6 +10,7 @@
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`]: how it is compressed, shared and forgotten.
+//! - [`subjects`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`migrations`]: the database as a whole.
 //!
 //! # A process lives for milliseconds
@@ -61,6 +62,7 @@ mod schema;
 mod searching;
 mod sessions;
 mod sharing;
+mod subjects;
 mod text;
 mod transcripts;
 mod vectors;
@@ -80,7 +82,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use columns::{from_json_or_default, json, open_read_only, time, time_from_sql};
+use columns::{from_json_or_default, json, open_immutable, open_read_only, time, time_from_sql};
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
 pub use embedding_queue::Unembedded;
@@ -157,6 +159,26 @@ impl Store {
             other => other,
         })?;
         Ok(store)
+    }
+
+    /// Opens a database that cannot be written, such as one on a read-only disk. What other processes have not moved from the
+    /// WAL into the database yet is missing if even the WAL's index cannot be created.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let opened = (|| {
+            let conn = open_read_only(path)?;
+            let is_readable = |conn: &Connection| conn.query_row("SELECT 1 FROM meta LIMIT 1", [], |_| Ok(())).is_ok();
+            let conn = if is_readable(&conn) { conn } else { open_immutable(path)? };
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            conn.execute_batch("PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;")?;
+            let found = conn.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))?;
+            Ok((conn, found))
+        })();
+        let (conn, found) = opened.map_err(|error| classify(path, error))?;
+        match found {
+            SCHEMA_VERSION => Ok(Self { conn, path: path.into() }),
+            found if found > SCHEMA_VERSION => Err(StoreError::Newer { path: path.into(), found }),
+            _ => Err(StoreError::Older(path.into())),
+        }
     }
 
     /// Returns the path of the database.

@@ -10,6 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::columns::open_read_only;
 use super::error::{Result, StoreError};
 use super::index;
+use super::subjects;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
@@ -20,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_makers.sql"),
     include_str!("migrations/0007_digests.sql"),
     include_str!("migrations/0008_smaller.sql"),
+    include_str!("migrations/0009_attacks.sql"),
 ];
 
 /// The newest schema version that this program knows.
@@ -53,7 +55,7 @@ pub fn needs_long_migration(database: &Path) -> bool {
 pub(super) fn migrate(conn: &Connection) -> Result<()> {
     let found = version(conn)?;
     if found == SCHEMA_VERSION {
-        return Ok(());
+        return Ok(subjects::check_once(conn)?);
     }
     if found > SCHEMA_VERSION {
         return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
@@ -77,7 +79,7 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
     }
     tx.commit()?;
     conn.execute_batch("PRAGMA foreign_keys = ON")?;
-    Ok(())
+    Ok(subjects::check_once(conn)?)
 }
 
 /// Makes the schema of a version in an empty database, for comparison.

@@ -202,19 +202,20 @@ impl Store {
         let explained = |error| E::from(classify(&path, error));
         let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(explained)?;
         let puts = run_changes(&tx, project, changes, registry, now).map_err(explained)?;
-        set_synced_files(&tx, folder, &settle(puts)?).map_err(explained)?;
+        set_synced_files(&tx, &project.id, folder, &settle(puts)?).map_err(explained)?;
         tx.commit().map_err(explained)
     }
 
-    /// Returns the files of a folder by path, as they were when they were last in sync with their notes.
-    pub fn synced_files(&self, folder: &str) -> Result<BTreeMap<String, SyncedFile>> {
+    /// Returns the files of a folder by path, as they were when they were last in sync with the notes of a project.
+    pub fn synced_files(&self, project: &str, folder: &str) -> Result<BTreeMap<String, SyncedFile>> {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT path, uid, file_hash, note_hash, size, modified, conflict FROM note_files WHERE folder = ?1",
+                    "SELECT path, uid, file_hash, note_hash, size, modified, conflict FROM note_files
+                     WHERE project_id = ?1 AND folder = ?2",
                 )
                 .and_then(|mut s| {
-                    s.query_map([folder], |row| {
+                    s.query_map([project, folder], |row| {
                         let file = SyncedFile {
                             uid: row.get(1)?,
                             file_hash: row.get(2)?,
@@ -264,16 +265,22 @@ fn run_changes(
     Ok(puts)
 }
 
-fn set_synced_files(tx: &Connection, folder: &str, files: &[(String, Option<SyncedFile>)]) -> rusqlite::Result<()> {
-    let mut delete = tx.prepare_cached("DELETE FROM note_files WHERE folder = ?1 AND path = ?2")?;
+fn set_synced_files(
+    tx: &Connection,
+    project: &str,
+    folder: &str,
+    files: &[(String, Option<SyncedFile>)],
+) -> rusqlite::Result<()> {
+    let mut delete = tx.prepare_cached("DELETE FROM note_files WHERE project_id = ?1 AND folder = ?2 AND path = ?3")?;
     let mut put = tx.prepare_cached(
-        "INSERT OR REPLACE INTO note_files (folder, path, uid, file_hash, note_hash, size, modified, conflict)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT OR REPLACE INTO note_files (project_id, folder, path, uid, file_hash, note_hash, size, modified, conflict)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     for (path, file) in files {
         match file {
-            None => delete.execute([folder, path])?,
+            None => delete.execute([project, folder, path])?,
             Some(file) => put.execute(params![
+                project,
                 folder,
                 path,
                 file.uid,

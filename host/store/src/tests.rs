@@ -522,9 +522,36 @@ fn an_observation_that_climbs_several_steps_has_risen_once() {
     let step = |access, confidence, sessions, days| RetentionStep { access, confidence, sessions, days };
     let tiers = &[step(1, 0.5, 0, 30), step(3, 0.7, 1, 60), step(5, 0.85, 2, 90), step(10, 0.92, 3, 180)];
     let day = 86_400_000;
-    let aged = it.store.promote_events(tiers, 30, 40 * day, true).unwrap();
-    assert_eq!(aged, RetentionOutcome { raised: 1, dropped: 1 });
+    let aged = it.store.promote_events(tiers, 30, 2 * day, true).unwrap();
+    assert_eq!(aged, RetentionOutcome { raised: 1, dropped: 0 });
+    let dropped = |it: &mut Fixture, days: u64| it.store.promote_events(tiers, 30, days * day, true).unwrap().dropped;
+    assert_eq!([10, 18, 26, 32].map(|days| dropped(&mut it, days)), [0, 0, 0, 1]);
     assert_eq!(it.store.events_by_id(&[id], None).unwrap()[0].level, 2);
+}
+
+#[test]
+fn attack_a_clock_that_is_ten_years_ahead() {
+    let (mut it, project) = (fixture(), project("a"));
+    let day = 86_400_000;
+    let now = 20_000 * day;
+    let record = JournalRecord {
+        kind: OBSERVATION.into(),
+        key: "k".into(),
+        session: "s".into(),
+        at: now,
+        seen: EventPayload { tool: "Read".into(), summary: "Read a".into(), ..EventPayload::default() },
+        ..JournalRecord::default()
+    };
+    it.store.put_records(&project, &[redacted(record)], now).unwrap();
+    let mut dropped = |at: u64| it.store.promote_events(&[], 30, at, true).unwrap().dropped;
+    let no_tiers = dropped(now);
+    assert_eq!(no_tiers, 0);
+    let step = RetentionStep { access: 1, confidence: 0.5, sessions: 0, days: 30 };
+    let mut dropped = |at: u64| it.store.promote_events(std::slice::from_ref(&step), 30, at, true).unwrap().dropped;
+    assert_eq!(dropped(now + 3_650 * day), 0, "the clock jumps ahead");
+    assert_eq!(dropped(now + day), 0, "and is right again");
+    assert_eq!([9, 17, 25].map(|days| dropped(now + days * day)), [0, 0, 0]);
+    assert_eq!(dropped(now + 31 * day), 1, "it still ages");
 }
 
 #[test]

@@ -11,26 +11,26 @@ use tests::session::Session;
 use tests::transcript::session_id;
 
 /// Numbers that look like chance and are the same in every run (xorshift64*).
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 
-    fn text(&mut self, alphabet: &[u8], length: usize) -> String {
+    pub(crate) fn text(&mut self, alphabet: &[u8], length: usize) -> String {
         (0..length).map(|_| char::from(alphabet[usize::try_from(self.next()).unwrap_or(0) % alphabet.len()])).collect()
     }
 }
 
-const ALNUM: &[u8] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+pub(crate) const ALNUM: &[u8] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// A secret that can be known by its shape: the secret alone, and how it stands in a text.
-fn shaped(chance: &mut Chance, number: usize) -> (String, String) {
+pub(crate) fn shaped(chance: &mut Chance, number: usize) -> (String, String) {
     match number % 6 {
         0 => {
             let secret = format!("ghp_{}", chance.text(ALNUM, 36));
@@ -59,7 +59,7 @@ fn shaped(chance: &mut Chance, number: usize) -> (String, String) {
     }
 }
 
-fn percent(text: &str) -> String {
+pub(crate) fn percent(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() {
             out.push(char::from(byte));
@@ -70,14 +70,14 @@ fn percent(text: &str) -> String {
     })
 }
 
-fn hex(text: &str) -> String {
+pub(crate) fn hex(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");
         out
     })
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
@@ -87,12 +87,12 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     json!(text).to_string().trim_matches('"').to_owned()
 }
 
 /// All forms in which a secret must not stand anywhere. Of base64, what does not depend on the bytes around it.
-fn forms(secret: &str) -> Vec<String> {
+pub(crate) fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), percent(secret), hex(secret), escaped(secret)];
     // JSON in JSON in JSON: a transcript's line adds the last layer.
     for layer in 3..5 {

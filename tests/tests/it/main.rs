@@ -5,6 +5,7 @@
 
 mod agents;
 mod agents_installed;
+mod attacks;
 mod bad_input;
 mod canary;
 mod client_plugin;
@@ -31,6 +32,7 @@ mod notes;
 mod notes_git;
 mod observations;
 mod packages;
+mod planted;
 mod plugin;
 mod policies;
 mod privacy;

@@ -53,6 +53,7 @@ pub mod duplicate_hooks;
 mod event;
 pub mod fields;
 mod gemini;
+pub mod harmless;
 pub mod name;
 mod patch;
 pub mod shorten;
@@ -91,8 +92,9 @@ pub fn detect_agent(input: &[u8]) -> Agent {
     }
 }
 
-/// Returns the response that makes the agent show `context` to the model, or `None` if the event has no such response.
+/// Returns the response that makes the agent show `context`, made [`harmless`], to the model, or `None` if the event has no such response.
 pub fn answer(event: &Event, context: &str) -> Option<String> {
+    let context = &harmless::neutralize(context);
     let answer = match event.agent {
         Agent::ClaudeCode => claude_code::answer,
         Agent::Codex | Agent::Droid => codex::answer,

@@ -24,6 +24,7 @@ use super::synthesized_transcript::SessionSource;
 use super::{journal_writer, session_project, spawn};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
+use throughline_agents::protocol::harmless::neutralize;
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
 use throughline_store::journal::HostRecord;
@@ -60,7 +61,10 @@ pub(super) fn start_session(
     how: &str,
     deadline: Instant,
 ) -> HookResult<Option<String>> {
-    let mut store = open(runtime, deadline)?;
+    let mut store = match open(runtime, deadline) {
+        Err(error @ StoreError::ReadOnly(..)) => return start_read_only(runtime, event, how, error, deadline),
+        opened => opened?,
+    };
     if let Err(error) = catch_up(runtime, &mut store, event, source) {
         runtime.log.record(Level::Warn, "earlier sessions could not be read", format!("{error:#}"));
     }
@@ -81,11 +85,28 @@ pub(super) fn start_session(
     }
     journal_writer::record_shown(runtime, event, how, &used);
     journal_writer::append_host(runtime, event, HostRecord::SessionStart { source: how });
-    if store.has_large_wal() || store.promoted_at().is_ok_and(|at| runtime.now.saturating_sub(at) > PROMOTION_INTERVAL_MS) {
+    // A time ahead of ours is that of a clock that was wrong.
+    if store.has_large_wal() || store.promoted_at().is_ok_and(|at| runtime.now.abs_diff(at) > PROMOTION_INTERVAL_MS) {
         spawn::clean_up(runtime);
     }
     spawn::reindex(runtime, &store);
     Ok(text)
+}
+
+/// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent is told what is
+/// known.
+fn start_read_only(
+    runtime: &Runtime,
+    event: &Event,
+    how: &str,
+    error: StoreError,
+    deadline: Instant,
+) -> HookResult<Option<String>> {
+    let Ok(store) = runtime.read_only_store() else { return Err(error.into()) };
+    runtime.log.record(Level::Error, "hook: the database cannot be written", error.to_string());
+    let project = session_project::project_of(&store, &event.session, &event.cwd)?;
+    let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
+    Ok(context(runtime, &Rc::new(store), &session, how, runtime.config.context.budget, deadline)?.0)
 }
 
 /// Builds the context for `session` and `source`, redacted and within `budget` UTF-16 units. Returns it with the
@@ -117,8 +138,9 @@ pub fn context(
     let mut texts = [built.text];
     work.redact(&mut texts, deadline)?;
     let [text] = texts;
+    let text = neutralize(&text).into_owned();
     if text.encode_utf16().count() > budget as usize {
-        // Placeholders can be longer than the secrets they replace. Whole lines are cut from the end.
+        // Placeholders can be longer than what they replace. Whole lines are cut from the end.
         return Ok((Some(cut(&text, budget as usize)), built.used));
     }
     Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))

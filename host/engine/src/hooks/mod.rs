@@ -82,6 +82,25 @@ pub fn prepare(runtime: Runtime, moment: &Moment, deadline: Instant) -> Runtime 
     runtime.for_hook(compiling, defer_upgrade)
 }
 
+/// Prepares the runtime of a detached process that handles an event again, which waits until the default policy is compiled.
+#[must_use]
+pub fn prepare_replay(runtime: Runtime, deadline: Instant) -> Runtime {
+    runtime.for_background(Compiling::Default(deadline))
+}
+
+/// Records that the event was missed, if it can be handled again later: not if the agent waits for the answer, because then
+/// memories would count as shown that nobody saw.
+fn miss(runtime: &Runtime, event: &Event) {
+    let waits = match event.moment {
+        Moment::Start { .. } => true,
+        Moment::PromptSubmitted { .. } => agent::shows_answer(event),
+        _ => false,
+    };
+    if !waits {
+        runtime.miss_event();
+    }
+}
+
 /// Handles the event and returns the text for standard output, in the agent's own format. [`prepare`] comes first.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
     let event = &refusal::resolve_folder(runtime, event);
@@ -123,6 +142,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             // This happens right after an upgrade that only replaced the program.
             runtime.log.record(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
             spawn::compile(runtime, &event.cwd);
+            miss(runtime, event);
             return None;
         }
         let (level, details) = match error.downcast_ref() {

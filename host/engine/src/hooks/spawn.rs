@@ -1,7 +1,7 @@
 //! Starts `throughline background` for work that does not fit into a hook's time. `super::background` carries it out.
 
-use std::ffi::OsStr;
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -31,6 +31,10 @@ pub(super) fn catch_up(runtime: &Runtime, folder: &Path, except: &str) {
 
 /// Starts [`Task::Compile`](super::background::Task::Compile).
 pub(super) fn compile(runtime: &Runtime, cwd: &Path) {
+    // Only root can add to the system's cache.
+    if runtime.sandbox().is_ok_and(|sandbox| sandbox.cache().is_of_system()) {
+        return;
+    }
     spawn(runtime, &[OsStr::new("compile"), cwd.as_os_str()]);
 }
 
@@ -70,6 +74,17 @@ pub(super) fn store_journal(runtime: &Runtime, session: &str) {
     spawn(runtime, &[OsStr::new("take"), OsStr::new(session)]);
 }
 
+/// The first argument of the process that handles an event again.
+pub const REPLAY: &str = "replay";
+
+/// Starts a process that handles an event again once the default policy is compiled: the hook that was called with these
+/// arguments and this input could not. The input may contain secrets, so it goes through a pipe and not through a file.
+pub fn replay(paths: &Paths, arguments: &[OsString], input: &[u8]) -> io::Result<()> {
+    let mut child = command(paths)?.arg(REPLAY).args(arguments).stdin(Stdio::piped()).spawn()?;
+    // The process reads all of its input before anything else.
+    child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input))
+}
+
 fn spawn(runtime: &Runtime, arguments: &[&OsStr]) -> Option<Child> {
     start(&runtime.paths, arguments)
         .inspect_err(|error| runtime.log.record(Level::Warn, "could not start a background process", error.to_string()))
@@ -77,13 +92,17 @@ fn spawn(runtime: &Runtime, arguments: &[&OsStr]) -> Option<Child> {
 }
 
 fn start(paths: &Paths, arguments: &[&OsStr]) -> io::Result<Child> {
-    Command::new(std::env::current_exe()?)
+    command(paths)?.args(arguments).spawn()
+}
+
+fn command(paths: &Paths) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
         .envs(paths.namespace.as_ref().map(|name| (NAMESPACE, name)))
         .arg("background")
-        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .current_dir("/")
-        .spawn()
+        .current_dir("/");
+    Ok(command)
 }

@@ -9,6 +9,7 @@ use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
 use super::{checkpoints, journal_writer};
 use crate::runtime::Runtime;
+use serde_json::Value;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::codex;
 use throughline_agents::protocol::{Event, ToolUse};
@@ -112,6 +113,9 @@ fn observe(
     // afterwards.
     let mut texts = [tool_use.input.clone(), tool_use.output.clone(), tool_use.error.clone().unwrap_or_default()];
     runtime.secrets.mask(&mut texts);
+    if work.has_added_redactors() {
+        redact_whole(work, &mut texts, deadline)?;
+    }
     let [input, output, error] = texts;
     let event = ToolEvent {
         tool: tool_use.tool.clone(),
@@ -142,6 +146,41 @@ fn observe(
         duration: tool_use.duration.map(u64::from),
         agent: None,
     }))
+}
+
+/// Lets the redactors that users and teams added see the texts before the policy cuts them. Texts are JSON or plain.
+fn redact_whole(work: &mut throughline_sandbox::chain::Work<'_>, texts: &mut [String], deadline: Instant) -> HookResult<()> {
+    /// The longest string that they see whole, in bytes, because they have little time. A policy cuts longer ones.
+    const MAX_BYTES: usize = 64 << 10;
+    fn strings<'v>(value: &'v mut Value, into: &mut Vec<&'v mut String>) {
+        match value {
+            Value::String(text) if text.len() <= MAX_BYTES => into.push(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| strings(item, into)),
+            Value::Object(fields) => fields.values_mut().for_each(|item| strings(item, into)),
+            _ => {}
+        }
+    }
+    let mut values: Vec<(bool, Value)> = texts
+        .iter()
+        .map(|text| match serde_json::from_str(text) {
+            Ok(value) => (true, value),
+            Err(_) => (false, Value::String(text.clone())),
+        })
+        .collect();
+    let before = values.clone();
+    let mut slots = Vec::new();
+    values.iter_mut().for_each(|(_, value)| strings(value, &mut slots));
+    work.redact_by_added(slots, deadline)?;
+    for ((text, (is_json, value)), before) in texts.iter_mut().zip(values).zip(before) {
+        if value == before.1 {
+            continue;
+        }
+        *text = match value {
+            Value::String(plain) if !is_json => plain,
+            json => json.to_string(),
+        };
+    }
+    Ok(())
 }
 
 /// Returns what is known about earlier failures of the same kind.

@@ -8,7 +8,6 @@ use jiff::Zoned;
 
 use super::RequestError;
 use throughline_model::project::Project;
-use throughline_notes::NOTES_FOLDER;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
 use throughline_store::Store;
@@ -64,8 +63,7 @@ pub fn resolve_kinds(types: &[String], store: &Store, project: Option<&Project>)
     }
     let types: Vec<String> = types.iter().map(|name| name.to_lowercase()).collect();
     // A registry that cannot be read is reported by the commands about notes; a search works without it.
-    let registry =
-        project.and_then(|project| Registry::load(&project.root.join(NOTES_FOLDER)).ok()).unwrap_or_else(Registry::built_in);
+    let registry = project.and_then(|project| Registry::of_project(&project.root).ok()).unwrap_or_else(Registry::built_in);
     let is_built_in =
         |name: &str| CORE_KINDS.contains(&name) || registry.get(name).is_some() || registry.type_of(name).is_some();
     let others: Vec<&String> = types.iter().filter(|name| !is_built_in(name)).collect();

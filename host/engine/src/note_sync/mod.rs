@@ -91,6 +91,7 @@ pub fn run(
     settings: SyncOptions,
 ) -> Result<SyncReport> {
     let mut report = SyncReport::default();
+    let path = &throughline_notes::folder_of_project(&project.root, path).map_err(anyhow::Error::msg)?;
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
         report.written = store.notes_of(&project.id, &Registry::built_in())?.len() as u64;
         return Ok(report);
@@ -98,7 +99,7 @@ pub fn run(
     let registry = Registry::load(&folder.path).map_err(anyhow::Error::msg)?;
     let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
     let key = folder.path.to_string_lossy().into_owned();
-    let known = store.synced_files(&key)?;
+    let known = store.synced_files(&project.id, &key)?;
     let notes = store.notes_of(&project.id, &registry)?;
     let mut plan = Plan::new(&folder, &registry, project, &scan, known, &notes, settings);
     plan.read_files();

@@ -11,12 +11,15 @@ const MAX_FILES: usize = 32;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 const MAX_ENTRIES: usize = 10_000;
 
+/// How much is read of the files of a folder together, in bytes. Hooks read them within the agent's loop.
+const MAX_FOLDER_BYTES: u64 = 512 << 10;
+
 /// Endings of sample files, which contain no secrets.
 const SAMPLE_SUFFIXES: &[&str] = &["example", "sample", "template", "dist", "schema", "defaults"];
 
 /// Returns the texts of the folder's `.env`, `.env.*` and `.envrc` files. Reads only regular files and no links,
-/// because a link's target need not belong to the project.
-pub(super) fn files(folder: &Path) -> Vec<String> {
+/// because a link's target need not belong to the project. Takes the bytes that it reads from `budget`.
+pub(super) fn files(folder: &Path, budget: &mut u64) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries
         .take(MAX_ENTRIES)
@@ -26,17 +29,24 @@ pub(super) fn files(folder: &Path) -> Vec<String> {
         .filter(|name| !SAMPLE_SUFFIXES.iter().any(|sample| name.ends_with(sample)))
         .collect();
     names.sort();
-    names.iter().take(MAX_FILES).filter_map(|name| read(&folder.join(name))).collect()
+    let mut left = MAX_FOLDER_BYTES.min(*budget);
+    let before = left;
+    let texts = names.iter().take(MAX_FILES).filter_map(|name| read(&folder.join(name), &mut left)).collect();
+    *budget -= before - left;
+    texts
 }
 
-fn read(path: &Path) -> Option<String> {
+/// Reads a file of at most `left` bytes, and takes its size from `left`.
+fn read(path: &Path, left: &mut u64) -> Option<String> {
     let file = open::open_no_follow(path).ok()?;
     let meta = file.metadata().ok()?;
-    if !meta.is_file() || meta.len() > MAX_FILE_BYTES {
+    let most = MAX_FILE_BYTES.min(*left);
+    if !meta.is_file() || meta.len() > most {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    *left -= bytes.len() as u64;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -146,7 +156,11 @@ mod tests {
         let status = std::process::Command::new("mkfifo").arg(dir.path().join(".env.pipe")).status().unwrap();
         assert!(status.success());
         fs::write(dir.path().join(".env.large"), vec![b'x'; 300 << 10]).unwrap();
-        assert_eq!(files(dir.path()), ["A=1", "B=2"]);
+        let mut budget = 100;
+        assert_eq!(files(dir.path(), &mut budget), ["A=1", "B=2"]);
+        assert_eq!(budget, 94);
+        let mut budget = 3;
+        assert_eq!(files(dir.path(), &mut budget), ["A=1"]);
     }
 
     proptest! {

@@ -22,6 +22,11 @@ pub const RULE: &str = "environment";
 const MAX_VALUES: usize = 4_000;
 const MAX_TOTAL_BYTES: usize = 1 << 20;
 
+/// How much of `.env` files is read at once, in bytes, and how many values of them are used. A repository can contain any
+/// number of them, and a hook has two seconds.
+const MAX_FILES_BYTES: u64 = 1 << 20;
+const MAX_FILES_VALUES: usize = 1_000;
+
 /// How many folders above the agent's working folder are searched for the repository's root.
 const MAX_ANCESTORS: usize = 16;
 
@@ -116,10 +121,14 @@ impl Secrets {
                 .collect();
             self.add(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
+        let mut budget = MAX_FILES_BYTES;
+        let most = self.values.borrow().len() + MAX_FILES_VALUES;
         for folder in self.unread.take() {
-            for text in dotenv::files(&folder) {
+            for text in dotenv::files(&folder, &mut budget) {
                 let variables = dotenv::parse(&text);
-                self.add(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+                // A file of a repository must not make the user's own words disappear.
+                let variables = variables.iter().filter(|(_, value)| !names::is_prose(value));
+                self.add_up_to(most, variables.map(|(name, value)| (name.as_str(), value.as_str())));
             }
         }
         if self.values.borrow().is_empty() {
@@ -133,11 +142,18 @@ impl Secrets {
     }
 
     fn add<'a>(&self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        self.add_up_to(MAX_VALUES, variables);
+    }
+
+    fn add_up_to<'a>(&self, most: usize, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
         let mut values = self.values.borrow_mut();
         let mut bytes: usize = values.iter().map(String::len).sum();
         for (name, value) in variables {
             for secret in names::secrets(name, value) {
-                if values.len() < MAX_VALUES && bytes + secret.len() <= MAX_TOTAL_BYTES && !values.contains(&secret) {
+                if values.len() < most.min(MAX_VALUES)
+                    && bytes + secret.len() <= MAX_TOTAL_BYTES
+                    && !values.contains(&secret)
+                {
                     bytes += secret.len();
                     values.insert(secret);
                     self.masks.replace(None);
@@ -191,6 +207,45 @@ mod tests {
         let text = masked(&secrets, "o/uter-7Qm2xK9v inner-8Rn3yL0w o%2Futer-7Qm2xK9v");
         let tags: Vec<&str> = text.split(' ').collect();
         assert!(tags[0] == tags[2] && tags[0] != tags[1] && tags[0].starts_with("[redacted:environment#"), "{text}");
+    }
+
+    #[test]
+    fn attack_a_repositorys_env_file_that_censors_the_users_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let said = "Never push to main without asking. Run `make test` first; see docs/how-to-test.md and src/export.rs:12";
+        std::fs::write(
+            root.join(".env"),
+            "A_PASSWORD='Never push to main'\nB_PASSWORD=\"push to main without asking.\"\nC_TOKEN=`make test`\n\
+             D_PASSWORD=docs/how-to-test.md\nE_SECRET=src/export.rs\nF_PASSWORD=without asking\nREAL_TOKEN=zK8vQ2mX9pL4wR7t\n",
+        )
+        .unwrap();
+        let secrets = Secrets::default();
+        secrets.add_env_files(&root, &root);
+        assert_eq!(masked(&secrets, said), said);
+        assert_eq!(masked(&secrets, "zK8vQ2mX9pL4wR7t"), PLACEHOLDER);
+    }
+
+    #[test]
+    fn attack_many_full_env_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let mut folder = root.clone();
+        for depth in 0..8 {
+            folder.push(format!("d{depth}"));
+            std::fs::create_dir(&folder).unwrap();
+            for number in 0..32 {
+                let line = |at: usize| format!("T{at}_TOKEN=x7Kq{depth}z{number}w{at}Pm9Rt4\n");
+                let text: String = (0..9_000).map(line).collect();
+                std::fs::write(folder.join(format!(".env.{number}")), &text[..text.len().min(250 << 10)]).unwrap();
+            }
+        }
+        std::fs::create_dir(root.join(".git")).unwrap();
+        let secrets = Secrets::default();
+        secrets.add_env_files(&root, &folder);
+        masked(&secrets, "text");
+        let values = secrets.values.borrow().len();
+        assert!((1..=MAX_FILES_VALUES).contains(&values), "{values}");
     }
 
     #[test]

@@ -121,6 +121,23 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     found
 }
 
+/// Returns whether a value reads as words, a command or a path: whoever writes a `.env` file could make such words disappear
+/// from all texts. Keys of several lines, connection strings and JSON are no prose.
+pub(super) fn is_prose(value: &str) -> bool {
+    let value = value.trim();
+    if value.starts_with(['{', '[']) || value.contains("-----BEGIN") || value.contains("://") || value.contains(';') {
+        return false;
+    }
+    let mut parts = value.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '`' | '\''));
+    let is_word = |part: &str| part.len() <= 2 || (part.chars().count() <= MAX_WORD_CHARS && is_cased_as_word(part));
+    if value.contains(char::is_whitespace) {
+        // One word in two is enough for a sentence.
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        return parts.iter().filter(|part| is_word(part)).count() * 2 >= parts.len();
+    }
+    parts.all(is_word)
+}
+
 /// Collects the secrets in the fields of a JSON value, such as the key file of a service account.
 fn in_json(value: &serde_json::Value, found: &mut Vec<String>) {
     match value {

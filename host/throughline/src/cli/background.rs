@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use throughline_engine::hooks::background::{self, Task};
+use throughline_engine::hooks::spawn;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
@@ -16,6 +17,11 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     {
         let compiled = compile::run_child(std::io::stdin().lock(), std::io::stdout().lock());
         return if compiled.is_ok_and(|compiled| compiled) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    if let [word, call @ ..] = arguments
+        && word == spawn::REPLAY
+    {
+        return super::hook::replay(call);
     }
     let task = match arguments {
         [word, path, cwd, session] if word == "read-on" => {

@@ -30,6 +30,10 @@ pub(super) fn has_namespace_option() -> bool {
 pub(super) fn paths() -> Result<Paths, CommandError> {
     let paths = Paths::from_env().map_err(|unknown| match unknown {
         PathsError::Home => CommandError::new("there is no home folder").hint("set HOME or THROUGHLINE_HOME"),
+        PathsError::OtherUser(folder) => {
+            CommandError::new(format!("this is root, but {} belongs to another user", folder.display()))
+                .hint("run it as that user, or set HOME or THROUGHLINE_HOME to a folder of root's")
+        }
         PathsError::Namespace(bad) => CommandError::new(format!("{NAMESPACE}: {bad}")).hint(InvalidNamespaceName::HINT),
     })?;
     Ok(match NAMESPACE_OPTION.get() {

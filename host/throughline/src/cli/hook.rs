@@ -19,6 +19,7 @@ use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
+use throughline_platform::process;
 use throughline_sandbox::managed::Managed;
 
 /// A hook that is still running after this time is ended. The limit is longer than every budget.
@@ -26,6 +27,9 @@ const HARD_LIMIT: Duration = Duration::from_secs(14);
 
 /// How long a hook may exceed its budget before it is ended.
 const GRACE: Duration = Duration::from_millis(250);
+
+/// How long a process that handles an event again waits for the default policy, and works.
+const REPLAY_LIMIT: Duration = Duration::from_mins(1);
 
 /// Runs the hook.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
@@ -68,7 +72,15 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         runtime.finish();
         return ExitCode::SUCCESS;
     };
-    let event = match call.event(&runtime.paths) {
+    let input = match call.read_input() {
+        Ok(input) => input,
+        Err(error) => {
+            runtime.log.record(Level::Warn, "a hook was called with invalid input", error.to_string());
+            runtime.finish();
+            return ExitCode::SUCCESS;
+        }
+    };
+    let event = match call.event(&runtime.paths, &input) {
         Ok(Some(event)) => event,
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
@@ -85,6 +97,31 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
     }
+    if runtime.missed_event()
+        && let Err(error) = hooks::spawn::replay(&runtime.paths, arguments, &input)
+    {
+        runtime.log.record(Level::Warn, "could not start a background process", error.to_string());
+    }
+    runtime.finish();
+    ExitCode::SUCCESS
+}
+
+/// Handles an event again that came before the default policy was compiled, in a process that nobody waits for.
+pub(super) fn replay(arguments: &[OsString]) -> ExitCode {
+    let Ok(input) = read_input() else { return ExitCode::FAILURE };
+    let _ = process::start_session();
+    let Ok(Ok(mut runtime)) = Paths::from_env().map(Runtime::new) else { return ExitCode::FAILURE };
+    if std::env::var_os(plugin::EVENT).is_some_and(|event| !event.is_empty()) {
+        // The hook has reported options that are not valid.
+        let _ = plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok());
+    }
+    let Some(Ok(Some(event))) = Call::parse(arguments).map(|call| call.event(&runtime.paths, &input)) else {
+        return ExitCode::FAILURE;
+    };
+    let deadline = Instant::now() + REPLAY_LIMIT;
+    let runtime = hooks::prepare_replay(runtime, deadline);
+    // Nobody waits for the answer.
+    drop(hooks::run(&runtime, &event, deadline));
     runtime.finish();
     ExitCode::SUCCESS
 }
@@ -147,14 +184,18 @@ impl<'a> Call<'a> {
         (words.next().is_none() && (is_free || name.is_none_or(is_known))).then_some(Self { agent, name, payload })
     }
 
-    /// Reads the event; none if another hook call reports the same event.
-    fn event(&self, paths: &Paths) -> Result<Option<Event>, String> {
+    /// Reads the payload from standard input, unless it was passed as an argument.
+    fn read_input(&self) -> io::Result<Vec<u8>> {
+        if self.payload.is_some() { Ok(Vec::new()) } else { read_input() }
+    }
+
+    /// Parses the event; none if another hook call reports the same event.
+    fn event(&self, paths: &Paths, input: &[u8]) -> Result<Option<Event>, String> {
         let mut event = if let Some(payload) = self.payload {
             codex::parse_notification(payload.as_encoded_bytes()).map_err(|error| error.to_string())?
         } else {
-            let input = read_input().map_err(|error| error.to_string())?;
-            let agent = self.agent.unwrap_or_else(|| agent::detect_agent(&input));
-            agent::parse(agent, &input, self.name).map_err(|error| error.to_string())?
+            let agent = self.agent.unwrap_or_else(|| agent::detect_agent(input));
+            agent::parse(agent, input, self.name).map_err(|error| error.to_string())?
         };
         // Use the folder in which the agent was started: its working folder can change, to a subfolder or out of the
         // project.

@@ -20,12 +20,22 @@ pub(super) fn managed(paths: &Paths, folder: &Path) -> (Managed, Option<Finding>
             return (Managed::default(), Some(Finding::fail("managed", what, hint)));
         }
     };
-    if managed == Managed::default() {
+    if !managed.is_present() {
         return (managed, None);
     }
     let finding = if managed.is_off(folder, &paths.home) {
         let what = format!("{} turns memory off in this folder", paths.managed.display());
         Finding::warn("managed", what, "work elsewhere, or ask the administrator")
+    } else if !managed.cache(paths).is_of_system() {
+        Finding::warn(
+            "managed",
+            format!(
+                "{} is in force, but you can exchange the compiled policies in {}",
+                paths.managed.display(),
+                paths.components().display()
+            ),
+            "ask the administrator to run: throughline policy compile",
+        )
     } else {
         Finding::ok("managed", format!("{} is in force", paths.managed.display()))
     };

@@ -10,8 +10,9 @@ use throughline_engine::config::Config;
 use throughline_engine::hooks::trial::Trial;
 use throughline_platform::paths::{self, Paths};
 use throughline_policy_kit::sample;
-use throughline_sandbox::cache::{Cache, Origin};
+use throughline_sandbox::cache::Origin;
 use throughline_sandbox::chain::Sandbox;
+use throughline_sandbox::managed::Managed;
 
 /// The timeout for compiling, or for waiting for another process that compiles.
 const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -20,7 +21,7 @@ const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
 const TEST_RUN_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
-    let sandbox = Sandbox::new(Cache::new(paths.components()));
+    let sandbox = Sandbox::new(Managed::load(&paths.managed).unwrap_or_default().cache(paths));
     let loaded = sandbox.and_then(|sandbox| sandbox.default_policy(Some(Instant::now() + COMPILE_TIMEOUT)));
     let cache = paths::display(&paths.components(), &paths.home);
     let compiled = match loaded.map(|(_, origin)| origin) {

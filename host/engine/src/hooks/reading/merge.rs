@@ -20,6 +20,12 @@ const SUMMARY_KEY: &str = "session-summary";
 const MAX_TITLE: usize = 200;
 const MAX_CONTENT: usize = 64 << 10;
 
+/// The limits of a session's summary: its text (bytes), and the number and length (characters) of its topics. The default
+/// policy stays far below them.
+const MAX_SUMMARY: usize = 16 << 10;
+const MAX_TOPICS: usize = 64;
+const MAX_TOPIC: usize = 200;
+
 /// What all extractors found in one chunk.
 #[derive(Default)]
 pub(super) struct ExtractionResult {
@@ -103,7 +109,10 @@ impl ExtractionResult {
         match work.summarize(session, &self.notes, until)? {
             Some(summary) => {
                 self.summary = summary.text;
+                cut_far_beyond(&mut self.summary, MAX_SUMMARY);
                 self.topics = summary.topics;
+                self.topics.truncate(MAX_TOPICS);
+                self.topics.iter_mut().for_each(|topic| cut_far_beyond(topic, MAX_TOPIC));
             }
             None => self.retracted.push(SUMMARY_KEY.into()),
         }
@@ -133,17 +142,20 @@ impl ExtractionResult {
     }
 }
 
-/// Cuts texts to several times their limits, so that what no limit would let through is not redacted either. The last
-/// word goes too: it may be half a secret.
 fn bounded(mut draft: Draft) -> Draft {
-    const TIMES: usize = 4;
-    for (text, most) in [(&mut draft.title, TIMES * MAX_TITLE), (&mut draft.content, TIMES * MAX_CONTENT)] {
-        if text.len() > most {
-            text.truncate(text.floor_char_boundary(most));
-            text.truncate(text.rfind(char::is_whitespace).unwrap_or(0));
-        }
-    }
+    cut_far_beyond(&mut draft.title, MAX_TITLE);
+    cut_far_beyond(&mut draft.content, MAX_CONTENT);
     draft
+}
+
+/// Cuts a text to several times its limit, so that what no limit would let through is not redacted either. The last word goes
+/// too: it may be half a secret.
+fn cut_far_beyond(text: &mut String, most: usize) {
+    const TIMES: usize = 4;
+    if text.len() > TIMES * most {
+        text.truncate(text.floor_char_boundary(TIMES * most));
+        text.truncate(text.rfind(char::is_whitespace).unwrap_or(0));
+    }
 }
 
 /// Cuts redacted texts to their limits, validates kinds and keys, and makes the summary a memory. This happens only now, because half a secret is
@@ -155,6 +167,12 @@ pub(super) fn within_limits(mut learned: Learned) -> Learned {
             draft.title.truncate(end);
         }
         draft.content.truncate(draft.content.floor_char_boundary(MAX_CONTENT));
+    }
+    if let Some(session) = &mut learned.session {
+        session.summary.truncate(session.summary.floor_char_boundary(MAX_SUMMARY));
+        for topic in &mut session.topics {
+            *topic = topic.chars().take(MAX_TOPIC).collect();
+        }
     }
     if let Some(session) = learned.session.as_ref().filter(|session| !session.summary.is_empty()) {
         learned.drafts.push((0, summary_draft(&session.summary, &session.topics, &session.notes)));
@@ -224,4 +242,23 @@ fn add_notes(notes: &mut SessionNotes, more: SessionNotes) {
     add(&mut notes.blockers, more.blockers);
     add(&mut notes.errors, more.errors);
     add(&mut notes.attributes, more.attributes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_a_summary_without_end() {
+        let text = "word ".repeat(1 << 20);
+        let mut summary = text.clone();
+        cut_far_beyond(&mut summary, MAX_SUMMARY);
+        assert!(summary.len() <= 4 * MAX_SUMMARY && summary.ends_with("word"));
+        let session = SessionUpdate { summary: text.clone(), topics: vec![text], ..SessionUpdate::default() };
+        let learned = within_limits(Learned { session: Some(session), ..Learned::default() });
+        let session = learned.session.as_ref().unwrap();
+        assert_eq!((session.summary.len(), session.topics[0].len()), (MAX_SUMMARY, MAX_TOPIC));
+        let (_, draft) = &learned.drafts[0];
+        assert!(draft.content.len() <= MAX_SUMMARY && draft.title.chars().count() <= MAX_TITLE);
+    }
 }

@@ -25,6 +25,9 @@ impl NoteContext {
             Some(folder) => absolute(Some(folder))?,
             None => project.root.join(NOTES_FOLDER),
         };
+        let folder = throughline_notes::folder_of_project(&project.root, &folder).map_err(|why| {
+            CommandError::new(why).hint("remove the link, or name the folder that it leads to, if you trust it")
+        })?;
         let registry = Registry::load(&folder).map_err(|why| {
             CommandError::new(why).hint("correct the file or remove it: the built-in types work without it")
         })?;

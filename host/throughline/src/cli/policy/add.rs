@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::compile::compile_and_report;
+use super::compiling::compile_and_report;
 use super::selection::{self, PolicyScope};
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD};
 use throughline_engine::runtime::Runtime;
-use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, Owner};
 use throughline_sandbox::install;
 use throughline_sandbox::user_config::UserConfigEditor;
@@ -34,7 +33,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let root = selection::root()?;
-    let cache = Cache::new(runtime.paths.components());
+    let cache = runtime.managed.cache(&runtime.paths);
     let found = folder::read(&arguments.path, Owner::User, &cache).map_err(|broken| selection::broken_policy(&broken))?;
     let name = found.manifest.name.clone();
     if found.manifest.build.is_some() || found.manifest.sha256.is_none() {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::compile::COMPILE_TIMEOUT;
+use super::compiling::COMPILE_TIMEOUT;
 use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};

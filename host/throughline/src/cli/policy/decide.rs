@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::compile::{COMPILE_TIMEOUT, compile_and_report};
+use super::compiling::{COMPILE_TIMEOUT, compile_and_report};
 use super::selection::{self, PolicyScope};
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};

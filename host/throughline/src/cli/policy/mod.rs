@@ -4,6 +4,7 @@ mod add;
 mod answer;
 mod check;
 mod compile;
+mod compiling;
 mod decide;
 mod inspect;
 mod list;
@@ -39,6 +40,7 @@ enum Command {
     Build(new::Build),
     Check(check::Arguments),
     Test(test::Arguments),
+    Compile(compile::Arguments),
     Inspect(inspect::Arguments),
     Add(add::Arguments),
     Remove(remove::Arguments),
@@ -59,6 +61,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Build(arguments) => new::build(&arguments),
         Command::Check(arguments) => check::run(&runtime, &arguments),
         Command::Test(arguments) => test::run(&runtime, &arguments),
+        Command::Compile(arguments) => compile::run(&runtime, &arguments),
         Command::Inspect(arguments) => inspect::run(&runtime, &arguments),
         Command::Add(arguments) => add::run(&runtime, &arguments),
         Command::Remove(arguments) => remove::run(&runtime, &arguments),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::answer::{self, Answer};
-use super::compile::COMPILE_TIMEOUT;
+use super::compiling::COMPILE_TIMEOUT;
 use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output;

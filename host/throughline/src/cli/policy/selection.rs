@@ -8,7 +8,6 @@ use crate::cli::error::CommandError;
 use crate::cli::scope;
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
-use throughline_sandbox::cache::Cache;
 use throughline_sandbox::folder::{self, BrokenPolicy, Owner, PolicyPackage, Source};
 use throughline_sandbox::instance::Terms;
 use throughline_sandbox::registry::{Candidate, PolicyRegistry, folder_of};
@@ -75,7 +74,7 @@ pub(super) fn named<'a>(
 pub(super) fn by_name_or_path(runtime: &Runtime, root: &Path, what: &str) -> Result<(PolicyPackage, Source), CommandError> {
     let path = Path::new(what);
     if !throughline_sandbox::manifest::is_name(what) || path.join(throughline_sandbox::manifest::FILE).exists() {
-        let cache = Cache::new(runtime.paths.components());
+        let cache = runtime.managed.cache(&runtime.paths);
         return Ok((folder::read(path, Owner::User, &cache).map_err(|broken| broken_policy(&broken))?, Source::User));
     }
     let registry = registry(runtime, root)?;
