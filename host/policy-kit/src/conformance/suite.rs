@@ -16,7 +16,7 @@ pub struct Options {
     pub call: Duration,
     /// The longest that the whole suite may take; the checks that remain then fail.
     pub whole: Duration,
-    /// The lines of further sessions, in [`ROOT`] or elsewhere, for a policy that looks for something that no session
+    /// The lines of further sessions, in [`ROOT`](super::ROOT) or elsewhere, for a policy that looks for something that no session
     /// of the suite contains.
     pub sessions: Vec<Vec<String>>,
     /// Further texts for a redactor, with the kind of text that it looks for.
