@@ -143,6 +143,11 @@ fn message_flag(command: &str) -> Option<usize> {
     })
 }
 
+/// Returns whether git says that no change is left to commit, whoever committed it.
+pub(super) fn says_clean(output: &str) -> bool {
+    ["nothing to commit", "working tree clean"].iter().any(|words| output.contains(words))
+}
+
 /// Returns the body of a commit with its wrapped lines joined: one line for each paragraph and list item.
 pub(super) fn unwrapped(body: &str) -> String {
     let mut text = String::new();

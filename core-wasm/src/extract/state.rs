@@ -695,6 +695,9 @@ impl State {
         {
             return;
         }
+        if commits::says_clean(output) {
+            self.undone.found_clean();
+        }
         let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
         let committed = !made.is_empty();
         for commit in made {

@@ -76,6 +76,11 @@ impl Undone {
         (self.is_uncommitted, self.has_committed, self.is_unpushed) = (false, true, true);
     }
 
+    /// Records that git has nothing to commit: a hook or somebody else committed the changes.
+    pub(super) fn found_clean(&mut self) {
+        self.is_uncommitted = false;
+    }
+
     /// Records a command that passed.
     pub(super) fn command_passed(&mut self, command: &str) {
         if commands::segments(command).iter().any(|segment| is_push(segment)) {
@@ -186,6 +191,8 @@ mod tests {
         assert_eq!(state(&undone), "");
         undone.file_changed();
         assert_eq!(state(&undone), "changed after the last commit, not committed");
+        undone.found_clean();
+        assert_eq!(state(&undone), "");
     }
 
     #[test]

@@ -179,7 +179,7 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     // `Here is the list: user,password`
     let start = memmem::rfind(&bytes[start..at.start], b": ").map_or(start, |colon| start + colon + 2);
     let header = &bytes[start..end];
-    let count = |separator: &u8| header.iter().filter(|byte| *byte == separator).count();
+    let count = |separator: &u8| memchr::memchr_iter(*separator, header).count();
     let Some(separator) = [b',', b';', b'\t', b'|'].into_iter().filter(|separator| count(separator) > 0).max_by_key(count)
     else {
         return;
@@ -273,7 +273,7 @@ fn is_column_name(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
     !cell.is_empty()
         && cell.len() <= MAX_BYTES
-        && cell.iter().filter(|&&byte| byte == b' ').count() <= 3
+        && memchr::memchr_iter(b' ', cell).count() <= 3
         && cell.iter().all(|&byte| {
             byte.is_ascii_alphanumeric()
                 || byte >= 0x80

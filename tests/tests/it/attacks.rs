@@ -8,9 +8,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tests::drop_in::DropIn;
 use tests::home::{Home, check_hook};
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::wasm;
 
 use crate::canary::forms;
 
@@ -377,4 +379,25 @@ fn attack_a_home_that_became_read_only() {
     assert!(told.said().contains("make test"), "{}", told.said());
     let payload = json!({"session_id": "x", "hook_event_name": "Stop", "cwd": project});
     home.hook(&payload).silent();
+}
+
+/// The policy cuts long outputs. A redactor that a team added must see them before that, because it knows nothing of half a token.
+#[test]
+fn attack_a_token_of_a_team_at_the_cut_of_an_output() {
+    let home = Home::new();
+    let project = home.project("shop");
+    DropIn::redactor("team", wasm::token_redactor(None)).install(&home);
+    let listed = home.policy(&project, "team");
+    assert_eq!(listed["runs"], true, "{listed:#}");
+    let session = Session::new(&home, &project, &session_id(1));
+    // The default redactor takes tokens of this kind only if they are longer.
+    let body = "Qz7".repeat(8);
+    let output = format!("{}{body},", ["gh", "p_"].concat()).repeat(1_500);
+    session.ran("u1", "print-tokens", &output);
+    let files = home.files();
+    let noted = files.iter().any(|(_, bytes)| contains(bytes, "print-tokens"));
+    assert!(noted, "{}", home.log());
+    for (path, bytes) in &files {
+        assert!(!contains(bytes, "Qz7Qz7"), "half a token is in {}", path.display());
+    }
 }

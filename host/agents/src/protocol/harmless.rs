@@ -85,8 +85,13 @@ fn without_escapes(text: &str) -> String {
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => true,
-        '\u{e0000}'..='\u{e007f}' => true,
+        '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         c => c.is_control(),
     }
 }
@@ -95,9 +100,9 @@ fn is_hidden(c: char) -> bool {
 /// programming language.
 fn is_tag(text: &str) -> bool {
     let rest = text[1..].trim_start_matches(|c: char| c.is_whitespace() || c == '/');
-    if rest.starts_with('|') {
+    if let Some(rest) = rest.strip_prefix('|') {
         // Models mark turns with `<|…|>`.
-        return rest[1..].starts_with(|c: char| c.is_ascii_alphabetic());
+        return rest.starts_with(|c: char| c.is_ascii_alphabetic());
     }
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))).unwrap_or(rest.len());
     let name = &rest[..end];

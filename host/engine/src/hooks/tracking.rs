@@ -169,7 +169,9 @@ fn redact_whole(work: &mut throughline_sandbox::chain::Work<'_>, texts: &mut [St
         .collect();
     let before = values.clone();
     let mut slots = Vec::new();
-    values.iter_mut().for_each(|(_, value)| strings(value, &mut slots));
+    for (_, value) in &mut values {
+        strings(value, &mut slots);
+    }
     work.redact_by_added(slots, deadline)?;
     for ((text, (is_json, value)), before) in texts.iter_mut().zip(values).zip(before) {
         if value == before.1 {
