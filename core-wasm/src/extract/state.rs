@@ -31,6 +31,8 @@ const VERSION: u32 = 3;
 const MAX_COMMITS: usize = 50;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
+/// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
+const MAX_REQUEST_CHARS: usize = 270;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -228,7 +230,7 @@ impl State {
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         let labels = self.labels();
-        let title = human::request_summary(&prompt, 180, labels);
+        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
         self.record_choice(&prompt, &source, settled);
         self.record_directives(&prompt, &source, settled);
