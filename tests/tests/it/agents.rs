@@ -576,7 +576,7 @@ fn what_is_forgotten_is_in_no_minutes() {
     let minutes =
         |session: &str| fs::read_to_string(home.data().join(format!("minutes/cursor/{session}.jsonl"))).unwrap_or_default();
     let forget = |words: &[&str]| {
-        let arguments = ["memory", "forget", "--yes"].iter().chain(words);
+        let arguments = ["memory", "forget", "--yes", "--now"].iter().chain(words);
         drop(home.run(arguments).success());
     };
     let root = project.to_str().unwrap();

@@ -452,7 +452,19 @@ fn forgetting_wants_the_users_consent() {
         assert!(asked.contains("The otter is fed at noon."), "{asked}");
         assert_eq!(home.memories_of(&project).len(), left, "{consent}");
     }
-    assert!(home.files().iter().all(|(_, bytes)| !String::from_utf8_lossy(bytes).contains("otter is fed")));
+    // It stands in one file only, from which the user can bring it back for a day.
+    let holding = |home: &Home| {
+        let files = home.files().into_iter();
+        files
+            .filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains("otter is fed"))
+            .map(|(path, _)| path)
+            .collect::<Vec<_>>()
+    };
+    assert!(holding(&home).iter().all(|path| path.starts_with(home.data().join("forgotten"))), "{:?}", holding(&home));
+    let shown = client.call("memory_forget", json!({"match": "heron"}));
+    let gone = client.call("memory_forget", json!({"match": "heron", "now": true, "confirm": true}));
+    assert_eq!((&gone["listed"], &gone["undo"]), (&shown["listed"], &json!(null)), "{gone:#}");
+    assert_eq!(holding(&home), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

@@ -412,10 +412,10 @@ fn what_is_forgotten_does_not_come_back_out_of_a_journal() {
     noted.prompt("Paint the heron");
     noted.runs("paint --animal heron", "painted");
     // Neither has been taken in yet when it is said.
-    told(&home, &project, &["memory", "forget", "--match", "heron", "--yes"]);
+    told(&home, &project, &["memory", "forget", "--match", "heron", "--yes", "--now"]);
     assert_eq!(asked(&home, &project, &["timeline", "--session", &session_id(2)]), json!([]));
     noted.runs("feed --animal otter", "fed");
-    told(&home, &project, &["memory", "forget", "--session", &session_id(2), "--yes"]);
+    told(&home, &project, &["memory", "forget", "--session", &session_id(2), "--yes", "--now"]);
     assert_eq!(asked(&home, &project, &["timeline", "--session", &session_id(2)]), json!([]));
     assert!(!told(&home, &project, &["timeline"]).is_empty(), "the other session stays");
     let left = home.files().into_iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("heron"));

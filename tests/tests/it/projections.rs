@@ -260,7 +260,7 @@ fn the_files_can_be_made_again_from_what_is_stored() {
         fs::read(notes.join("billing/memory.md")).expect("a file")
     );
 
-    drop(home.run(["memory", "forget", "--match", "invoice", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "invoice", "--all-projects", "--yes"]).success());
     for (path, bytes) in all() {
         assert!(!String::from_utf8_lossy(&bytes).contains("invoice"), "{}", path.display());
     }

@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = super::runtime_for_reading()?;
     let file = super::memory::folder(Some(&arguments.file))?;
     let store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT)?;
     let content = backup::create(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 }
 
 fn show(json: bool) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = super::runtime_for_reading()?;
     if json {
         output::json(&runtime.config)?;
         return Ok(ExitCode::SUCCESS);

@@ -13,6 +13,7 @@ use super::error::CommandError;
 use super::output;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
+use throughline_engine::targets;
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store};
@@ -26,10 +27,10 @@ pub(super) struct Arguments {
     /// Why the session starts
     #[arg(long, value_enum)]
     source: Source,
-    /// The session; by default the last one of the project for compact, resume and fork, otherwise a new one
+    /// The session, or the beginning of its identifier; by default the last one of the project for compact, resume and fork, otherwise a new one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an object: source, project, `session_id`, text, `utf16_units`, budget, memories
@@ -79,9 +80,13 @@ pub(super) struct StartContext<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
-    let cwd = super::memory::folder(arguments.project.as_deref())?;
-    let project = Project::discover(&cwd);
+    let runtime = super::runtime_for_reading()?;
+    let project = targets::find_project(&runtime, arguments.project.as_deref())?;
+    let cwd = match &arguments.project {
+        None => super::memory::folder(None)?,
+        Some(folder) if folder.is_dir() => super::memory::folder(Some(folder))?,
+        Some(_) => project.root.clone(),
+    };
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?);
     let id = session(arguments, &store, &project)?;
     let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
@@ -108,7 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 
 fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<String, CommandError> {
     if let Some(id) = &arguments.session {
-        return Ok(id.clone());
+        return super::memory::resolve_any_session(Some(store), id);
     }
     let last = match arguments.source {
         Source::Startup | Source::Clear => None,

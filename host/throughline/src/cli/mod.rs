@@ -78,6 +78,10 @@ Environment:
   PAGER                  shows texts that are longer than the screen, instead of
                          less";
 
+/// What to do about a configuration that cannot be read.
+const CONFIG_HINT: &str = "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
+                           explains them";
+
 /// Long-term memory for coding agents
 ///
 /// Throughline reads the transcripts of your sessions with a coding agent, such as Claude Code, keeps what a later
@@ -254,6 +258,11 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
     }
 }
 
+/// See [`output::ago`].
+pub(crate) fn ago(then: u64, now: u64) -> String {
+    output::ago(then, now)
+}
+
 /// Returns the folders of this machine, in the namespace that was asked for.
 fn paths() -> Result<Paths, CommandError> {
     let paths = Paths::from_env().map_err(|unknown| match unknown {
@@ -268,17 +277,34 @@ fn paths() -> Result<Paths, CommandError> {
 
 /// Returns the paths, configuration and policies that commands work with.
 fn runtime() -> Result<Runtime, CommandError> {
-    runtime_of(paths()?).map_err(|error| {
-        CommandError::new(error).hint(
-            "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
-             explains them",
-        )
-    })
+    runtime_of(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))
 }
 
-/// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
+/// Like [`runtime`], for commands that only read: they go on with the defaults if the configuration is broken and no
+/// good one is known.
+fn runtime_for_reading() -> Result<Runtime, CommandError> {
+    let runtime = Runtime::for_reading(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))?;
+    Ok(with_upgrade(runtime))
+}
+
+/// [`Runtime::new`] for a command.
 fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Ok(Runtime::new(paths)?.for_command(|runtime| upgrade_database(&runtime.paths.database())))
+    Runtime::new(paths).map(with_upgrade)
+}
+
+/// Upgrades an old database with a message before it is opened, and warns of a broken configuration.
+fn with_upgrade(runtime: Runtime) -> Runtime {
+    if let Some(fault) = &runtime.config_fault {
+        let which =
+            if runtime.paths.last_good_config().exists() { "the last good settings" } else { "the default settings" };
+        // Ignore the error of a closed stderr: nobody is reading.
+        let _ = writeln!(
+            anstream::stderr().lock(),
+            "warning: the configuration is broken; {which} are in force: {}",
+            output::clean_line(fault)
+        );
+    }
+    runtime.for_command(|runtime| upgrade_database(&runtime.paths.database()))
 }
 
 /// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories

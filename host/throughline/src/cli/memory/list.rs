@@ -34,7 +34,7 @@ enum Order {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
-    let project = restriction.scope.project()?;
+    let project = restriction.scope.project(runtime)?;
     let session = match &restriction.session {
         Some(beginning) => Some(super::resolve_session(store, beginning)?),
         None => None,

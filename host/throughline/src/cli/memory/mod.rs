@@ -11,6 +11,7 @@ mod search;
 mod share;
 mod show;
 mod stats;
+mod unforget;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use super::output::{self, BOLD, DIM};
 use throughline_engine::backup;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::paths;
@@ -49,6 +51,7 @@ enum Command {
     Save(save::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
+    Unforget(unforget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Compress(compress::Arguments),
@@ -60,7 +63,12 @@ enum Command {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = match arguments.command {
+        Command::Search(_) | Command::List(_) | Command::Show(_) | Command::Stats(_) | Command::SuggestShared(_) => {
+            super::runtime_for_reading()?
+        }
+        _ => super::runtime()?,
+    };
     // Saving is the only command here that creates the database if there is none.
     let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
     let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
@@ -71,6 +79,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
+        Command::Unforget(arguments) => unforget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Compress(arguments) => compress::compress(&runtime, store, &arguments),
@@ -85,7 +94,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 
 /// `throughline search`, which is `throughline memory search`.
 pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandError> {
-    let runtime = super::runtime()?;
+    let runtime = super::runtime_for_reading()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     search::run(&runtime, &store, arguments)?;
     Ok(ExitCode::SUCCESS)
@@ -107,8 +116,7 @@ pub(in crate::cli) fn warn_of_copies(store: &Path) -> Result<(), CommandError> {
 /// The projects that a command is about.
 #[derive(Args)]
 pub(super) struct Scope {
-    /// Use the project of this folder instead of the current one; or, if there is no such folder, the project of this
-    /// name
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
     /// Use all projects
@@ -118,17 +126,11 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Returns the project; none for all projects.
-    pub(super) fn project(&self) -> Result<Option<Project>, CommandError> {
+    pub(super) fn project(&self, runtime: &Runtime) -> Result<Option<Project>, CommandError> {
         if self.all_projects {
             return Ok(None);
         }
-        // Imported memories can belong to a project that is only a name.
-        if let Some(name) = self.project.as_deref().filter(|path| !path.exists()).and_then(Path::to_str)
-            && Project::is_name(name)
-        {
-            return Ok(Some(Project::named(name)));
-        }
-        Ok(Some(Project::discover(&folder(self.project.as_deref())?)))
+        Ok(Some(targets::find_project(runtime, self.project.as_deref())?))
     }
 }
 
@@ -318,17 +320,34 @@ fn find(store: &Store, id: &str) -> Result<MemoryRecord, CommandError> {
     found.pop().ok_or_else(unknown)
 }
 
-/// Returns the identifier of the session that begins with `beginning`. If there is none, `beginning` itself: lists are
-/// then empty.
+/// Returns the identifier of the session that begins with `beginning`. It is an error if there is none.
 pub(super) fn resolve_session(store: &Store, beginning: &str) -> Result<String, CommandError> {
-    let mut sessions = store.sessions_named(beginning)?;
-    if sessions.len() > 1 && sessions[0] != beginning {
-        let sessions: Vec<String> = sessions.iter().map(|id| output::clean_line(id)).collect();
-        return Err(CommandError::new(format!("more than one session begins with {beginning}: {}", sessions.join(", ")))
-            .hint("give more characters"));
+    Ok(targets::find_session(store, beginning)?
+        .ok_or_else(|| targets::unknown_session(beginning))
+        .map_err(anyhow::Error::from)?)
+}
+
+/// Like [`resolve_session`], but takes a whole identifier as it is: nothing may be stored of the session yet.
+pub(in crate::cli) fn resolve_any_session(store: Option<&Store>, typed: &str) -> Result<String, CommandError> {
+    /// The length of a UUID, which is what agents use.
+    const WHOLE: usize = 36;
+    super::pause::check_session(typed)?;
+    let found = store.map(|store| targets::find_session(store, typed)).transpose()?.flatten();
+    match found {
+        Some(session) => Ok(session),
+        None if typed.len() >= WHOLE => Ok(typed.to_owned()),
+        None => Err(CommandError::from(anyhow::Error::from(targets::unknown_session(typed)))
+            .hint("a session that nothing is stored of yet needs its whole identifier")),
     }
-    sessions.truncate(1);
-    Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
+}
+
+/// Names a project for people: its name and its folder.
+pub(in crate::cli) fn describe(project: &Project, home: &Path) -> String {
+    let path = output::clean_line(&paths::display(&project.root, home));
+    match project.root.file_name() {
+        Some(name) if project.root.is_absolute() => format!("{} ({path})", output::clean_line(&name.to_string_lossy())),
+        _ => path,
+    }
 }
 
 /// Says on stderr that nothing was found, so that an empty result does not look like an error.
@@ -357,6 +376,7 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory save", of::<save::SavedMemory<'_>>()),
         ("memory search", of::<Vec<search::SearchResult<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
+        ("memory unforget", of::<unforget::Output>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
         ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
         ("memory show", of::<show::MemoryDetails<'_>>()),

@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     /// The session in which this was learned
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     session: String,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Sync with this folder afterwards, so that the note becomes a file too
@@ -95,7 +95,7 @@ pub(super) struct AddedNote<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), arguments.into.as_deref())?;
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), arguments.into.as_deref())?;
     context.require_enabled(runtime, &arguments.session)?;
     let note = note(runtime, &context, arguments)?;
     let note = Redacted::new(note, &mut ProjectRedactor::new(runtime, Some(&context.project.root)))?;

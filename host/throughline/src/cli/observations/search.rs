@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::events::{self, EventLine, Table, When};
 use super::{CommandError, Scope, output};
+use crate::cli::memory;
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
@@ -56,10 +57,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     types::check_dates(&arguments.words.join(" "))?;
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
+    let session = arguments.session.as_deref().map(|id| memory::resolve_session(store, id)).transpose()?;
     let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
-        session: arguments.session.clone(),
+        session,
         tools: arguments.tools.clone(),
         kinds: vec![OBSERVATION.into()],
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{CommandError, output};
+use crate::cli::memory;
 use crate::cli::output::{BOLD, DIM};
-use crate::cli::{memory, pause};
 use throughline_engine::hooks::reading::{self, ReadRequest};
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT, transcript_lookup};
 use throughline_engine::projection::{self, SessionContext, WrittenFile};
@@ -25,7 +25,7 @@ const READ_TIMEOUT: Duration = Duration::from_mins(5);
 /// before each compaction.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The session; by default the one in which the command runs (`CLAUDE_CODE_SESSION_ID`), or the last one of this
+    /// The session, or the beginning of its identifier; by default the one in which the command runs (`CLAUDE_CODE_SESSION_ID`), or the last one of this
     /// folder
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -90,7 +90,7 @@ fn find(
     let projects = runtime.paths.claude_projects();
     let current = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
     if let Some(session) = named.map(str::to_owned).or(current) {
-        pause::check_session(&session)?;
+        let session = memory::resolve_any_session(Some(store), &session)?;
         let transcript = transcript_lookup::find_transcript(store, &projects, &session)?;
         return Ok((session, transcript));
     }
