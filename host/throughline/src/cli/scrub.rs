@@ -41,8 +41,8 @@ pub(super) struct ScrubArguments {
 
 /// Redact secrets in standard input and print the result
 ///
-/// Does what happens to everything before it is stored: removes the values of secret environment variables, then runs
-/// the default redactor with `redaction.rules` and the redactor policies of the current project.
+/// Does what happens to everything before it is stored: removes what `privacy.exclude_patterns` matches and the values of
+/// secret environment variables, then runs the default redactor with `redaction.rules` and the redactor policies of the current project.
 #[derive(clap::Args)]
 pub(super) struct RedactArguments {
     /// Print how often each rule matched instead of the text
@@ -126,7 +126,8 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
     let mut rules = BTreeMap::new();
     let mut cleaned = String::with_capacity(text.len());
     for chunk in chunks(&text) {
-        let mut texts = [chunk.to_owned()];
+        // What the user excludes by a pattern does not reach the redactors either.
+        let mut texts = [runtime.privacy.clean(chunk).unwrap_or_else(|| chunk.to_owned())];
         add(&mut rules, redacted(&runtime, &root, &mut texts)?);
         cleaned.push_str(&texts[0]);
     }

@@ -79,6 +79,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// How many similar notes are named for people.
+const MAX_SIMILAR: usize = 3;
+
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct AddedNote<'a> {
@@ -130,8 +133,11 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         });
     }
     let mut err = anstream::stderr().lock();
-    for it in &similar {
+    for it in similar.iter().take(MAX_SIMILAR) {
         writeln!(err, "[WARN:SIMILAR] {} {}", it.note.uid, output::clean_line(&context.path_of(it)))?;
+    }
+    if similar.len() > MAX_SIMILAR {
+        writeln!(err, "[WARN:SIMILAR] and {} more", similar.len() - MAX_SIMILAR)?;
     }
     drop(err);
     let mut out = output::stdout();

@@ -16,8 +16,8 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub(super) use context::{ContextKind, context};
@@ -184,6 +184,22 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     match schema.to_value() {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
+    }
+}
+
+/// Reads an integer, also from a string: some models quote numbers.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u32, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Plain(u32),
+        Quoted(String),
+    }
+    match Number::deserialize(deserializer)? {
+        Number::Plain(number) => Ok(number),
+        Number::Quoted(text) => {
+            text.trim().parse().map_err(|_| D::Error::custom(format!("{text:?} is not a whole number")))
+        }
     }
 }
 
