@@ -2,8 +2,9 @@
 //!
 //! Rows of tables with a row number are read range by range. A range that cannot be read is halved until only the
 //! numbers of damaged rows are left. Rows of other tables are read from both ends. What is missing then is taken from a
-//! copy of an earlier time, if there is one. Cursors are not salvaged, so that all transcripts that still exist are read
-//! again: reading a line twice stores nothing twice, and brings back what only the damaged pages had.
+//! copy of an earlier time, if there is one. Cursors and the states of extractors, which know the lines that were read,
+//! are not salvaged, so that all transcripts that still exist are read again: reading a line twice stores nothing twice,
+//! and brings back what only the damaged pages had.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,7 +27,6 @@ const TABLES: &[&str] = &[
     "note_files",
     "session_history",
     "session_context",
-    "extractor_states",
     "events",
     "event_keys",
     "event_files",

@@ -226,6 +226,11 @@ fn a_session_is_told_of() {
         assert_eq!((&known[0]["untrusted"], &known[0]["open"]), (&json!(true), &json!(true)), "{known:#?}");
     }
     assert_eq!(client.call("failures_for", json!({"command": "git push"}))["failures"], json!([]));
+    let known = client.call("failures_for", json!({}))["failures"][0].clone();
+    let text = format!("{} at 12:07", known["error"].as_str().expect("an error"));
+    assert_eq!(client.call("failures_for", json!({"error": text, "limit": "1"}))["failures"], json!([known]));
+    assert_eq!(client.call("failures_for", json!({"error": "the moon is full"}))["failures"], json!([]));
+    client.refused("failures_for", json!({"limit": "many"}));
 
     for of in ["new", "last"] {
         let (text, context) = client.told("session_context", json!({"of": of}));
@@ -336,11 +341,13 @@ fn no_call_reaches_another_project() {
         ("failures_for", json!({"file": vault.join("src/badger.rs")})),
         ("memory_forget", json!({"match": "badger", "confirm": true})),
         ("memory_forget", json!({"ids": foreign, "confirm": true})),
-        ("memory_forget", json!({"session": session_id(2), "confirm": true})),
     ] {
         let (text, structured) = client.told(tool, arguments);
         told.push_str(&text);
         told.push_str(&structured.to_string());
+    }
+    for session in [session_id(2).as_str(), &session_id(2)[..8]] {
+        told.push_str(&client.refused("memory_forget", json!({"session": session, "confirm": true})));
     }
     for id in &foreign {
         assert_eq!(client.error("resources/read", json!({"uri": format!("throughline://memory/{id}")})), -32002);
@@ -411,7 +418,10 @@ fn what_is_paused_or_left_out_says_so() {
     assert!(all(&mut client).iter().all(|text| text.contains("excluded")));
     std::fs::write(config.join("config.toml"), "enabled = false\n").expect("write");
     assert!(all(&mut client).iter().all(|text| text.contains("turned off")));
+    // A broken file changes nothing; if no good one is known, that is said.
     std::fs::write(config.join("config.toml"), "nonsense = [").expect("write");
+    assert!(all(&mut client).iter().all(|text| text.contains("turned off")));
+    std::fs::remove_file(home.data().join("config.last-good.toml")).expect("remove");
     assert!(all(&mut client).iter().all(|text| text.contains("config.toml")));
 }
 

@@ -8,7 +8,7 @@ use tests::home::Home;
 use tests::mcp::Client;
 use tests::process::{self, Finished};
 use tests::session::Session;
-use tests::transcript::session_id;
+use tests::transcript::{moment, session_id};
 
 /// Runs a command in a folder.
 fn run(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
@@ -27,6 +27,7 @@ fn tell(home: &Home, project: &Path, id: &str, animal: &str) {
     let mut session = Session::new(home, project, id);
     session
         .transcript
+        .at(&moment(1))
         .user(&format!("From now on always use the {animal} linter for the ledger"))
         .bash_fails(&format!("run {animal}"), 1, &format!("error: {animal} fault in line 3"))
         .answer(&format!("The ledger uses the {animal} linter."));
@@ -312,4 +313,39 @@ fn somebody_misspells_a_type_and_is_told_the_known_ones() {
         assert!(told.contains("desicion") && told.contains("decision"), "{tool}: {told}");
     }
     assert_eq!(home.memories(), before);
+}
+
+#[test]
+fn somebody_reads_a_transcript_that_is_not_there() {
+    let home = Home::new();
+    let run = home.run(["ingest", "/nope"]).failure_with_hint();
+    assert!(run.code == Some(1) && run.stdout.is_empty() && run.stderr.contains("/nope"), "{run:#?}");
+}
+
+#[test]
+fn somebody_adds_a_note_that_many_resemble() {
+    let home = Home::new();
+    let project = home.project("billing");
+    for number in 0..8 {
+        let title = format!("The pool of the ledger is exhausted {number}");
+        let more = ["--tags", "pool,ledger", "The pool of the ledger is exhausted at noon"];
+        let text = format!("{} {number}", more[2]);
+        drop(run(&home, &project, &["note", "add", "--title", &title, more[0], more[1], &text]).success());
+    }
+    let added = run(
+        &home,
+        &project,
+        &[
+            "note",
+            "add",
+            "--title",
+            "The pool of the ledger is exhausted again",
+            "--tags",
+            "pool,ledger",
+            "It is exhausted again",
+        ],
+    )
+    .success();
+    let warned = added.stderr.lines().filter(|line| line.starts_with("[WARN:SIMILAR]")).count();
+    assert!((1..=4).contains(&warned), "{added:#?}");
 }

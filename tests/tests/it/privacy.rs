@@ -300,6 +300,15 @@ fn a_filter_redacts_what_comes_in() {
 }
 
 #[test]
+fn somebody_tries_an_excluded_pattern_and_it_is_left_out() {
+    let home = Home::new();
+    configure(&home, "[privacy]\nexclude_patterns = ['(?i)operation \\w+fox']\n");
+    let input = b"We start Operation Silverfox at noon".to_vec();
+    let run = tests::process::run(home.command(["redact"]), input, tests::process::WATCHDOG).success();
+    assert!(!run.stdout.contains("Silverfox") && run.stdout.ends_with(" at noon"), "{run:#?}");
+}
+
+#[test]
 fn a_teams_rules_and_those_that_they_extend_are_in_force_everywhere() {
     let home = Home::new();
     let project = home.project("billing");

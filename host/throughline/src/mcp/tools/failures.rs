@@ -211,7 +211,9 @@ mod tests {
         for file in ["ain.rs", "ap", "", "/"] {
             assert!(!is_about(&failure, file), "{file}");
         }
-        for error in ["error[E0425]: cannot find `y` in src/lib.rs", "thread 7: error[E0425]: cannot find `z` in src/lib.rs:17"] {
+        for error in
+            ["error[E0425]: cannot find `y` in src/lib.rs", "thread 7: error[E0425]: cannot find `z` in src/lib.rs:17"]
+        {
             assert!(likeness(&failure, error) >= MIN_LIKENESS, "{error}");
         }
         for error in ["connection refused", "", "17", "error: disk full while writing the log of the server"] {

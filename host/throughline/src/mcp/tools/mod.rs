@@ -197,9 +197,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u32
     }
     match Number::deserialize(deserializer)? {
         Number::Plain(number) => Ok(number),
-        Number::Quoted(text) => {
-            text.trim().parse().map_err(|_| D::Error::custom(format!("{text:?} is not a whole number")))
-        }
+        Number::Quoted(text) => text.trim().parse().map_err(|_| D::Error::custom(format!("{text:?} is not a whole number"))),
     }
 }
 
