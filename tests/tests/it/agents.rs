@@ -56,7 +56,7 @@ fn knows(told: &str) {
 fn events(home: &Home, session: &str) -> Vec<(String, String)> {
     let run = home.run(["timeline", "--json", "--all-projects", "--session", session, "--limit", "500"]);
     if run.code != Some(0) {
-        assert!(run.stderr.contains("does not name a session"), "{run:#?}");
+        assert!(run.stderr.contains("no session begins with"), "{run:#?}");
         return Vec::new();
     }
     let found: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();

@@ -195,7 +195,7 @@ fn what_is_forgotten_leaves_digest_and_files() {
     assert!(ANIMALS.iter().all(|animal| having(&home, animal) == 0));
     sound(&home);
 
-    for more in [vec!["--session", "SESSION"], vec!["--project", "PROJECT"], vec!["--before", "DATE"]] {
+    for more in [vec!["--session", "SESSION"], vec!["--project", "PROJECT"], vec!["--all-projects", "--before", "DATE"]] {
         let (home, project) = lived_in();
         digest(&home, &project);
         let (session, date) = (session_id(1), moment(-DAY));

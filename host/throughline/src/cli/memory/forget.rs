@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::output::{self, DIM};
 use super::{CommandError, Runtime, Store};
+use throughline_engine::hooks;
 use throughline_engine::memory::deletion::{self, DeletedMemory, Deletion, ForgetReport};
 use throughline_engine::memory::kept;
 use throughline_engine::targets;
@@ -64,6 +65,8 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     if !is_selection && arguments.project.is_none() {
         return erase_kept(runtime, arguments);
     }
+    // A session that just began is only in a journal.
+    hooks::store_all_journals(runtime, &mut store)?;
     let (selection, project) = selection(runtime, &store, arguments)?;
     let deletion = match (arguments.yes, arguments.now) {
         (false, _) => Deletion::Preview,

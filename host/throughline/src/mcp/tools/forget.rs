@@ -11,6 +11,7 @@ use super::entry::Entry;
 use super::{ToolOutput, get, parse_arguments};
 use crate::mcp::quote;
 use crate::mcp::worker::ToolContext;
+use throughline_engine::hooks;
 use throughline_engine::memory::RequestError;
 use throughline_engine::memory::deletion::{self, DeleteReport, Deletion, parse_time, parse_words};
 use throughline_store::{ForgetCounts, Selection, Store};
@@ -180,6 +181,8 @@ impl ForgetRequest {
     }
 
     fn selected(&self, ctx: &mut ToolContext, mut store: Store, really: bool, outcome: &mut ForgetResult) -> Result<()> {
+        // A session that just began is only in a journal.
+        hooks::store_all_journals(&ctx.runtime, &mut store)?;
         let session = self.arguments.session.as_deref().map(|typed| session_of(ctx, &store, typed)).transpose()?;
         let selection =
             Selection { project: Some(ctx.project.id.clone()), session, before: self.before, words: self.words.clone() };
