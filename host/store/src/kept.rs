@@ -199,7 +199,7 @@ pub(super) fn create(folder: &Path, now: u64) -> std::io::Result<PathBuf> {
 }
 
 fn write_file(tx: &Connection, path: &Path, about: &About) -> rusqlite::Result<()> {
-    let mut to = Connection::open(path)?;
+    let mut to = super::copy::writable(path)?;
     to.query_row("PRAGMA journal_mode = MEMORY", [], |_| Ok(()))?;
     let values = list(2 * MAX_COLUMNS, |at| format!("v{at}"), ", ");
     let to_tx = to.transaction()?;
@@ -277,9 +277,12 @@ struct Change {
     after: Vec<Value>,
 }
 
+/// The columns of each table.
+type TableColumns = HashMap<String, Vec<String>>;
+
 /// Reads the columns and the changes of a file, the last change first.
-fn read_changes(kept: &Connection) -> rusqlite::Result<(HashMap<String, Vec<String>>, Vec<Change>)> {
-    let mut columns: HashMap<String, Vec<String>> = HashMap::new();
+fn read_changes(kept: &Connection) -> rusqlite::Result<(TableColumns, Vec<Change>)> {
+    let mut columns = TableColumns::new();
     let mut select = kept.prepare("SELECT tbl, name FROM columns ORDER BY rowid")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -318,7 +321,7 @@ fn numbered(table: &str, column: &str) -> Option<Numbered> {
 /// Undoes the changes of one file.
 struct Undo<'a> {
     tx: &'a Connection,
-    columns: &'a HashMap<String, Vec<String>>,
+    columns: &'a TableColumns,
     /// The numbers that rows have now, by those that they had.
     numbers: HashMap<(Numbered, i64), i64>,
     /// Memories whose index entries are made anew.

@@ -91,6 +91,20 @@ fn what_it_offers_is_described() {
 }
 
 #[test]
+fn with_the_plugin_a_command_stands_in_the_menu_once() {
+    let mut home = Home::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin/.mcp.json");
+    let servers: Value = serde_json::from_slice(&std::fs::read(file).expect("read")).expect("JSON");
+    for (name, value) in servers["mcpServers"]["throughline"]["env"].as_object().expect("variables") {
+        home.set(name, value.as_str().expect("a text"));
+    }
+    let project = home.project("shop");
+    let mut client = Client::start(&home, &project);
+    assert_eq!(client.greeting["capabilities"]["prompts"], Value::Null);
+    assert_eq!(client.result("prompts/list", json!({}))["prompts"], json!([]), "the plugin has these as commands");
+}
+
+#[test]
 fn what_is_shared_is_found_and_notes_have_their_type() {
     let home = Home::new();
     let (here, there) = (home.project("here"), home.project("there"));

@@ -110,7 +110,7 @@ fn result(left: &Findings, is_repaired: bool) -> Result<ExitCode, CommandError> 
         CommandError::new(if is_repaired { "some errors could not be repaired" } else { "the database has errors" });
     let is_damaged = left.faults.iter().any(|fault| fault.check == StoreCheck::Integrity);
     Err(if is_damaged && !is_repaired {
-        failure.hint(SALVAGE_HINT)
+        failure.hint(SALVAGE_HINT).hint(BACKUP_HINT)
     } else if left.faults.iter().any(|fault| fault.mend.is_none()) {
         failure.hint(
             "restore a backup with `throughline restore`; without one, move the database away and run `throughline ingest`",
@@ -124,6 +124,9 @@ fn result(left: &Findings, is_repaired: bool) -> Result<ExitCode, CommandError> 
 const SALVAGE_HINT: &str = "`throughline verify --repair` salvages what can be read, fills gaps from the automatic copy and the \
                             transcripts, and keeps the damaged database";
 
+/// What else helps, for those who made a backup.
+const BACKUP_HINT: &str = "`throughline restore` puts back a backup, and keeps the damaged database too";
+
 fn is_damaged(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::Damaged(..))))
 }
@@ -131,7 +134,7 @@ fn is_damaged(error: &anyhow::Error) -> bool {
 fn open_error(error: StoreError) -> CommandError {
     match error {
         StoreError::Damaged(path, why) => {
-            CommandError::new(format!("{} is damaged: {why}", path.display())).hint(SALVAGE_HINT)
+            CommandError::new(format!("{} is damaged: {why}", path.display())).hint(SALVAGE_HINT).hint(BACKUP_HINT)
         }
         other => other.into(),
     }

@@ -73,7 +73,7 @@ impl AgentFindings {
             let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
             files.dedup();
             let message = format!("{title}: {} registered in {}", found.len(), files.join(" and "));
-            findings.push(if agent == Agent::Codex { trust(paths, &found, message) } else { Finding::ok(CHECK, message) });
+            findings.push(if agent == Agent::Codex { trust(paths, &found, &message) } else { Finding::ok(CHECK, message) });
         }
         if agents::scopes_with_claude_hooks(agent).any(|scope| has_claude_hooks(scope, paths, folder, program)) {
             let message = format!("{title} may run the hooks in Claude Code's settings too; each event is counted once");
@@ -85,13 +85,13 @@ impl AgentFindings {
 
 /// Returns the finding about hooks that are registered with Codex, which runs only those that its user trusts. Codex
 /// records that in its configuration, by the file, the event and the position of each hook.
-fn trust(paths: &Paths, found: &[(&SettingsFile, Registration)], registered: String) -> Finding {
+fn trust(paths: &Paths, found: &[(&SettingsFile, Registration)], registered: &str) -> Finding {
     let text = settings::read(&paths.codex.join("config.toml")).ok().flatten().unwrap_or_default();
     let config: toml::Table = text.parse().unwrap_or_default();
     let states = config.get("hooks").and_then(|it| it.get("state")).and_then(toml::Value::as_table);
     let is_trusted = |(source, hook): &&(&SettingsFile, Registration)| {
-        let place: String = hook.position.iter().map(|at| format!(":{at}")).collect();
-        let end = format!(":{}{place}", snake_case(&hook.event));
+        let place: Vec<String> = hook.position.iter().map(ToString::to_string).collect();
+        let end = format!(":{}:{}", snake_case(&hook.event), place.join(":"));
         states.into_iter().flatten().any(|(key, state)| {
             let is_ours = key
                 .strip_suffix(&end)

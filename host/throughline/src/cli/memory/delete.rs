@@ -32,6 +32,7 @@ pub(super) struct Arguments {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_field_names, reason = "the names are those of the output")]
 pub(super) struct Deleted {
     deleted: Vec<DeletedMemory>,
     /// Whether nothing was deleted.

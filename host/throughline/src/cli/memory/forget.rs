@@ -29,6 +29,7 @@ const MAX_LISTED: usize = 40;
 /// everything that was forgotten earlier and could still be brought back.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["words", "session", "project", "before", "now"])))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Arguments {
     /// Texts that contain every word of QUERY, in upper or lower case; "words in quotes" count as one
     #[arg(long = "match", value_name = "QUERY")]

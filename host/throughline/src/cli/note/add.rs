@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -145,8 +145,11 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let path = output::clean_line(&path);
     if arguments.paths {
         writeln!(out, "{mark}{path}")?;
-    } else {
+    } else if Path::new(&path).exists() {
         writeln!(out, "{mark}{uid} {path}")?;
+    } else {
+        // Only a sync writes the file; this is its name without folder and extension.
+        writeln!(out, "{mark}{uid} {}", output::clean_line(&stem))?;
     }
     Ok(out.flush()?)
 }
