@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use throughline_platform::files;
 use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
 use throughline_store::RetentionStep;
@@ -40,6 +41,8 @@ pub struct Config {
     pub search: Search,
     /// Section `[sharing]`.
     pub sharing: Sharing,
+    /// Section `[backup]`.
+    pub backup: Backup,
     /// Section `[gc]`.
     pub gc: Gc,
     /// Section `[compress]`.
@@ -142,6 +145,15 @@ impl Default for Sharing {
     fn default() -> Self {
         Self { context: true }
     }
+}
+
+/// The automatic copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Backup {
+    /// Whether a copy is made once a week.
+    pub weekly: bool,
 }
 
 /// Which memories `memory gc` drops.
@@ -281,6 +293,7 @@ impl Default for Config {
             log: Log::default(),
             search: Search::default(),
             sharing: Sharing::default(),
+            backup: Backup::default(),
             gc: Gc::default(),
             compress: Compress::default(),
             observations: Observations::default(),
@@ -320,6 +333,12 @@ impl Default for Log {
     }
 }
 
+impl Default for Backup {
+    fn default() -> Self {
+        Self { weekly: true }
+    }
+}
+
 impl Default for Gc {
     fn default() -> Self {
         // 90 days and 1,000 memories are the defaults of the system that this one grew out of.
@@ -348,6 +367,17 @@ impl Hooks {
     }
 }
 
+/// Keeps a copy of a good configuration beside the database. Without a configuration the copy is empty. If it cannot be
+/// written, a later run writes it.
+fn keep_copy(file: &Path, copy: &Path) {
+    let text = fs::read(file).unwrap_or_default();
+    // Before anything is stored there is no folder for it, and nothing to go on with.
+    let has_folder = copy.parent().is_some_and(Path::is_dir);
+    if has_folder && fs::read(copy).ok().as_ref() != Some(&text) {
+        let _ = files::replace_atomically(copy, &text, 0o600);
+    }
+}
+
 impl Config {
     /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
     pub fn load(file: &Path) -> Result<Self, String> {
@@ -363,6 +393,21 @@ impl Config {
         }
         let text = fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
         Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    /// Reads the file and keeps a copy of it if it is good. If it is broken, returns the copy that was kept last, and what
+    /// is wrong with the file. If there is no copy either, that is the error.
+    pub fn load_or_last_good(file: &Path, copy: &Path) -> Result<(Self, Option<String>), String> {
+        match Self::load(file) {
+            Ok(config) => {
+                keep_copy(file, copy);
+                Ok((config, None))
+            }
+            Err(fault) => match Self::load(copy) {
+                Ok(last) if copy.exists() => Ok((last, Some(fault))),
+                _ => Err(fault),
+            },
+        }
     }
 
     /// Parses and validates the text.

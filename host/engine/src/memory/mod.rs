@@ -2,6 +2,7 @@
 
 pub mod compression;
 pub mod deletion;
+pub mod kept;
 pub mod saving;
 pub mod types;
 
