@@ -1,4 +1,4 @@
-//! What was deleted within the last day: the files that keep it, bringing it back, and deleting the files.
+//! What was deleted within the last day: the files that keep it, and deleting them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,10 +6,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-use super::deletion;
 use crate::runtime::Runtime;
-use throughline_privacy::intervals::{Interval, Intervals};
-use throughline_store::{BroughtBack, Kept, Store, kept_in};
+use throughline_privacy::intervals::Interval;
+use throughline_store::{Kept, kept_in};
 
 /// How long what was deleted can be brought back.
 pub const KEPT_FOR: Duration = Duration::from_hours(24);
@@ -42,18 +41,6 @@ pub fn all(runtime: &Runtime) -> Vec<Kept> {
     all
 }
 
-/// Brings back what a file keeps, and deletes the file.
-pub fn bring_back(runtime: &Runtime, store: &mut Store, kept: &Kept) -> Result<BroughtBack> {
-    let back = store.bring_back(&kept.path)?;
-    if let Some(interval) = DeletionNote::of(kept).interval {
-        Intervals::update(&runtime.paths.intervals(), |all| all.retain(|it| *it != interval)).map_err(anyhow::Error::msg)?;
-    }
-    // Until here a kill leaves the file, and the command can be run again.
-    remove(&kept.path)?;
-    deletion::rewrite_projections(runtime, store, &store.all_projects()?)?;
-    Ok(back)
-}
-
 /// Returns whether a file is older than a day.
 pub fn has_expired(runtime: &Runtime) -> bool {
     files(runtime).any(|(_, at)| kept_until(at) <= runtime.now)
@@ -81,7 +68,8 @@ fn files(runtime: &Runtime) -> impl Iterator<Item = (std::path::PathBuf, u64)> {
     })
 }
 
-fn remove(path: &Path) -> Result<()> {
+/// Deletes a file, which may be gone already.
+pub(super) fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("{} cannot be deleted", path.display()))

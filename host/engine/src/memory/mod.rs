@@ -5,6 +5,7 @@ pub mod deletion;
 pub mod kept;
 pub mod saving;
 pub mod types;
+pub mod undo;
 
 use std::fmt;
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::memory::kept::{self, DeletionNote};
+use throughline_engine::memory::undo;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{BroughtBack, ForgetCounts, Kept, Store};
 
@@ -94,7 +95,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         };
         return Err(CommandError::new(what).hint("`throughline memory unforget` lists what can be brought back"));
     };
-    let back = kept::bring_back(runtime, &mut store, kept)?;
+    let back = undo::bring_back(runtime, &mut store, kept)?;
     if arguments.json {
         return output::json(&Output::Back { id: kept.id(), back });
     }
