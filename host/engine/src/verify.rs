@@ -143,7 +143,7 @@ pub fn salvage(runtime: &Runtime) -> Result<SalvageResult> {
     let result = (|| {
         // Others must not be able to read it, at no moment.
         File::options().write(true).create_new(true).private().open(&staged)?;
-        let tables = store::salvage(&database, copy.as_deref(), &staged)?;
+        let tables = store::salvage_database(&database, copy.as_deref(), &staged)?;
         Store::open(&staged, Access::Existing, backup::BUSY_TIMEOUT)?.complete_salvaged(runtime.now)?;
         store::examine(&staged)?.context("the salvaged database lacks tables")?;
         replace(runtime, &staged, &kept)?;

@@ -7,13 +7,11 @@
 //! `VACUUM`, and a truncated WAL. It reaches both sets of index tables, the former set, and the embedding cache, which
 //! it clears as a whole. An embedding of texts that were read before an erasure is not kept after it.
 
-use std::path::PathBuf;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
+use super::forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
 use super::index::{index, unindex};
-use super::kept::KeptFile;
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
@@ -21,9 +19,6 @@ use super::{digests, embedding_queue, events, kept, reindex, sharing};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
-
-/// How many of the memories that are forgotten are returned. All are counted.
-pub const MAX_LISTED: usize = 1_000;
 
 /// How many rows are redacted per transaction, which is what a kill can undo.
 const ROWS: u32 = 100;
@@ -39,49 +34,6 @@ pub struct Selection {
     pub before: Option<u64>,
     /// Words that the text must all contain, ignoring case; see [`folded`].
     pub words: Vec<String>,
-}
-
-/// How much was forgotten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgetCounts {
-    /// The number of memories.
-    pub memories: u64,
-    /// The number of sessions, with their notes and summaries.
-    pub sessions: u64,
-    /// The number of notes, summaries and states from which something was removed, in sessions that stay.
-    pub notes: u64,
-    /// The number of events.
-    pub events: u64,
-}
-
-/// What was forgotten.
-#[derive(Debug, Clone, Default)]
-pub struct Forgotten {
-    /// How much it is.
-    pub counts: ForgetCounts,
-    /// The memories, newest first, at most [`MAX_LISTED`].
-    pub memories: Vec<Memory>,
-    /// The file that keeps what was deleted.
-    pub kept: Option<PathBuf>,
-}
-
-/// What becomes of the rows that a deletion selects.
-#[derive(Debug, Clone, Copy)]
-pub enum Fate<'a> {
-    /// They stay. The deletion only says what would go.
-    Shown,
-    /// They are deleted and kept in this file, from which [`Store::bring_back`] restores them.
-    Kept(KeptFile<'a>),
-    /// They are deleted and kept nowhere.
-    Erased,
-}
-
-impl Fate<'_> {
-    /// Whether rows are deleted.
-    pub fn deletes(&self) -> bool {
-        !matches!(self, Self::Shown)
-    }
 }
 
 impl Selection {

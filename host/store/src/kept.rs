@@ -14,10 +14,11 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params, params_from_iter};
 use serde::{Deserialize, Serialize};
 
+use super::forgotten::{ForgetCounts, Forgotten};
 use super::index::{index, unindex};
 use super::memories::{ROW_BITS, recount};
 use super::projects;
-use super::{ForgetCounts, Forgotten, Result, Store, classify, events, from_json_or_default, open_read_only};
+use super::{Result, Store, classify, events, from_json_or_default, open_read_only};
 use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_platform::open::FileOptions as _;
@@ -61,15 +62,6 @@ const MAX_COLUMNS: usize = 24;
 
 /// The extension of the files.
 const EXTENSION: &str = "kept";
-
-/// The file that a deletion writes.
-#[derive(Debug, Clone, Copy)]
-pub struct KeptFile<'a> {
-    /// The folder of such files. It is created if it is missing.
-    pub folder: &'a Path,
-    /// Whatever the caller wants to know about the deletion later.
-    pub note: &'a str,
-}
 
 /// What a file keeps.
 #[derive(Debug, Clone)]
@@ -574,7 +566,7 @@ fn integer(value: &Value) -> Option<i64> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::erase::Fate;
+    use super::super::forgotten::{Fate, KeptFile};
     use super::super::tests::{Fixture, all_redacted, draft, edit, fixture, project, tested, used};
     use super::super::{Search, Selection};
     use super::*;

@@ -15,8 +15,9 @@ use std::ops::RangeInclusive;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
+use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
-use super::{Fate, Forgotten, Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
+use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;

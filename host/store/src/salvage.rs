@@ -54,7 +54,7 @@ pub struct SalvagedTable {
 }
 
 /// Salvages `damaged` into a new database `into`, and takes what is missing from `copy`.
-pub fn salvage(damaged: &Path, copy: Option<&Path>, into: &Path) -> Result<Vec<SalvagedTable>> {
+pub fn salvage_database(damaged: &Path, copy: Option<&Path>, into: &Path) -> Result<Vec<SalvagedTable>> {
     let store = Store::open(into, Access::Write, super::BUSY_TIMEOUT.get().0)?;
     let salvaged = (|| {
         store.conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF")?;
