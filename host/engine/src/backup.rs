@@ -280,7 +280,7 @@ fn remove_deleted(present: &Store, staged: &Path, now: u64) -> Result<u64> {
 }
 
 /// Moves a database that SQLite cannot open aside, together with its log, and the backup into its place.
-fn replace_unreadable(database: &Path, staged: &Path, kept: &Path) -> Result<()> {
+pub(crate) fn replace_unreadable(database: &Path, staged: &Path, kept: &Path) -> Result<()> {
     let cannot = || format!("{} cannot be moved to {}", database.display(), kept.display());
     let (own, aside) = (store::database_files(database), store::database_files(kept));
     // The log goes first: beside another database, SQLite would take it for that database's log.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use throughline_model::files::open_regular;
+use throughline_platform::files;
 use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
 use throughline_platform::permissions::{Owner, distrust_reason};
@@ -42,6 +43,8 @@ pub struct Config {
     pub search: Search,
     /// Section `[sharing]`.
     pub sharing: Sharing,
+    /// Section `[backup]`.
+    pub backup: Backup,
     /// Section `[gc]`.
     pub gc: Gc,
     /// Section `[compress]`.
@@ -144,6 +147,15 @@ impl Default for Sharing {
     fn default() -> Self {
         Self { context: true }
     }
+}
+
+/// The automatic copy of the database.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Backup {
+    /// Whether a copy is made once a week.
+    pub weekly: bool,
 }
 
 /// Which memories `memory gc` drops.
@@ -283,6 +295,7 @@ impl Default for Config {
             log: Log::default(),
             search: Search::default(),
             sharing: Sharing::default(),
+            backup: Backup::default(),
             gc: Gc::default(),
             compress: Compress::default(),
             observations: Observations::default(),
@@ -322,6 +335,12 @@ impl Default for Log {
     }
 }
 
+impl Default for Backup {
+    fn default() -> Self {
+        Self { weekly: true }
+    }
+}
+
 impl Default for Gc {
     fn default() -> Self {
         // 90 days and 1,000 memories are the defaults of the system that this one grew out of.
@@ -347,6 +366,17 @@ impl Hooks {
             "memory-search" => self.search_ms,
             _ => self.flush_ms,
         })
+    }
+}
+
+/// Keeps a copy of a good configuration beside the database. Without a configuration the copy is empty. If it cannot be
+/// written, a later run writes it.
+fn keep_copy(file: &Path, copy: &Path) {
+    let text = fs::read(file).unwrap_or_default();
+    // Before anything is stored there is no folder for it, and nothing to go on with.
+    let has_folder = copy.parent().is_some_and(Path::is_dir);
+    if has_folder && fs::read(copy).ok().as_ref() != Some(&text) {
+        let _ = files::replace_atomically(copy, &text, 0o600);
     }
 }
 
@@ -385,6 +415,21 @@ impl Config {
         let mut text = String::new();
         io::Read::read_to_string(&mut opened, &mut text).map_err(cannot)?;
         Ok(Some(text))
+    }
+
+    /// Reads the file and keeps a copy of it if it is good. If it is broken, returns the copy that was kept last, and what
+    /// is wrong with the file. If there is no copy either, that is the error.
+    pub fn load_or_last_good(file: &Path, copy: &Path) -> Result<(Self, Option<String>), String> {
+        match Self::load(file) {
+            Ok(config) => {
+                keep_copy(file, copy);
+                Ok((config, None))
+            }
+            Err(fault) => match Self::load(copy) {
+                Ok(last) if copy.exists() => Ok((last, Some(fault))),
+                _ => Err(fault),
+            },
+        }
     }
 
     /// Parses and validates the text.

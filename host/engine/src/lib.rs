@@ -10,8 +10,10 @@
 //! - [`ingest`] reads existing transcripts, one after another, in the same way.
 //! - [`memory`] saves, forgets and compresses memories. Commands and the MCP server share it.
 //! - [`note_sync`] syncs notes with a folder, and [`projection`] writes files that are generated from the database.
-//! - [`import`], [`export`] and [`backup`] move memories in and out; [`verify`] checks what is stored, and [`reindex`]
+//! - [`import`], [`export`] and [`backup`] move memories in and out; [`verify`] checks what is stored,
+//!   [`weekly_copy`] copies it once a week, and [`reindex`]
 //!   keeps the search index current.
+//! - [`targets`] finds the project or the session that a person names.
 //! - [`config`] is the user's configuration, and [`redaction`] redacts texts that people or other programs supply.
 //!
 //! # Errors
@@ -34,4 +36,6 @@ pub mod redaction;
 pub mod reindex;
 pub mod runtime;
 pub mod search;
+pub mod targets;
 pub mod verify;
+pub mod weekly_copy;

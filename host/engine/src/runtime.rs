@@ -35,6 +35,8 @@ pub struct Runtime {
     pub paths: Paths,
     /// The user's configuration.
     pub config: Config,
+    /// What is wrong with the configuration file; then `config` is not what it says.
+    pub config_fault: Option<String>,
     /// The log of this run.
     pub log: Rc<Log>,
     /// The administrator's configuration.
@@ -70,11 +72,23 @@ pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 const LOG_REDACTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Runtime {
-    /// Reads the administrator's and the user's configuration. If one is invalid, returns an error: a hook then does
-    /// nothing, since it cannot know what was forbidden.
+    /// Reads the administrator's and the user's configuration. If the user's is invalid, the last good one is in force.
+    /// Otherwise an invalid one is an error: a hook then does nothing, since it cannot know what was forbidden.
     pub fn new(paths: Paths) -> std::result::Result<Self, String> {
+        let (config, fault) = Config::load_or_last_good(&paths.config_file(), &paths.last_good_config())?;
+        Self::configured(paths, config, fault)
+    }
+
+    /// Like [`Runtime::new`], for a command that only reads: an invalid configuration of the user is never an error. If
+    /// there is no last good one, the defaults are in force.
+    pub fn for_reading(paths: Paths) -> std::result::Result<Self, String> {
+        let (config, fault) = Config::load_or_last_good(&paths.config_file(), &paths.last_good_config())
+            .unwrap_or_else(|fault| (Config::default(), Some(fault)));
+        Self::configured(paths, config, fault)
+    }
+
+    fn configured(paths: Paths, mut config: Config, config_fault: Option<String>) -> std::result::Result<Self, String> {
         let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
-        let mut config = Config::load(&paths.config_file())?;
         if let Some(name) = &paths.namespace {
             // Projections must not show one namespace's memories to another. A project has only one session-context
             // file, so it is off.
@@ -82,7 +96,7 @@ impl Runtime {
             config.projections.folder = config.projections.folder.map(|folder| namespace::data_folder(&folder, name));
         }
         let intervals = Intervals::load(&paths.intervals())?;
-        Ok(Self { intervals: Arc::new(intervals), ..Self::with(paths, config, managed) })
+        Ok(Self { intervals: Arc::new(intervals), config_fault, ..Self::with(paths, config, managed) })
     }
 
     /// Creates a runtime with a given configuration.
@@ -90,6 +104,7 @@ impl Runtime {
         // Invalid patterns were rejected when the configuration was read.
         let privacy = ExclusionRules::new(&config.privacy, &paths.home).unwrap_or_default();
         Self {
+            config_fault: None,
             intervals: Arc::default(),
             privacy: Arc::new(privacy),
             secrets: Rc::new(Secrets::from_environment().with_tag_key_file(paths.tag_key())),

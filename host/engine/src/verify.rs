@@ -1,7 +1,9 @@
 //! Verifies that the database, and the transcripts it was built from, are consistent; and repairs what can be repaired.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context as _, Result};
 
@@ -10,7 +12,8 @@ use crate::runtime::Runtime;
 use throughline_agents::transcript::{self, TranscriptError};
 use throughline_model::cursor::Cursor;
 use throughline_platform::files;
-use throughline_store::{Store, StoreCheck, StoreFault};
+use throughline_platform::open::FileOptions as _;
+use throughline_store::{self as store, Access, SalvagedTable, Store, StoreCheck, StoreError, StoreFault};
 
 /// The result of a verification.
 #[derive(Debug, Clone, Default)]
@@ -111,4 +114,59 @@ pub fn repair(runtime: &Runtime, store: &mut Store, findings: &Findings) -> Resu
         store.checkpoint()?;
     }
     Ok(RepairResult { kept, left })
+}
+
+/// What was salvaged of a damaged database.
+#[derive(Debug)]
+pub struct SalvageResult {
+    /// What was read of each table, and what was taken from the copy.
+    pub tables: Vec<SalvagedTable>,
+    /// When the automatic copy was made that filled gaps, milliseconds since the Unix epoch; none if there is none.
+    pub copy_from: Option<u64>,
+    /// The file with the damaged database.
+    pub kept: PathBuf,
+}
+
+/// Salvages what can be read of a database with damaged pages into a new one, takes what is missing from the automatic
+/// copy, and puts the new one in place of the damaged one, which is kept. No transcript counts as read afterwards, so
+/// that the caller can read again what the agents still have.
+pub fn salvage(runtime: &Runtime) -> Result<SalvageResult> {
+    let lock = backup::lock_exclusively(&runtime.paths)?;
+    let database = runtime.paths.database();
+    let kept = backup::previous_database_path(&runtime.paths, "repair", runtime.now);
+    let staged = runtime.paths.data.join(".salvage.db");
+    let remove_staged = || store::database_files(&staged).iter().for_each(|file| drop(std::fs::remove_file(file)));
+    // What a killed salvage left behind.
+    remove_staged();
+    let copy = Some(runtime.paths.weekly_copy()).filter(|copy| copy.is_file());
+    let made = copy.as_ref().and_then(|copy| std::fs::metadata(copy).and_then(|meta| meta.modified()).ok());
+    let result = (|| {
+        // Others must not be able to read it, at no moment.
+        File::options().write(true).create_new(true).private().open(&staged)?;
+        let tables = store::salvage_database(&database, copy.as_deref(), &staged)?;
+        Store::open(&staged, Access::Existing, backup::BUSY_TIMEOUT)?.complete_salvaged(runtime.now)?;
+        store::examine(&staged)?.context("the salvaged database lacks tables")?;
+        replace(runtime, &staged, &kept)?;
+        Ok::<_, anyhow::Error>(tables)
+    })();
+    remove_staged();
+    drop(lock);
+    let copy_from =
+        made.and_then(|made| made.duration_since(UNIX_EPOCH).ok()).and_then(|it| u64::try_from(it.as_millis()).ok());
+    Ok(SalvageResult { tables: result?, copy_from, kept })
+}
+
+/// Puts the salvaged database in place of the damaged one: through the database if SQLite can open it, because other
+/// processes may have it open.
+fn replace(runtime: &Runtime, staged: &Path, kept: &Path) -> Result<()> {
+    let database = runtime.paths.database();
+    let unfinished = files::temporary_beside(kept)?.into_temp_path();
+    let copy = unfinished.to_path_buf();
+    let through = runtime
+        .store(Access::Existing, backup::BUSY_TIMEOUT)
+        .and_then(|mut store| store.replace_with(staged, &copy, || files::persist(unfinished, kept, false)));
+    match through {
+        Err(StoreError::Damaged(..)) => backup::replace_unreadable(&database, staged, kept),
+        other => Ok(other?),
+    }
 }

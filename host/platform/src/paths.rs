@@ -17,6 +17,9 @@ const MANAGED_FOLDER: &str = "/etc/throughline";
 /// The environment variable that names the namespace.
 pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
 
+/// The name of the automatic copy of the database, beside it.
+pub const WEEKLY_COPY: &str = "weekly-copy.db";
+
 /// The program's folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
@@ -143,6 +146,11 @@ impl Paths {
         self.config.join("config.toml")
     }
 
+    /// The copy of the last configuration that could be read.
+    pub fn last_good_config(&self) -> PathBuf {
+        self.data.join("config.last-good.toml")
+    }
+
     /// The folder of the user's policies.
     pub fn policies(&self) -> PathBuf {
         self.config.join("policies")
@@ -163,9 +171,24 @@ impl Paths {
         self.data.join("privacy.json")
     }
 
+    /// The folder of what was forgotten within the last day.
+    pub fn forgotten(&self) -> PathBuf {
+        self.data.join("forgotten")
+    }
+
+    /// The automatic copy of the database.
+    pub fn weekly_copy(&self) -> PathBuf {
+        self.data.join(WEEKLY_COPY)
+    }
+
     /// The file with the key for placeholder tags.
     pub fn tag_key(&self) -> PathBuf {
         self.data.join("tag.key")
+    }
+
+    /// The folder of records of when hooks ran last.
+    pub fn last_runs(&self) -> PathBuf {
+        self.data.join("hooks")
     }
 
     /// The folder of journals that hooks write.

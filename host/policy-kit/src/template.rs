@@ -25,6 +25,7 @@ const RUST: Files = template! {
     "policy.toml": "rust/policy.toml",
     "Cargo.toml": "rust/Cargo.toml.in",
     "Cargo.lock": "rust/Cargo.lock.in",
+    "rust-toolchain.toml": "rust/rust-toolchain.toml.in",
     "src/lib.rs": "rust/src/lib.rs",
     "src/remember.rs": "rust/src/remember.rs",
     "README.md": "rust/README.md",
@@ -109,6 +110,16 @@ mod tests {
             assert!(create(dir.path(), name, Language::Rust).is_err(), "{name}");
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// A machine without a default toolchain builds the Rust template, with the toolchain of this program.
+    #[test]
+    fn the_rust_template_names_its_toolchain() {
+        let channel = |text: &str| text.lines().find(|line| line.starts_with("channel")).map(str::to_owned);
+        let own = channel(include_str!("../../../rust-toolchain.toml"));
+        let named = RUST.iter().find(|(path, _)| *path == "rust-toolchain.toml").and_then(|(_, text)| channel(text));
+        assert!(own.is_some() && named == own, "{named:?}");
+        assert_eq!(channel(include_str!("../../../policies/decision-records/rust-toolchain.toml")), own);
     }
 
     /// Lock files refer to the public registries and to no other host.

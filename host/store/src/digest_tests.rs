@@ -314,8 +314,8 @@ fn purged_sources_lose_their_texts_and_nothing_else() {
     assert_eq!(it.store.memory(&back[0].0, None).unwrap()[0].memory.content, said("decision", "otterc", 0).content);
     // Forget by words that only the digest's line contains.
     let selection = Selection { words: vec!["otterg".into()], ..Selection::default() };
-    assert_eq!(it.store.selected(&selection, 10).unwrap().len(), 1);
-    assert_eq!(it.store.forget(&selection, NOW, true).unwrap().memories, 1);
+    assert_eq!(it.store.forget(&selection, NOW, Fate::Shown).unwrap().memories.len(), 1);
+    assert_eq!(it.store.forget(&selection, NOW, Fate::Erased).unwrap().counts.memories, 1);
     assert!(search(&it, "otterg", &project).is_empty());
     assert!(!rows(&it).concat().contains("otterg is"));
     otters(&mut it, &project);
@@ -337,8 +337,8 @@ fn forgetting_reaches_sources_and_the_lines_of_digests() {
             _ => Selection { before: Some(12 * DAY), ..Selection::default() },
         };
         let gone = [1, 6, 6, 2][which];
-        assert_eq!(it.store.selected(&selection, 10).unwrap().len(), gone);
-        assert_eq!(it.store.forget(&selection, NOW, true).unwrap().memories, gone as u64);
+        assert_eq!(it.store.forget(&selection, NOW, Fate::Shown).unwrap().memories.len(), gone);
+        assert_eq!(it.store.forget(&selection, NOW, Fate::Erased).unwrap().counts.memories, gone as u64);
         let left = it.store.memory(&ids[0], None).unwrap();
         assert_eq!(left.first().map_or(0, |of| of.memory.content.lines().count()), 6 - gone);
         let text = rows(&it).concat();
@@ -629,7 +629,7 @@ proptest! {
                 }
                 Change::Purge => drop(it.store.purge(NOW + 1, None, NOW + 1, true).unwrap()),
                 Change::Forget(number) => {
-                    it.store.forget(&Selection { words: vec![word(*number)], ..Selection::default() }, NOW, true).unwrap();
+                    it.store.forget(&Selection { words: vec![word(*number)], ..Selection::default() }, NOW, Fate::Erased).unwrap();
                     if sessions.iter().flatten().any(|of| of == number) {
                         forgotten.insert(*number);
                         for words in &mut sessions {

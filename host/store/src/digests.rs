@@ -166,7 +166,8 @@ fn candidates(conn: &Connection, folding: &FoldOptions<'_>) -> rusqlite::Result<
     };
     let before = time(folding.before);
     let mut found: Vec<FoldCandidate> = Vec::new();
-    let mut old = conn.prepare(&format!("{CANDIDATES} AND m.type NOT IN ({SUMMARIES}) AND (m.type NOT IN ('turn', 'result') OR ?4)"))?;
+    let mut old =
+        conn.prepare(&format!("{CANDIDATES} AND m.type NOT IN ({SUMMARIES}) AND (m.type NOT IN ('turn', 'result') OR ?4)"))?;
     for of in old.query_map(params![folding.project, before, before, folding.turns], row)? {
         let (candidate, worth) = of?;
         if worth < folding.below {

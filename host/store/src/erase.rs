@@ -2,18 +2,20 @@
 //! remains in any page, index or log of the database.
 //!
 //! Forgetting deletes what was derived from the same lines and leaves tombstones, which are hashes, so that reading the
-//! lines again does not bring it back. Then it rewrites the file: `secure_delete`, `optimize` of the full-text index,
+//! lines again does not bring it back. What is deleted can be kept in another file for a while ([`super::kept`]). Then
+//! it rewrites the database: `secure_delete`, `optimize` of the full-text index,
 //! `VACUUM`, and a truncated WAL. It reaches both sets of index tables, the former set, and the embedding cache, which
 //! it clears as a whole. An embedding of texts that were read before an erasure is not kept after it.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
+use super::forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
 use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, reindex, sharing};
+use super::{digests, embedding_queue, events, kept, reindex, sharing};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -32,20 +34,6 @@ pub struct Selection {
     pub before: Option<u64>,
     /// Words that the text must all contain, ignoring case; see [`folded`].
     pub words: Vec<String>,
-}
-
-/// How much was forgotten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgetCounts {
-    /// The number of memories.
-    pub memories: u64,
-    /// The number of sessions, with their notes and summaries.
-    pub sessions: u64,
-    /// The number of notes, summaries and states from which something was removed, in sessions that stay.
-    pub notes: u64,
-    /// The number of events.
-    pub events: u64,
 }
 
 impl Selection {
@@ -82,49 +70,48 @@ impl<E> From<rusqlite::Error> for ScrubError<E> {
 }
 
 impl Store {
-    /// Forgets permanently; without `really`, only counts. [`Store::erase`] must follow.
-    pub fn forget(&mut self, selection: &Selection, now: u64, really: bool) -> Result<ForgetCounts> {
+    /// Forgets the selection. [`Store::erase`] must follow if rows were deleted.
+    pub fn forget(&mut self, selection: &Selection, now: u64, fate: Fate<'_>) -> Result<Forgotten> {
+        self.delete_rows(now, fate, |tx| forget(tx, selection, now))
+    }
+
+    /// Runs a deletion in one transaction, and does with the deleted rows what `fate` says.
+    pub(super) fn delete_rows(
+        &mut self,
+        now: u64,
+        fate: Fate<'_>,
+        delete: impl FnOnce(&Connection) -> rusqlite::Result<Forgotten>,
+    ) -> Result<Forgotten> {
         let path = self.path.clone();
+        let file = match fate {
+            Fate::Kept(KeptFile { folder, note }) => {
+                let created = kept::create(folder, now);
+                Some((created.map_err(|error| StoreError::ReadOnly(folder.to_path_buf(), error.to_string()))?, note))
+            }
+            Fate::Shown | Fate::Erased => None,
+        };
+        let mut is_used = false;
         let outcome = (|| {
-            self.conn.execute_batch("PRAGMA secure_delete = ON")?;
+            self.conn.execute_batch("PRAGMA secure_delete = ON; PRAGMA recursive_triggers = ON")?;
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let forgotten = forget(&tx, selection, now)?;
-            if really {
+            if file.is_some() {
+                kept::record(&tx)?;
+            }
+            let mut forgotten = delete(&tx)?;
+            if let Some((file, note)) = &file {
+                // The file comes first: after a kill between the two, it only has rows that are still in the database.
+                is_used = kept::write(&tx, file, note, &forgotten, now)?;
+                forgotten.kept = Some(file.clone()).filter(|_| is_used);
+            }
+            if fate.deletes() {
                 tx.commit()?;
             }
             Ok(forgotten)
         })();
+        if let Some((file, _)) = file.filter(|_| !is_used || outcome.is_err()) {
+            let _ = std::fs::remove_file(file);
+        }
         outcome.map_err(|error| classify(&path, error))
-    }
-
-    /// Returns the newest memories that [`Store::forget`] would delete, at most `limit`.
-    pub fn selected(&self, selection: &Selection, limit: u32) -> Result<Vec<Memory>> {
-        self.explain((|| {
-            let mut select = self.conn.prepare(&format!(
-                "SELECT {COLUMNS} FROM memories m
-                 WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
-                   AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
-                   AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
-                   AND (?3 IS NULL OR ?4 OR NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id <> ?3))
-                 ORDER BY m.created_at DESC, m.id"
-            ))?;
-            // When forgetting only a session, keep what other sessions learned too.
-            let has_words = !selection.words.is_empty();
-            let mut rows = select.query(params![selection.project, selection.before.map(time), selection.session, has_words])?;
-            let mut memories = Vec::new();
-            while let Some(row) = rows.next()?.filter(|_| memories.len() < limit as usize) {
-                let mut memory = from_row(row)?;
-                if memory.title.is_empty() && memory.content.is_empty() {
-                    memory.title = digests::line_of(&self.conn, &memory.id)?.unwrap_or_default();
-                }
-                let text = [memory.title.as_str(), &memory.content, &json(&memory.keywords), &json(&memory.files)].join("\n");
-                let text = text + "\n" + &json(&memory.attributes);
-                if !has_words || selection.holds(&text) {
-                    memories.push(memory);
-                }
-            }
-            Ok(memories)
-        })())
     }
 
     /// Erases deleted rows from the full-text index, free pages and the WAL. Returns false if another process is using
@@ -201,8 +188,9 @@ fn strings(tx: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlit
     tx.prepare(sql)?.query_map(params, |row| row.get(0))?.collect()
 }
 
-fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<ForgetCounts> {
+fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<Forgotten> {
     let mut forgotten = ForgetCounts::default();
+    let mut listed = Vec::new();
     let Selection { project, session, before, words } = selection;
     let before = before.map(time);
     let rows: Vec<(i64, String, String)> = tx
@@ -213,7 +201,8 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
              FROM memories m
              WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR created_at < ?2)
                AND (?3 IS NULL OR session_id = ?3 OR EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid AND s.session_id = ?3))
-               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)",
+               AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid)
+             ORDER BY created_at DESC, id",
         )?
         .query_map(params![project, before, session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
@@ -237,6 +226,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
             recount(tx, rowid)?;
             continue;
         }
+        list(tx, rowid, &mut listed)?;
         digests::add_tombstone(tx, rowid, now)?;
         forget_in_notes(tx, rowid)?;
         remove(tx, rowid)?;
@@ -247,7 +237,21 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
     } else {
         forget_words(tx, selection, now, &mut forgotten)?;
     }
-    Ok(forgotten)
+    Ok(Forgotten { counts: forgotten, memories: listed, kept: None })
+}
+
+/// Adds a memory to the list of what is deleted, as long as the list is not full.
+pub(super) fn list(tx: &Connection, rowid: i64, listed: &mut Vec<Memory>) -> rusqlite::Result<()> {
+    if listed.len() >= MAX_LISTED {
+        return Ok(());
+    }
+    let mut memory =
+        tx.prepare_cached(&format!("SELECT {COLUMNS} FROM memories m WHERE m.rowid = ?1"))?.query_row([rowid], from_row)?;
+    if memory.title.is_empty() && memory.content.is_empty() {
+        memory.title = digests::line_of(tx, &memory.id)?.unwrap_or_default();
+    }
+    listed.push(memory);
+    Ok(())
 }
 
 fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut ForgetCounts) -> rusqlite::Result<()> {

@@ -9,9 +9,9 @@
 //! - [`memories`], [`sessions`], [`transcripts`], [`events`], [`failures`], [`notes`], [`projects`]: what is
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
-//! - [`digests`], [`sharing`], [`erase`]: how it is compressed, shared and forgotten.
+//! - [`digests`], [`sharing`], [`erase`], [`kept`]: how it is compressed, shared, forgotten and brought back.
 //! - [`subjects`]: what earlier builds stored and must not be kept.
-//! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`migrations`]: the database as a whole.
+//! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`salvage`], [`migrations`]: the database as a whole.
 //!
 //! # A process lives for milliseconds
 //!
@@ -48,16 +48,19 @@ mod export;
 mod failures;
 pub mod foreign;
 mod foreign_limits;
+mod forgotten;
 mod helper;
 mod import;
 mod index;
 pub mod journal;
+mod kept;
 mod memories;
 mod migrations;
 mod notes;
 mod projects;
 mod reindex;
 mod repair;
+mod salvage;
 mod schema;
 mod searching;
 mod sessions;
@@ -86,19 +89,22 @@ use columns::{from_json_or_default, json, open_immutable, open_read_only, time, 
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
 pub use embedding_queue::Unembedded;
-pub use erase::{ForgetCounts, ScrubError, Selection};
+pub use erase::{ScrubError, Selection};
 use error::classify;
 pub use error::{DatabaseError, Result, StoreError};
 pub use events::{
     EventFilter, FileUse, OBSERVATION, PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent, Turn,
 };
 pub use failures::Failure;
+pub use forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
 pub use import::{EXTERNAL_ID, Import};
+pub use kept::{BroughtBack, Kept, kept_id, kept_in};
 pub use memories::{Knowledge, MemoryFilter, MemoryRecord, PutOutcome, SAVED, SAVED_BY_AGENT, Stats};
 pub use migrations::{SCHEMA_VERSION, needs_long_migration};
 pub use notes::{NoteChange, NoteOrigin, NoteRow, PutNoteOutcome, StoredNote, SyncedFile, day};
 pub use projects::KnownProject;
 pub use reindex::{IndexState, RebuildStep};
+pub use salvage::{SalvagedTable, salvage_database};
 pub use schema::find_difference as find_schema_difference;
 pub use searching::{Search, SearchHit, SearchResults};
 pub use sessions::{CommitBatch, CommitCounts, KnownSession, Learned, SessionUpdate};

@@ -15,6 +15,7 @@ use std::ops::RangeInclusive;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
+use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
 use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
@@ -385,18 +386,20 @@ impl Store {
     /// Permanently deletes a memory, so that reading the transcript again does not bring it back. Deleting a digest
     /// deletes its sources too, because the user does not want to see their content again.
     pub fn delete_memory(&mut self, id: &str, now: u64) -> Result<bool> {
-        self.write(|tx| {
-            let rowid: Option<i64> =
-                tx.query_row("SELECT rowid FROM memories WHERE id = ?1", [id], |row| row.get(0)).optional()?;
-            let Some(rowid) = rowid else { return Ok(false) };
-            digests::delete_sources(tx, rowid, now)?;
-            // A digest is deleted with its last source.
-            if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
-                digests::add_tombstone(tx, rowid, now)?;
-                forget_in_notes(tx, rowid)?;
-                remove(tx, rowid)?;
+        self.write(|tx| Ok(delete(tx, id, now)?.is_some()))
+    }
+
+    /// Deletes memories in one transaction, as [`Store::delete_memory`] does. Returns those that existed.
+    pub fn delete_memories(&mut self, ids: &[String], now: u64, fate: Fate<'_>) -> Result<Forgotten> {
+        self.delete_rows(now, fate, |tx| {
+            let mut forgotten = Forgotten::default();
+            for id in ids {
+                if let Some(memory) = delete(tx, id, now)? {
+                    forgotten.counts.memories += 1;
+                    forgotten.memories.push(memory);
+                }
             }
-            Ok(true)
+            Ok(forgotten)
         })
     }
 
@@ -545,6 +548,23 @@ pub(super) fn mark_shown<'a>(
 }
 
 /// Returns the weight of a memory; the column `weight` contains the same value.
+/// Deletes a memory and returns it.
+fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Option<Memory>> {
+    let found = tx
+        .prepare_cached(&format!("SELECT {COLUMNS}, m.rowid AS number FROM memories m WHERE m.id = ?1"))?
+        .query_row([id], |row| Ok((from_row(row)?, row.get("number")?)))
+        .optional()?;
+    let Some((memory, rowid)): Option<(Memory, i64)> = found else { return Ok(None) };
+    digests::delete_sources(tx, rowid, now)?;
+    // A digest is deleted with its last source.
+    if tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([rowid])? {
+        digests::add_tombstone(tx, rowid, now)?;
+        forget_in_notes(tx, rowid)?;
+        remove(tx, rowid)?;
+    }
+    Ok(Some(memory))
+}
+
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + OCCURRENCE_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MAX_OCCURRENCES))
 }

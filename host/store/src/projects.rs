@@ -19,6 +19,12 @@ pub struct KnownProject {
 }
 
 impl Store {
+    /// Returns when the first project was seen, milliseconds since the Unix epoch.
+    pub fn first_seen(&self) -> Result<Option<u64>> {
+        self.explain(self.conn.query_row("SELECT min(created_at) FROM projects", [], |row| row.get(0)))
+            .map(|at: Option<i64>| at.map(time_from_sql))
+    }
+
     /// Returns all projects, in the order in which they were first seen.
     pub fn all_projects(&self) -> Result<Vec<Project>> {
         self.explain(

@@ -278,7 +278,7 @@ fn what_was_taken_out_leaves_no_vector_behind() {
     it.store.rebuild_step(1, LONG).unwrap();
     let erasures = it.store.erasures().unwrap();
     let selection = Selection { words: vec!["otter".into()], ..Selection::default() };
-    assert_eq!(it.store.forget(&selection, 2, true).unwrap().memories, 1);
+    assert_eq!(it.store.forget(&selection, 2, Fate::Erased).unwrap().counts.memories, 1);
     assert!(it.store.erase().unwrap());
     // An answer that arrives after that, for texts read before it.
     let found: Vec<Embedding> = texts.iter().map(|text| answer(text, 12)).collect();

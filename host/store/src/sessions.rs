@@ -205,11 +205,32 @@ impl Store {
                 .prepare_cached(
                     "SELECT session_id FROM (
                          SELECT session_id FROM session_history WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
+                         UNION SELECT session_id FROM extractor_states WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
+                         UNION SELECT session_id FROM memories WHERE session_id >= ?1 AND session_id < ?1 || char(1114111)
                          UNION SELECT session_id FROM events WHERE session_id >= ?1 AND session_id < ?1 || char(1114111))
                      ORDER BY session_id <> ?1, session_id LIMIT 5",
                 )
                 .and_then(|mut s| s.query_map([beginning], |row| row.get(0))?.collect()),
         )
+    }
+
+    /// Returns the shortest beginning of a session's identifier that no other session has, of at least eight characters.
+    /// Sessions that began in the same minute may differ only late.
+    pub fn session_prefix(&self, session: &str) -> Result<String> {
+        const MIN_CHARS: usize = 8;
+        let neighbours: [Option<String>; 4] = self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT (SELECT max(session_id) FROM session_history WHERE session_id < ?1),
+                            (SELECT min(session_id) FROM session_history WHERE session_id > ?1),
+                            (SELECT max(session_id) FROM events WHERE session_id < ?1),
+                            (SELECT min(session_id) FROM events WHERE session_id > ?1)",
+                )
+                .and_then(|mut s| s.query_row([session], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))),
+        )?;
+        let in_common = |other: &String| session.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        let longest = neighbours.iter().flatten().map(in_common).max().unwrap_or(0);
+        Ok(session.chars().take(MIN_CHARS.max(longest + 1)).collect())
     }
 
     /// Returns sessions of one project or of all, the most recently active first. Includes sessions that have only

@@ -433,7 +433,7 @@ pub(super) fn edit(file: &str) -> EventPayload {
     }
 }
 
-fn tested(failed: bool) -> EventPayload {
+pub(super) fn tested(failed: bool) -> EventPayload {
     let mut attributes = vec![("subject".into(), "cargo test".into())];
     if failed {
         attributes.extend([("signature".into(), "cargo test: E1".into()), ("error".into(), "E1".into())]);

@@ -56,7 +56,7 @@ fn knows(told: &str) {
 fn events(home: &Home, session: &str) -> Vec<(String, String)> {
     let run = home.run(["timeline", "--json", "--all-projects", "--session", session, "--limit", "500"]);
     if run.code != Some(0) {
-        assert!(run.stderr.contains("does not name a session"), "{run:#?}");
+        assert!(run.stderr.contains("no session begins with"), "{run:#?}");
         return Vec::new();
     }
     let found: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
@@ -576,7 +576,7 @@ fn what_is_forgotten_is_in_no_minutes() {
     let minutes =
         |session: &str| fs::read_to_string(home.data().join(format!("minutes/cursor/{session}.jsonl"))).unwrap_or_default();
     let forget = |words: &[&str]| {
-        let arguments = ["memory", "forget", "--yes"].iter().chain(words);
+        let arguments = ["memory", "forget", "--yes", "--now"].iter().chain(words);
         drop(home.run(arguments).success());
     };
     let root = project.to_str().unwrap();

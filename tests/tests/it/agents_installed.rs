@@ -21,12 +21,10 @@ struct Agent {
     events: usize,
     /// Whether its files may have comments.
     comments: bool,
-    /// Whether its file has nothing but hooks.
-    only_hooks: bool,
 }
 
 const fn agent(name: &'static str, file: &'static str, project: &'static str) -> Agent {
-    Agent { name, file, project, start: "SessionStart", stop: "Stop", events: 8, comments: false, only_hooks: true }
+    Agent { name, file, project, start: "SessionStart", stop: "Stop", events: 8, comments: false }
 }
 
 const AGENTS: [Agent; 5] = [
@@ -35,7 +33,6 @@ const AGENTS: [Agent; 5] = [
         stop: "AfterAgent",
         events: 6,
         comments: true,
-        only_hooks: false,
         ..agent("gemini", ".gemini/settings.json", ".gemini/settings.json")
     },
     Agent {
@@ -50,12 +47,7 @@ const AGENTS: [Agent; 5] = [
         stop: "agentStop",
         ..agent("copilot", ".copilot/hooks/throughline.json", ".github/hooks/throughline.json")
     },
-    Agent {
-        events: 7,
-        comments: true,
-        only_hooks: false,
-        ..agent("droid", ".factory/settings.json", ".factory/settings.json")
-    },
+    Agent { events: 7, comments: true, ..agent("droid", ".factory/settings.json", ".factory/settings.json") },
 ];
 
 impl Agent {
@@ -144,12 +136,8 @@ fn an_empty_home_gets_the_hooks_and_loses_them_again() {
         drop(home.run(["install", "--agent", agent.name, "--profile", "standard"]).success());
 
         let removed = home.json(["uninstall", "--agent", agent.name, "--json"]);
-        assert_eq!(removed["files"][0]["gone"], agent.only_hooks, "{removed:#}");
-        if agent.only_hooks {
-            assert!(!file.exists());
-        } else {
-            assert_eq!(read(&file), "{}\n");
-        }
+        assert_eq!(removed["files"][0]["gone"], true, "{removed:#}");
+        assert!(!file.exists(), "it was not there before");
         let again = home.json(["uninstall", "--agent", agent.name, "--json"]);
         assert_eq!((&again["changed"], &again["files"]), (&json!(false), &json!([])));
     }
@@ -325,7 +313,9 @@ fn a_project_has_files_of_its_own() {
     };
     for agent in &AGENTS {
         drop(run(&["install", "--agent", agent.name, "--scope", "project"]).success());
-        assert!(read(&project.join(agent.project)).contains("hook --agent"), "{}", agent.name);
+        let text = read(&project.join(agent.project));
+        let program = process::throughline();
+        assert!(text.contains("throughline hook --agent") && !text.contains(&*program.to_string_lossy()), "{text}");
         assert!(!home.path().join(agent.file).exists());
         let local = run(&["install", "--agent", agent.name, "--scope", "local"]);
         if agent.name == "droid" {
@@ -337,8 +327,88 @@ fn a_project_has_files_of_its_own() {
     }
     drop(run(&["uninstall", "--scope", "project"]).success());
     for agent in &AGENTS {
-        assert_eq!(project.join(agent.project).exists(), !agent.only_hooks, "{}", agent.name);
+        assert!(!project.join(agent.project).exists(), "{}: it was not there before", agent.name);
     }
+}
+
+#[test]
+fn a_colleague_without_the_program_is_not_disturbed() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let run_in = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.current_dir(&project);
+        process::run(command, Vec::new(), WATCHDOG)
+    };
+    let installed = run_in(&["install", "--scope", "project"]).success();
+    assert!(installed.stderr.contains("do nothing for those who have none"), "{installed:#?}");
+    let file = project.join(".claude/settings.json");
+    let settings: Value = serde_json::from_str(&read(&file)).expect("JSON");
+    let hook = &settings["hooks"]["SessionStart"][0]["hooks"][0];
+    let call = |path: &str| {
+        let mut command = home.isolated(hook["command"].as_str().expect("a program"));
+        command.args(hook["args"].as_array().expect("arguments").iter().filter_map(Value::as_str));
+        command.env("PATH", path).env_remove("CARGO_HOME");
+        process::run(command, b"{}".to_vec(), WATCHDOG).success()
+    };
+    let nothing = call("/usr/bin:/bin");
+    assert_eq!((nothing.stdout.as_str(), nothing.stderr.as_str()), ("", ""), "{nothing:#?}");
+    let bin = home.path().join("bin");
+    write(&bin.join("throughline"), "#!/bin/sh\necho \"called: $*\"\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("throughline"), mode).expect("it can be run");
+    assert_eq!(call(&format!("{}:/usr/bin:/bin", bin.display())).stdout, "called: hook memory-load\n");
+    // Who uninstalls is told that the project still has hooks.
+    let removed = run_in(&["uninstall"]).success();
+    assert!(removed.stdout.contains("still installed in ~/work/shop/.claude/settings.json"), "{removed:#?}");
+    assert!(removed.stdout.contains("`throughline uninstall --scope project` in ~/work/shop"), "{removed:#?}");
+    drop(run_in(&["uninstall", "--scope", "project"]).success());
+    assert!(!file.exists(), "it was not there before");
+    assert!(!run_in(&["uninstall"]).success().stdout.contains("still installed"));
+}
+
+#[test]
+fn doctor_says_what_codex_trusts_and_when_hooks_ran() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let doctor = || home.run(["doctor"]).stdout;
+    assert!(doctor().contains("no hook has run yet"));
+    drop(home.run(["install", "--agent", "codex"]).success());
+    let file = home.path().join(".codex/hooks.json");
+    let events = [
+        "session_start",
+        "user_prompt_submit",
+        "post_tool_use",
+        "subagent_stop",
+        "pre_compact",
+        "post_compact",
+        "stop",
+        "session_end",
+    ];
+    let trust = |events: &[&str]| -> String {
+        let state =
+            |event: &&str| format!("[hooks.state.\"{}:{event}:0:0\"]\ntrusted_hash = \"sha256:00\"\n", file.display());
+        events.iter().map(state).collect()
+    };
+    let config = home.path().join(".codex/config.toml");
+    assert!(doctor().contains("they run once you trust them in `/hooks`"));
+    write(&config, &trust(&events[..3]));
+    assert!(doctor().contains("Codex trusts only 3 of them and does not run the others"), "{}", doctor());
+    write(&config, &trust(&events));
+    assert!(doctor().contains("Codex trusts them"), "{}", doctor());
+    write(&config, &trust(&events).replacen("trusted_hash", "enabled = false\ntrusted_hash", 1));
+    assert!(doctor().contains("Codex trusts only 7 of them"), "{}", doctor());
+
+    let mut session = tests::session::Session::new(&home, &project, &tests::transcript::session_id(1));
+    session.start("startup");
+    session.transcript.user("From now on always use tabs").answer("Yes.");
+    session.stop("Yes.");
+    let said = doctor();
+    let line = said.lines().find(|line| line.contains("Claude Code: ")).unwrap_or_default().to_owned();
+    for ran in ["session start just now (told the agent nothing in ", "end of turn just now (told the agent nothing in "] {
+        assert!(line.contains(ran), "{said}");
+    }
+    assert!(!line.contains("session end"), "{line}");
 }
 
 #[test]
@@ -368,7 +438,7 @@ fn droids_hooks_go_where_it_looks() {
     let text = "{\n  \"Stop\": [\n    {\n      \"hooks\": []\n    }\n  ]\n}\n";
     write(&own, text);
     drop(home.run(["install", "--agent", "droid"]).success());
-    assert!(read(&own).contains("\n  \"SessionStart\": [") && !read(&settings).contains("SessionStart"));
+    assert!(read(&own).contains("\n  \"SessionStart\": [") && !settings.exists());
     let said = doctor(&home);
     assert!(said.iter().any(|it| it.starts_with("ok: Factory droid: 7 registered in ~/.factory/hooks.json")), "{said:#?}");
     drop(home.run(["uninstall"]).success());

@@ -475,6 +475,43 @@ fn a_configuration_that_makes_no_sense() {
 }
 
 #[test]
+fn somebody_breaks_the_configuration_and_the_last_good_one_stays_in_force() {
+    let home = Home::new();
+    let project = home.project("billing");
+    let config = home.throughline().join("config");
+    std::fs::create_dir_all(&config).expect("create the folder");
+    let good = "[privacy]\nexclude_patterns = ['(?i)operation \\w+fox']\n";
+    std::fs::write(config.join("config.toml"), good).expect("write");
+    let turn = |number: u64, words: &str| {
+        let mut session = Session::new(&home, &project, &session_id(number));
+        session.start("startup");
+        session.transcript.user(&format!("From now on always use {words}. It is for Operation Silverfox")).answer("Yes.");
+        session.stop("Yes.");
+        session.end();
+    };
+    turn(1, "the aardvark linter");
+    assert!(home.remembers("aardvark"));
+    std::fs::write(config.join("config.toml"), format!("{good}[context\nbudget = \"lots\"")).expect("write");
+    turn(2, "the wombat linter");
+    assert!(home.remembers("wombat"), "{}", home.log());
+    assert!(home.log().contains("the last good one is in force"), "{}", home.log());
+    assert!(home.files().iter().all(|(_, bytes)| !String::from_utf8_lossy(bytes).contains("Operation Silverfox")));
+    doctor_fails(&home, &["the last good configuration is in force"]);
+    let listed = home.run(["memory", "list", "--all-projects"]).success();
+    assert!(
+        listed.stdout.contains("wombat") && listed.stderr.contains("the last good settings are in force"),
+        "{listed:#?}"
+    );
+    // Nobody knows a good one: hooks keep away, and commands that only read go on with the defaults.
+    std::fs::remove_file(home.data().join("config.last-good.toml")).expect("the copy");
+    turn(3, "the pangolin linter");
+    assert!(!home.remembers("pangolin"));
+    let found = home.run(["search", "--all-projects", "wombat"]).success();
+    assert!(found.stdout.contains("wombat") && found.stderr.contains("the default settings are in force"), "{found:#?}");
+    drop(home.run(["memory", "save", "An okapi", "--project", project.to_str().expect("UTF-8")]).failure_with_hint());
+}
+
+#[test]
 fn a_clock_that_went_backwards() {
     let home = Home::new();
     let project = home.project("zoo");

@@ -173,7 +173,7 @@ fn stands(home: &Home, word: &str) -> bool {
 fn what_is_forgotten_leaves_digest_and_files() {
     let (home, project) = lived_in();
     let id = digest(&home, &project);
-    let forgotten = home.json(["memory", "forget", "--json", "--match", "quokka", "--yes"]);
+    let forgotten = home.json(["memory", "forget", "--json", "--match", "quokka", "--all-projects", "--yes", "--now"]);
     assert!(forgotten["memories"].as_u64() >= Some(1), "{forgotten}");
     assert!(!stands(&home, "quokka"));
     assert_eq!(search(&home, &project, "wombat").len(), 1);
@@ -183,10 +183,10 @@ fn what_is_forgotten_leaves_digest_and_files() {
         .as_array()
         .and_then(|all| all.iter().find(|source| source["title"].to_string().contains("wombat")))
         .expect("the source");
-    drop(home.run(["memory", "delete", wombat["id"].as_str().expect("an id")]).success());
+    drop(home.run(["memory", "delete", "--now", wombat["id"].as_str().expect("an id")]).success());
     assert_eq!(having(&home, "wombat"), 0);
     // The digest, with all that is left in it.
-    drop(home.run(["memory", "delete", &id]).success());
+    drop(home.run(["memory", "delete", "--now", &id]).success());
     assert!(ANIMALS.iter().all(|animal| having(&home, animal) == 0));
     let path = home.transcript_path(&project, &session_id(1));
     let moved = path.with_file_name("moved.jsonl");
@@ -195,7 +195,7 @@ fn what_is_forgotten_leaves_digest_and_files() {
     assert!(ANIMALS.iter().all(|animal| having(&home, animal) == 0));
     sound(&home);
 
-    for more in [vec!["--session", "SESSION"], vec!["--project", "PROJECT"], vec!["--before", "DATE"]] {
+    for more in [vec!["--session", "SESSION"], vec!["--project", "PROJECT"], vec!["--all-projects", "--before", "DATE"]] {
         let (home, project) = lived_in();
         digest(&home, &project);
         let (session, date) = (session_id(1), moment(-DAY));
@@ -205,7 +205,7 @@ fn what_is_forgotten_leaves_digest_and_files() {
             "DATE" => date.as_str(),
             other => other,
         });
-        drop(home.run(["memory", "forget", "--yes"].into_iter().chain(arguments)).success());
+        drop(home.run(["memory", "forget", "--yes", "--now"].into_iter().chain(arguments)).success());
         for animal in ANIMALS {
             assert!(!stands(&home, animal), "{more:?}: {animal}");
         }
@@ -252,7 +252,7 @@ fn purged_is_gone_but_for_its_line() {
     assert_eq!(exported.lines().filter(|line| line.contains("Digest of")).count(), 1);
     sound(&home);
 
-    drop(home.run(["memory", "forget", "--match", "quokka", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "quokka", "--all-projects", "--yes", "--now"]).success());
     assert!(!stands(&home, "quokka"));
     assert_eq!(search(&home, &project, "wombat").len(), 1);
     old_session(&home, &project, 2, 1, &["quokka", "heron"]);
@@ -270,7 +270,7 @@ fn a_backup_has_all_of_it_and_what_was_forgotten_since_stays_forgotten() {
     let id = digest(&home, &project);
     let file = home.path().join("backup.db");
     drop(home.run(["backup".as_ref(), file.as_os_str()]).success());
-    drop(home.run(["memory", "forget", "--match", "quokka", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "quokka", "--all-projects", "--yes", "--now"]).success());
     drop(home.run(["memory", "decompress", &id]).success());
     drop(home.run(["restore".as_ref(), "--yes".as_ref(), file.as_os_str()]).success());
     assert_eq!(having(&home, "quokka"), 0);

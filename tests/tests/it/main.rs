@@ -25,6 +25,7 @@ mod lifecycle;
 mod managed;
 mod mcp;
 mod mcp_clients;
+mod mistakes;
 mod moving_in;
 mod moving_out;
 mod namespaces;

@@ -91,6 +91,20 @@ fn what_it_offers_is_described() {
 }
 
 #[test]
+fn with_the_plugin_a_command_stands_in_the_menu_once() {
+    let mut home = Home::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin/.mcp.json");
+    let servers: Value = serde_json::from_slice(&std::fs::read(file).expect("read")).expect("JSON");
+    for (name, value) in servers["mcpServers"]["throughline"]["env"].as_object().expect("variables") {
+        home.set(name, value.as_str().expect("a text"));
+    }
+    let project = home.project("shop");
+    let mut client = Client::start(&home, &project);
+    assert_eq!(client.greeting["capabilities"]["prompts"], Value::Null);
+    assert_eq!(client.result("prompts/list", json!({}))["prompts"], json!([]), "the plugin has these as commands");
+}
+
+#[test]
 fn what_is_shared_is_found_and_notes_have_their_type() {
     let home = Home::new();
     let (here, there) = (home.project("here"), home.project("there"));
@@ -226,6 +240,11 @@ fn a_session_is_told_of() {
         assert_eq!((&known[0]["untrusted"], &known[0]["open"]), (&json!(true), &json!(true)), "{known:#?}");
     }
     assert_eq!(client.call("failures_for", json!({"command": "git push"}))["failures"], json!([]));
+    let known = client.call("failures_for", json!({}))["failures"][0].clone();
+    let text = format!("{} at 12:07", known["error"].as_str().expect("an error"));
+    assert_eq!(client.call("failures_for", json!({"error": text, "limit": "1"}))["failures"], json!([known]));
+    assert_eq!(client.call("failures_for", json!({"error": "the moon is full"}))["failures"], json!([]));
+    client.refused("failures_for", json!({"limit": "many"}));
 
     for of in ["new", "last"] {
         let (text, context) = client.told("session_context", json!({"of": of}));
@@ -336,11 +355,13 @@ fn no_call_reaches_another_project() {
         ("failures_for", json!({"file": vault.join("src/badger.rs")})),
         ("memory_forget", json!({"match": "badger", "confirm": true})),
         ("memory_forget", json!({"ids": foreign, "confirm": true})),
-        ("memory_forget", json!({"session": session_id(2), "confirm": true})),
     ] {
         let (text, structured) = client.told(tool, arguments);
         told.push_str(&text);
         told.push_str(&structured.to_string());
+    }
+    for session in [session_id(2).as_str(), &session_id(2)[..8]] {
+        told.push_str(&client.refused("memory_forget", json!({"session": session, "confirm": true})));
     }
     for id in &foreign {
         assert_eq!(client.error("resources/read", json!({"uri": format!("throughline://memory/{id}")})), -32002);
@@ -411,7 +432,10 @@ fn what_is_paused_or_left_out_says_so() {
     assert!(all(&mut client).iter().all(|text| text.contains("excluded")));
     std::fs::write(config.join("config.toml"), "enabled = false\n").expect("write");
     assert!(all(&mut client).iter().all(|text| text.contains("turned off")));
+    // A broken file changes nothing; if no good one is known, that is said.
     std::fs::write(config.join("config.toml"), "nonsense = [").expect("write");
+    assert!(all(&mut client).iter().all(|text| text.contains("turned off")));
+    std::fs::remove_file(home.data().join("config.last-good.toml")).expect("remove");
     assert!(all(&mut client).iter().all(|text| text.contains("config.toml")));
 }
 
@@ -452,7 +476,19 @@ fn forgetting_wants_the_users_consent() {
         assert!(asked.contains("The otter is fed at noon."), "{asked}");
         assert_eq!(home.memories_of(&project).len(), left, "{consent}");
     }
-    assert!(home.files().iter().all(|(_, bytes)| !String::from_utf8_lossy(bytes).contains("otter is fed")));
+    // It stands in one file only, from which the user can bring it back for a day.
+    let holding = |home: &Home| {
+        let files = home.files().into_iter();
+        files
+            .filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains("otter is fed"))
+            .map(|(path, _)| path)
+            .collect::<Vec<_>>()
+    };
+    assert!(holding(&home).iter().all(|path| path.starts_with(home.data().join("forgotten"))), "{:?}", holding(&home));
+    let shown = client.call("memory_forget", json!({"match": "heron"}));
+    let gone = client.call("memory_forget", json!({"match": "heron", "now": true, "confirm": true}));
+    assert_eq!((&gone["listed"], &gone["undo"]), (&shown["listed"], &json!(null)), "{gone:#}");
+    assert_eq!(holding(&home), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

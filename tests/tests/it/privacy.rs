@@ -192,22 +192,22 @@ fn what_is_forgotten_stands_in_no_file() {
     tell(&home, &other, 4, "narwhal");
     let folder = project.to_string_lossy().into_owned();
 
-    let dry = home.json(["memory", "forget", "--match", "AARDVARKLINT", "--dry-run", "--json"]);
+    let dry = home.json(["memory", "forget", "--match", "AARDVARKLINT", "--all-projects", "--dry-run", "--json"]);
     assert!(dry["memories"].as_u64() > Some(0), "{dry}");
     assert_somewhere(&home, "aardvarklint");
-    drop(home.run(["memory", "forget", "--match", "aardvark", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "aardvark", "--all-projects", "--yes", "--now"]).success());
     assert_nowhere(&home, "aardvark");
     assert_eq!(indexed(&home, "aardvark"), 0);
     assert_somewhere(&home, "wombat");
     drop(home.run(["ingest"]).success());
     assert_nowhere(&home, "aardvark");
 
-    drop(home.run(["memory", "forget", "--session", &session_id(4), "--yes"]).success());
+    drop(home.run(["memory", "forget", "--session", &session_id(4), "--yes", "--now"]).success());
     assert_nowhere(&home, "narwhal");
     assert_eq!(indexed(&home, "narwhal"), 0);
     assert_somewhere(&home, "pangolin");
 
-    drop(home.run(["memory", "forget", "--project", &folder, "--yes"]).success());
+    drop(home.run(["memory", "forget", "--project", &folder, "--yes", "--now"]).success());
     assert_nowhere(&home, "wombat");
     assert_eq!(indexed(&home, "wombat"), 0);
     assert_somewhere(&home, "pangolin");
@@ -215,7 +215,7 @@ fn what_is_forgotten_stands_in_no_file() {
     assert_nowhere(&home, "wombat");
     assert!(home.memories_of(&project).is_empty());
 
-    drop(home.run(["memory", "forget", "--before", "2030-01-01", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--before", "2030-01-01", "--all-projects", "--yes", "--now"]).success());
     assert_nowhere(&home, "pangolin");
     assert!(home.memories().is_empty());
     tests::database::assert_sound(&home.database());
@@ -256,7 +256,7 @@ fn a_deleted_memory_leaves_no_free_page() {
     let wal = std::fs::metadata(format!("{}-wal", home.database().display())).map_or(0, |meta| meta.len());
     assert_eq!((free, wal), (0, 0));
     // Notes and states of the session may still hold the words; this forgets them too.
-    drop(home.run(["memory", "forget", "--match", "quokkalint", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "quokkalint", "--all-projects", "--yes", "--now"]).success());
     assert_nowhere(&home, "quokkalint");
 }
 
@@ -297,6 +297,15 @@ fn a_filter_redacts_what_comes_in() {
     let run = tests::process::run(command, b"it is zq7wombatx".to_vec(), tests::process::WATCHDOG).success();
     let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(report, json!({"rules": {"environment": 1}}));
+}
+
+#[test]
+fn somebody_tries_an_excluded_pattern_and_it_is_left_out() {
+    let home = Home::new();
+    configure(&home, "[privacy]\nexclude_patterns = ['(?i)operation \\w+fox']\n");
+    let input = b"We start Operation Silverfox at noon".to_vec();
+    let run = tests::process::run(home.command(["redact"]), input, tests::process::WATCHDOG).success();
+    assert!(!run.stdout.contains("Silverfox") && run.stdout.ends_with(" at noon"), "{run:#?}");
 }
 
 #[test]

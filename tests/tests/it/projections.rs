@@ -260,7 +260,7 @@ fn the_files_can_be_made_again_from_what_is_stored() {
         fs::read(notes.join("billing/memory.md")).expect("a file")
     );
 
-    drop(home.run(["memory", "forget", "--match", "invoice", "--yes"]).success());
+    drop(home.run(["memory", "forget", "--match", "invoice", "--all-projects", "--yes"]).success());
     for (path, bytes) in all() {
         assert!(!String::from_utf8_lossy(&bytes).contains("invoice"), "{}", path.display());
     }
@@ -339,8 +339,8 @@ fn the_saved_context_of_a_session_is_printed() {
     let answer = home.json(["session", "context", "--session", session.id(), "--json"]);
     assert_eq!((&answer["text"], &answer["context"]), (&Value::Null, &Value::Null), "{answer:#}");
     drop(home.run(["resume", "--session", session.id()]).success());
-    let unknown = home.run(["session", "context", "--session", "nobody"]).success();
-    assert!(unknown.stdout.is_empty() && unknown.stderr.contains("nothing is saved"), "{unknown:#?}");
+    let unknown = home.run(["session", "context", "--session", "nobody"]).failure_with_hint();
+    assert!(unknown.stdout.is_empty() && unknown.stderr.contains("no session begins with"), "{unknown:#?}");
     drop(home.run(["session", "context", "--session", ""]).failure_with_hint());
 }
 
@@ -389,11 +389,18 @@ fn a_memory_is_stored_by_hand() {
     assert_eq!(home.memories_of(&project).len(), 2);
 
     // Of a session the later summary takes the place of the earlier one, and nothing else.
-    let save = |text: &str| drop(in_folder(&home, &project, &["memory", "save", "--session", "s", text]).success());
+    let save =
+        |text: &str| drop(in_folder(&home, &project, &["memory", "save", "--session", &session_id(7), text]).success());
     save("First summary");
     save("Second summary");
-    drop(in_folder(&home, &project, &["memory", "save", "--session", "s", "--type", "learning", "A learning"]).success());
-    drop(in_folder(&home, &project, &["memory", "save", "--session", "s", "--type", "learning", "Another"]).success());
+    drop(
+        in_folder(&home, &project, &["memory", "save", "--session", &session_id(7), "--type", "learning", "A learning"])
+            .success(),
+    );
+    drop(
+        in_folder(&home, &project, &["memory", "save", "--session", &session_id(7), "--type", "learning", "Another"])
+            .success(),
+    );
     assert!(!home.remembers("First summary") && home.remembers("Second summary"));
     assert_eq!(home.memories_of(&project).len(), 5);
 

@@ -226,7 +226,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     assert!(report["model"].as_str().is_some_and(|model| model.starts_with("openai/")), "{report}");
     assert_eq!(report["remade"], Value::Null);
     // Forgotten memories leave neither vectors nor answers behind.
-    drop(run(&home, &["memory", "forget", "--yes", "--match", "otter"]));
+    drop(run(&home, &["memory", "forget", "--yes", "--all-projects", "--match", "otter"]));
     let conn = rusqlite::Connection::open(home.database()).expect("open");
     let count = |table: &str| {
         conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0)).expect("count")

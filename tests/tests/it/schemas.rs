@@ -119,6 +119,8 @@ impl Tour<'_> {
         self.json("memory gc", &["--dry-run"]);
         self.json("memory forget", &["--match", "crabs", "--dry-run"]);
         self.json("memory delete", &[saved]);
+        self.json("memory unforget", &[]);
+        self.json("memory unforget", &["--last"]);
     }
 
     /// What sessions did.

@@ -266,9 +266,84 @@ fn damaged_indexes_and_pages_are_told_apart() {
         bytes[at..at + 4096].fill(0x5a);
     }
     std::fs::write(home.database(), &bytes).expect("write");
-    let run = home.run(["verify", "--repair"]).failure_with_hint();
-    assert!(run.stderr.contains("throughline restore"), "{run:?}");
+    let run = home.run(["verify"]).failure_with_hint();
+    assert!(run.stderr.contains("`throughline verify --repair` salvages what can be read"), "{run:?}");
     assert!(!run.stderr.contains("panicked"), "{run:?}");
+    let run = home.run(["verify", "--repair"]).success();
+    assert!(run.stdout.contains("this is what could be salvaged") && run.stdout.contains("lost: "), "{run:?}");
+    let databases = kept(&home).into_iter().filter(|path| path.extension().is_some_and(|end| end == "db"));
+    assert_eq!(databases.count(), 2);
+    assert_eq!(verify(&home, &[])["sound"], true);
+    database::assert_sound(&home.database());
+}
+
+/// Overwrites the pages of a table's leaves, as a bad disk would.
+fn damage(home: &Home, table: &str, most: usize) {
+    drop(Connection::open(home.database()).expect("open").execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+    let connection = Connection::open(home.database()).expect("open");
+    let pages: Vec<i64> = connection
+        .prepare("SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = 'leaf' ORDER BY pageno")
+        .and_then(|mut select| select.query_map([table], |row| row.get(0))?.collect())
+        .expect("the table's pages");
+    drop(connection);
+    let mut bytes = std::fs::read(home.database()).expect("read");
+    let middle = pages.len() / 2;
+    for page in pages[middle..].iter().take(most) {
+        let at = (usize::try_from(*page).expect("small") - 1) * 4096;
+        bytes[at..at + 4096].fill(0x5a);
+    }
+    std::fs::write(home.database(), &bytes).expect("write");
+}
+
+#[test]
+fn the_disk_damages_the_middle_of_the_database_and_nothing_is_lost() {
+    let (home, _) = lived_in();
+    // What no transcript has: notes that somebody wrote.
+    for number in 0..40 {
+        let text = format!("The otter of day {number} eats fish. {}", "It is a long story. ".repeat(40));
+        drop(home.run(["memory", "save", &text]).success());
+    }
+    // As if the memory were older than a day: the next session's start makes a copy in the background.
+    sql(&home, "UPDATE projects SET created_at = 1000");
+    let copy = home.data().join("weekly-copy.db");
+    let project = home.work().join("shop");
+    drop(Session::new(&home, &project, &session_id(9)).start("startup"));
+    home.eventually("the copy is made", |_| copy.exists());
+    let before = home.memories();
+    assert!(before.len() > 40);
+    damage(&home, "memories", 3);
+    let report = verify(&home, &["--repair"]);
+    assert_eq!(report["sound"], true, "{report:#}");
+    let table =
+        report["salvaged"]["tables"].as_array().and_then(|tables| tables.iter().find(|it| it["table"] == "memories"));
+    let table = table.expect("the table");
+    assert!(table["damaged"] == true && table["from_copy"].as_u64() > Some(0), "{report:#}");
+    let after = home.memories();
+    for memory in &before {
+        assert!(after.iter().any(|it| it.text == memory.text), "lost: {memory:?}");
+    }
+    database::assert_sound(&home.database());
+    let found = home.json(["search", "--json", "--all-projects", "otter day 21"]);
+    assert!(found.to_string().contains("day 21"), "{found}");
+    // What is forgotten is not in the copy either.
+    drop(Session::new(&home, &project, &session_id(10)).start("startup"));
+    home.eventually("the copy is made", |_| copy.exists());
+    drop(home.run(["memory", "forget", "--all-projects", "--match", "otter", "--yes", "--now"]).success());
+    assert!(!copy.exists());
+}
+
+#[test]
+fn without_a_copy_the_transcripts_fill_the_gaps() {
+    let (home, _) = lived_in();
+    let before = home.memories();
+    damage(&home, "memories", 100);
+    let report = verify(&home, &["--repair"]);
+    assert_eq!((&report["sound"], &report["salvaged"]["copy_from"]), (&Value::Bool(true), &Value::Null), "{report:#}");
+    assert!(report["salvaged"]["transcripts"].as_u64() > Some(1), "{report:#}");
+    let after = home.memories();
+    let lost: Vec<_> = before.iter().filter(|memory| !after.iter().any(|it| it.text == memory.text)).collect();
+    // A failure that the hooks counted is known to no transcript.
+    assert!(lost.iter().all(|memory| memory.text.contains("cargo build")), "{lost:#?}");
 }
 
 #[test]

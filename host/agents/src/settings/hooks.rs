@@ -23,6 +23,8 @@ pub struct Registration {
     pub arguments: Vec<String>,
     /// The timeout in seconds; `None` for the agent's default.
     pub timeout: Option<u64>,
+    /// Its positions in the lists of the event: of its group, and of the hook in the group.
+    pub position: Vec<usize>,
 }
 
 /// Returns the text with Throughline's hooks, which call `program`. Existing hooks of Throughline's are updated in
@@ -50,7 +52,8 @@ pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<
     let document = Document::parse(text, layout.syntax)?;
     let mut found = Vec::new();
     for event in events(&document, layout)? {
-        found.extend(of_event(&document, layout, &event, program)?.into_iter().map(|(_, ours, matcher)| Registration {
+        found.extend(of_event(&document, layout, &event, program)?.into_iter().map(|(way, ours, matcher)| Registration {
+            position: way.iter().filter_map(|step| if let PathStep::At(at) = step { Some(*at) } else { None }).collect(),
             event: event.clone(),
             matcher,
             program: ours.program,
@@ -202,6 +205,13 @@ fn remove(document: &mut Document, way: &[PathStep<'_>]) {
     }
 }
 
+/// The program without a path, for settings that several people use: each has it elsewhere, or not at all.
+pub const BY_NAME: &str = "throughline";
+
+/// Calls the program by its name with the arguments that follow, and does nothing where it is not installed. Agents do
+/// not always have the PATH of a terminal, so the folders in which it is usually installed are tried too.
+const FIND: &str = r#"for p in "$(command -v throughline)" "${CARGO_HOME:-$HOME/.cargo}/bin/throughline" "$HOME/.local/bin/throughline"; do [ -x "$p" ] && exec "$p" "$@"; done; exit 0"#;
+
 /// A handler of Throughline's.
 struct Handler {
     value: Value,
@@ -211,6 +221,8 @@ struct Handler {
     timeout: Option<u64>,
     /// Whether the handler has the form that the layout prescribes.
     as_usual: bool,
+    /// Whether the program is looked for by its name.
+    by_name: bool,
 }
 
 impl Handler {
@@ -227,6 +239,10 @@ impl Handler {
                 (None, None, arguments) => (with_first(value["exec"].as_str()?, arguments.unwrap_or_default()), false),
             },
         };
+        let by_name = called.len() > 3 && called[..3] == ["sh", "-c", FIND];
+        if by_name {
+            called.drain(..3);
+        }
         if called.is_empty() {
             return None;
         }
@@ -239,6 +255,7 @@ impl Handler {
             arguments: called,
             timeout,
             as_usual,
+            by_name,
         })
     }
 
@@ -255,6 +272,7 @@ impl Handler {
         let wanted = hook.timeout * layout.second;
         let is_current = self.as_usual
             && self.program == program
+            && self.by_name == (program == Path::new(BY_NAME))
             && self.arguments == hook.arguments(agent)
             && self.timeout.is_some_and(|timeout| timeout >= wanted);
         if is_current {
@@ -291,18 +309,22 @@ fn handler(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Piece 
 
 /// Returns the members of a handler as they should be.
 fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(String, Value)> {
-    let program = program.to_string_lossy();
-    let arguments = hook.arguments(agent);
+    let mut called: Vec<String> = hook.arguments(agent).into_iter().map(str::to_owned).collect();
+    called.insert(0, program.to_string_lossy().into_owned());
+    if program == Path::new(BY_NAME) {
+        called.splice(0..0, ["sh", "-c", FIND].map(str::to_owned));
+    }
     let mut members: Vec<(String, Value)> =
         layout.more.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
     match layout.call {
         Call::Exec => {
-            members.push(("command".into(), program.into()));
+            let arguments = called.split_off(1);
+            members.push(("command".into(), called.concat().into()));
             members.push(("args".into(), arguments.into()));
         }
         Call::Shell(name) => {
-            let words = [quoted(&program)].into_iter().chain(arguments.iter().map(|word| quoted(word)));
-            members.push((name.into(), words.collect::<Vec<_>>().join(" ").into()));
+            let words: Vec<String> = called.iter().map(|word| quoted(word)).collect();
+            members.push((name.into(), words.join(" ").into()));
         }
     }
     members.push((layout.timeout.into(), (hook.timeout * layout.second).into()));

@@ -12,7 +12,8 @@
 //! of them into the current file, that backup is restored as a whole.
 //!
 //! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
-//! CLI). It has the program's absolute path. Where an agent takes a line for a shell, the path is quoted for POSIX
+//! CLI). It has the program's absolute path, or, in a project's settings that others use too, a shell that looks the
+//! program up and does nothing where it is missing. Where an agent takes a line for a shell, words are quoted for POSIX
 //! shells and fish alike.
 //!
 //! - *Codex CLI* trusts a hook by a hash of command and timeout. So a line that works is never rewritten.
@@ -33,7 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use agents::{Hook, Profile};
-pub use hooks::{Registration, is_set};
+pub use hooks::{BY_NAME, Registration, is_set};
 pub use malformed::Malformed;
 pub use plugin::{Plugin, plugin};
 pub use scope::Scope;
@@ -183,7 +184,7 @@ impl Change {
     }
 
     /// Plans the removal of hooks and plugin. If the file is exactly what `install` made of a backup, the backup is
-    /// restored. A file that only contains hooks is removed with the last of them.
+    /// restored. A file that only contains hooks, or that `install` made, is removed with the last of them.
     ///
     /// # Errors
     ///
@@ -207,7 +208,12 @@ impl Change {
             if original.is_some() {
                 return Ok(original);
             }
-            Ok((!layout.only_hooks || !hooks::is_empty(&after, layout)).then_some(after))
+            // A file that `install` made has no backup from before; an empty one is not left behind.
+            let is_ours = |kept: &String| {
+                hooks::uninstall(kept, agent, layout, program).is_ok_and(|it| it != *kept && hooks::is_empty(&it, layout))
+            };
+            let may_go = layout.only_hooks || kept(file).all(|kept| is_ours(&kept));
+            Ok((!may_go || !hooks::is_empty(&after, layout)).then_some(after))
         })
     }
 
@@ -315,21 +321,30 @@ fn kept(file: &Path) -> impl Iterator<Item = String> {
     (1..).map_while(move |number| read(&backup(file, number)).ok().flatten())
 }
 
-/// Saves `text` as a backup next to `file`. An existing backup with another text is kept, because it may be the only
-/// copy of the file from before the installation; the new backup gets a number.
+/// The most backups of a file: the first one, which is from before the installation, and the latest ones.
+const MAX_BACKUPS: u32 = 3;
+
+/// Saves `text` as a backup next to `file`. The first backup is always kept, because it may be the only copy of the file
+/// from before the installation. The new backup gets a number; if there are too many, the oldest of the others goes.
 fn keep(file: &Path, text: &str, mode: u32) -> io::Result<PathBuf> {
-    let mut number = 1_u32;
+    let mut number = 1;
     loop {
         let backup = backup(file, number);
         match fs::read_to_string(&backup) {
             Ok(kept) if kept == text => return Ok(backup),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                files::replace_atomically(&backup, text.as_bytes(), mode)?;
-                return Ok(backup);
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
             _ => number += 1,
         }
     }
+    while number > MAX_BACKUPS {
+        for at in 2..number - 1 {
+            fs::rename(backup(file, at + 1), backup(file, at))?;
+        }
+        number -= 1;
+    }
+    let backup = backup(file, number);
+    files::replace_atomically(&backup, text.as_bytes(), mode)?;
+    Ok(backup)
 }
 
 /// Follows the symbolic links of a settings file, because users keep such files among their dotfiles. The target need
@@ -396,6 +411,65 @@ mod tests {
         // A backup with the same content exists already.
         fs::write(&real, "{\"model\": \"opus\"}").unwrap();
         assert_eq!(install(&file).apply().unwrap(), Some(first));
+    }
+
+    #[test]
+    fn somebody_installs_and_uninstalls_again_and_again_and_three_backups_are_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        for round in 0..6 {
+            fs::write(&file, format!("{{\"round\": {round}}}")).unwrap();
+            install(&file).apply().unwrap();
+            Change::uninstall(Agent::ClaudeCode, &file, Path::new(PROGRAM), dir.path()).unwrap().apply().unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), format!("{{\"round\": {round}}}"));
+        }
+        let backups: Vec<String> = kept(&file).collect();
+        assert_eq!(backups.len(), 3);
+        assert_eq!(backups[0], "{\"round\": 0}");
+        assert!(backups[1] == "{\"round\": 5}" && backups[2].contains(PROGRAM), "{backups:?}");
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_is_not_left_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        install(&file).apply().unwrap();
+        // Changed once more by a newer version.
+        Change::install(Agent::ClaudeCode, &file, Path::new("/new/throughline"), None).unwrap().apply().unwrap();
+        let removed = Change::uninstall(Agent::ClaudeCode, &file, Path::new("/new/throughline"), dir.path()).unwrap();
+        assert!(removed.removes_file());
+        removed.apply().unwrap();
+        assert!(!file.exists());
+        // One that somebody had is left as it was.
+        let own = dir.path().join("own.json");
+        fs::write(&own, "{}").unwrap();
+        install(&own).apply().unwrap();
+        Change::uninstall(Agent::ClaudeCode, &own, Path::new(PROGRAM), dir.path()).unwrap().apply().unwrap();
+        assert_eq!(fs::read_to_string(&own).unwrap(), "{}");
+    }
+
+    #[test]
+    fn settings_of_a_project_name_no_folder_of_one_person() {
+        for agent in Agent::ALL {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join("hooks.json");
+            let by_name = Path::new(BY_NAME);
+            fs::write(&file, "{}").unwrap();
+            Change::install(agent, &file, Path::new(PROGRAM), None).unwrap().apply().unwrap();
+            // An installation of an earlier version is turned into one by name.
+            Change::install(agent, &file, by_name, None).unwrap().apply().unwrap();
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(!text.contains(PROGRAM) && text.contains("command -v throughline"), "{text}");
+            let found = registered(agent, &file, &text, by_name).unwrap();
+            assert!(
+                !found.is_empty() && found.iter().all(|it| it.program == by_name && it.arguments[0] == "hook"),
+                "{found:?}"
+            );
+            assert!(Change::install(agent, &file, by_name, None).unwrap().is_unchanged());
+            let removed = Change::uninstall(agent, &file, Path::new(PROGRAM), dir.path()).unwrap();
+            removed.apply().unwrap();
+            assert!(fs::read_to_string(&file).map_or(true, |left| !left.contains("throughline")));
+        }
     }
 
     #[test]

@@ -14,10 +14,11 @@ use anyhow::Result;
 
 use super::reading::{self, ReadRequest};
 use super::{journal_writer, synthesized_transcript};
-use crate::memory::compression;
+use crate::memory::{compression, kept};
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
+use crate::weekly_copy;
 use throughline_model::project::Project;
 use throughline_platform::files;
 use throughline_platform::log::Level;
@@ -74,7 +75,8 @@ pub enum Task {
         /// The session.
         session: String,
     },
-    /// Checkpoint the WAL, promote used observations and delete expired ones.
+    /// Checkpoint the WAL, promote used observations, delete expired ones and what was forgotten a day ago, and
+    /// make the weekly copy.
     CleanUp,
     /// Fold old memories of the project of a folder into digests.
     Compress {
@@ -140,8 +142,10 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::Upgrade
         | Task::CheckpointWal => {}
         Task::CleanUp => {
+            kept::delete_expired(runtime)?;
             let settings = &runtime.config.observations;
             store.promote_events(&settings.tiers, settings.days, runtime.now, true)?;
+            weekly_copy::make_if_due(runtime, &store)?;
             if let Some(before) = SystemTime::now().checked_sub(ABANDONED_AFTER) {
                 runtime.journal().delete_stale_markers(before)?;
                 synthesized_transcript::delete_stale(&runtime.paths.synthesized_transcripts(), before);

@@ -22,7 +22,9 @@ use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
 use super::{journal_writer, session_project, spawn};
+use crate::memory::kept;
 use crate::runtime::Runtime;
+use crate::weekly_copy;
 use throughline_agents::protocol::Event;
 use throughline_agents::protocol::harmless::neutralize;
 use throughline_model::contract::Session;
@@ -86,7 +88,8 @@ pub(super) fn start_session(
     journal_writer::record_shown(runtime, event, how, &used);
     journal_writer::append_host(runtime, event, HostRecord::SessionStart { source: how });
     // A time ahead of ours is that of a clock that was wrong.
-    if store.has_large_wal() || store.promoted_at().is_ok_and(|at| runtime.now.abs_diff(at) > PROMOTION_INTERVAL_MS) {
+    let is_promotion_due = store.promoted_at().is_ok_and(|at| runtime.now.abs_diff(at) > PROMOTION_INTERVAL_MS);
+    if store.has_large_wal() || is_promotion_due || kept::has_expired(runtime) || weekly_copy::is_due(runtime, &store) {
         spawn::clean_up(runtime);
     }
     spawn::reindex(runtime, &store);

@@ -38,6 +38,7 @@ pub mod background;
 mod checkpoints;
 mod exclusion;
 mod journal_writer;
+pub mod last_runs;
 mod load;
 mod memories;
 pub mod reading;

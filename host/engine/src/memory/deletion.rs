@@ -1,20 +1,71 @@
-//! Forgets permanently: the selected sessions or texts with everything derived from them, and single memories.
+//! Forgets: the selected sessions or texts with everything derived from them, and single memories. For a day they can be
+//! brought back, unless they are to go at once.
 
-use anyhow::Result;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use super::RequestError;
+use super::kept::{self, DeletionNote};
 use crate::hooks;
 use crate::projection;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, format_timestamp};
+use crate::weekly_copy;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_platform::log;
+use throughline_platform::paths::WEEKLY_COPY;
 use throughline_privacy::intervals::{Interval, Intervals};
-use throughline_store::{ForgetCounts, Selection, Store, folded};
+use throughline_store::{Fate, ForgetCounts, KeptFile, Selection, Store, folded, kept_id};
+
+/// How a deletion is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    /// Nothing is deleted.
+    Preview,
+    /// What is deleted can be brought back for a day.
+    Undoable,
+    /// It is deleted for good, and so is everything that could still be brought back.
+    Final,
+}
+
+impl Deletion {
+    /// Whether something is deleted.
+    pub fn is_real(self) -> bool {
+        self != Self::Preview
+    }
+
+    fn fate<'a>(self, folder: &'a std::path::Path, note: &'a str) -> Fate<'a> {
+        match self {
+            Self::Preview => Fate::Shown,
+            Self::Undoable => Fate::Kept(KeptFile { folder, note }),
+            Self::Final => Fate::Erased,
+        }
+    }
+}
+
+/// A memory that was deleted, or would be.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeletedMemory {
+    /// Its identifier.
+    pub id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its title.
+    pub title: String,
+}
+
+impl From<&Memory> for DeletedMemory {
+    fn from(memory: &Memory) -> Self {
+        Self { id: memory.id.clone(), kind: memory.kind.clone(), title: memory.title.clone() }
+    }
+}
 
 /// What was forgotten, or would be forgotten.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgetReport {
     /// What was forgotten in the database.
@@ -24,11 +75,39 @@ pub struct ForgetReport {
     pub log_lines: u64,
     /// Whether this was a dry run.
     pub dry_run: bool,
+    /// The root of the project; null for all projects.
+    pub project: Option<PathBuf>,
+    /// The memories, newest first, at most 1,000.
+    pub listed: Vec<DeletedMemory>,
+    /// How many earlier deletions can no longer be undone, because this one was final.
+    pub erased: usize,
+    /// The identifier for `throughline memory unforget`; null if it cannot be brought back.
+    pub undo: Option<String>,
+    /// Until when it can be brought back; RFC 3339, UTC.
+    pub kept_until: Option<String>,
+    /// The memories in full, newest first.
+    #[serde(skip)]
+    pub memories: Vec<Memory>,
 }
 
-/// Forgets the selection with `really`; otherwise reports what would be deleted.
-pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, really: bool) -> Result<ForgetReport> {
-    if really && selection.words.is_empty() {
+impl ForgetReport {
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.forgotten == ForgetCounts::default()
+    }
+}
+
+/// Forgets the selection. `what` says for people what was asked for.
+pub fn forget(
+    runtime: &Runtime,
+    store: &mut Store,
+    selection: &Selection,
+    what: &str,
+    deletion: Deletion,
+) -> Result<ForgetReport> {
+    kept::delete_expired(runtime)?;
+    let mut note = DeletionNote { what: what.to_owned(), interval: None };
+    if deletion.is_real() && selection.words.is_empty() {
         // This comes first, so that after a kill the next reading cannot bring the deleted memories back.
         let interval = Interval {
             project: selection.project.clone(),
@@ -37,19 +116,23 @@ pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, reall
             from: 0,
             to: Some(selection.before.unwrap_or(runtime.now)),
         };
-        Intervals::update(&runtime.paths.intervals(), |all| {
-            if !all.contains(&interval) {
-                all.push(interval);
+        let is_new = Intervals::update(&runtime.paths.intervals(), |all| {
+            let is_new = !all.contains(&interval);
+            if is_new {
+                all.push(interval.clone());
             }
+            is_new
         })
         .map_err(anyhow::Error::msg)?;
+        note.interval = Some(interval).filter(|_| is_new);
     }
     // Records that are still in a journal would otherwise get into the store later.
     hooks::store_all_journals(runtime, store)?;
     let projects = store.all_projects()?;
-    let forgotten = store.forget(selection, runtime.now, really)?;
-    let mut log_lines = 0;
-    if really {
+    let (folder, note) = (runtime.paths.forgotten(), serde_json::to_string(&note)?);
+    let forgotten = store.forget(selection, runtime.now, deletion.fate(&folder, &note))?;
+    let (mut log_lines, mut erased) = (0, 0);
+    if deletion.is_real() {
         let is_gone = |line: &str| {
             let line = folded(line);
             let of_words = !selection.words.is_empty() && selection.words.iter().all(|word| line.contains(word.as_str()));
@@ -59,31 +142,59 @@ pub fn forget(runtime: &Runtime, store: &mut Store, selection: &Selection, reall
         log_lines = log::delete_lines(&runtime.paths.log(), is_gone).map_err(|error| {
             RequestError::new(format!("the log cannot be rewritten: {error}"), "fix that, then run the command again")
         })?;
-        clear_free_space(store, "deleted")?;
-        rewrite_projections(runtime, store, &projects)?;
+        erased = finish(runtime, store, &projects, deletion)?;
     }
-    Ok(ForgetReport { forgotten, log_lines, dry_run: !really })
+    let root = |id: &String| projects.iter().find(|project| project.id == *id).map(|project| project.root.clone());
+    Ok(ForgetReport {
+        forgotten: forgotten.counts,
+        log_lines,
+        dry_run: !deletion.is_real(),
+        project: selection.project.as_ref().and_then(root),
+        listed: forgotten.memories.iter().map(DeletedMemory::from).collect(),
+        erased,
+        kept_until: forgotten.kept.is_some().then(|| format_timestamp(kept::kept_until(runtime.now))),
+        undo: forgotten.kept.as_deref().map(kept_id),
+        memories: forgotten.memories,
+    })
 }
 
-/// Permanently deletes memories. Returns those that existed; a memory named twice is returned once.
-pub fn delete(runtime: &Runtime, store: &mut Store, memories: Vec<Memory>) -> Result<Vec<Memory>> {
+/// What was deleted by its identifier, or would be.
+#[derive(Debug)]
+pub struct DeleteReport {
+    /// The memories that existed, each once.
+    pub memories: Vec<Memory>,
+    /// The identifier for `throughline memory unforget`; none if it cannot be brought back.
+    pub undo: Option<String>,
+}
+
+/// Deletes memories.
+pub fn delete(runtime: &Runtime, store: &mut Store, ids: &[String], deletion: Deletion) -> Result<DeleteReport> {
+    kept::delete_expired(runtime)?;
     let projects = store.all_projects()?;
-    let mut deleted = Vec::new();
-    for memory in memories {
-        if store.delete_memory(&memory.id, runtime.now)? {
-            deleted.push(memory);
-        }
+    let note = DeletionNote { what: format!("memory delete {}", ids.join(" ")), interval: None };
+    let (folder, note) = (runtime.paths.forgotten(), serde_json::to_string(&note)?);
+    let deleted = store.delete_memories(ids, runtime.now, deletion.fate(&folder, &note))?;
+    if deletion.is_real() {
+        finish(runtime, store, &projects, deletion)?;
     }
-    if !deleted.is_empty() {
-        clear_free_space(store, "deleted")?;
-        rewrite_projections(runtime, store, &projects)?;
-    }
-    Ok(deleted)
+    Ok(DeleteReport { undo: deleted.kept.as_deref().map(kept_id), memories: deleted.memories })
 }
 
-/// Clears the database's free pages and its write-ahead log, so that nothing deleted remains there. `done` names the
+/// Makes sure that nothing deleted remains in the database, in projections and, if the deletion is final, in the files
+/// of earlier deletions. Returns how many of these there were.
+fn finish(runtime: &Runtime, store: &Store, projects: &[Project], deletion: Deletion) -> Result<usize> {
+    let erased = if deletion == Deletion::Final { kept::delete_all(runtime)? } else { 0 };
+    clear_free_space(store, "deleted")?;
+    rewrite_projections(runtime, store, projects)?;
+    Ok(erased)
+}
+
+/// Clears the database's free pages and its write-ahead log, and removes its weekly copy, so that nothing deleted remains
+/// there. `done` names the
 /// operation, for the error message.
 pub fn clear_free_space(store: &Store, done: &str) -> Result<()> {
+    let copy = store.path().with_file_name(WEEKLY_COPY);
+    weekly_copy::remove(&copy).with_context(|| format!("{} cannot be deleted", copy.display()))?;
     if store.erase()? {
         return Ok(());
     }

@@ -2,8 +2,10 @@
 
 pub mod compression;
 pub mod deletion;
+pub mod kept;
 pub mod saving;
 pub mod types;
+pub mod undo;
 
 use std::fmt;
 

@@ -10,7 +10,7 @@ use super::*;
 use crate::redaction::tests::redacted;
 use throughline_model::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
 use throughline_store::journal::{EventPayload, JournalRecord};
-use throughline_store::{Access, CommitBatch, Learned, SAVED, SessionUpdate};
+use throughline_store::{Access, CommitBatch, Fate, Learned, SAVED, SessionUpdate};
 
 /// 2026-01-15T10:30:00Z.
 const AT: u64 = 1_768_473_000_000;
@@ -300,7 +300,7 @@ fn what_is_no_longer_stored_stands_in_no_file() {
     assert_eq!(projects, [it.project.clone()]);
 
     let one = throughline_store::Selection { session: Some("two".into()), ..throughline_store::Selection::default() };
-    it.store.forget(&one, AT, true).unwrap();
+    it.store.forget(&one, AT, Fate::Erased).unwrap();
     rewrite_all(&it.store, &settings, &projects).unwrap();
     assert_eq!(it.sessions().len(), 2, "{:?}", it.sessions());
     let context = it.project.root.join(".claude/session-context.json");
@@ -309,7 +309,7 @@ fn what_is_no_longer_stored_stands_in_no_file() {
 
     let all =
         throughline_store::Selection { project: Some(it.project.id.clone()), ..throughline_store::Selection::default() };
-    it.store.forget(&all, AT, true).unwrap();
+    it.store.forget(&all, AT, Fate::Erased).unwrap();
     rewrite_all(&it.store, &settings, &projects).unwrap();
     assert!(!context.exists() && mine.exists());
     assert_eq!(it.sessions(), ["mine.md"]);

@@ -40,7 +40,8 @@ impl Tool {
     }
 }
 
-/// Runs a command to completion and returns its standard output. On failure, the error holds the end of its output.
+/// Runs a command to completion and returns its standard output. On failure, the error begins with what the command says
+/// about it.
 pub(super) fn run(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -50,8 +51,10 @@ pub(super) fn run(command: &mut Command) -> Result<String> {
         .with_context(|| format!("{} cannot be started", words(command)))?;
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        let all = format!("{out}\n{}", String::from_utf8_lossy(&output.stderr));
-        bail!("{} failed ({}):\n{}", words(command), output.status, last_lines(&all));
+        let err = String::from_utf8_lossy(&output.stderr);
+        // cargo prints messages for programs on standard output.
+        let said = if err.trim().is_empty() { &out } else { err.as_ref() };
+        bail!("{}\n{} failed ({})", own_error(said), words(command), output.status);
     }
     Ok(out)
 }
@@ -62,9 +65,25 @@ fn words(command: &Command) -> String {
     words.join(" ")
 }
 
-fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(MAX_LINES)..].join("\n")
+/// Returns what a tool says about its failure, without a backtrace of the tool itself: from the first line that begins
+/// with `error`, or else the end.
+fn own_error(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && !is_of_backtrace(line)).collect();
+    let first = lines.iter().position(|line| line.starts_with("error"));
+    let from = first.unwrap_or(lines.len().saturating_sub(MAX_LINES));
+    lines[from..].iter().take(MAX_LINES).copied().collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line belongs to a backtrace of a Rust program, such as componentize-py: `  12: core::panicking::panic`,
+/// `at /rustc/…`.
+fn is_of_backtrace(line: &str) -> bool {
+    let line = line.trim_start();
+    let frame = line
+        .split_once(": ")
+        .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let place = line.strip_prefix("at ").is_some_and(|path| path.starts_with(['/', '.']) && path.contains(".rs:"));
+    let heading = line.eq_ignore_ascii_case("stack backtrace:") || line.starts_with("note: run with `RUST_BACKTRACE");
+    frame || place || heading
 }
 
 #[cfg(test)]
@@ -80,8 +99,34 @@ mod tests {
 
     #[test]
     fn a_failure_shows_the_end_of_what_was_said() {
-        let error = run(Command::new("sh").args(["-c", "seq 100; echo bad >&2; exit 3"])).unwrap_err().to_string();
-        assert!(error.contains("exit status: 3") && error.ends_with("99\n100\nbad") && !error.contains("\n60\n"), "{error}");
+        let error = run(Command::new("sh").args(["-c", "seq -f 'line %g' 100; exit 3"])).unwrap_err().to_string();
+        assert!(error.contains("\nline 99\nline 100\nsh -c ") && !error.contains("\nline 60\n"), "{error}");
+        assert!(error.ends_with("failed (exit status: 3)"), "{error}");
+    }
+
+    #[test]
+    fn somebody_makes_a_mistake_in_rust_and_sees_it_first() {
+        let script = "echo '{\"reason\":\"compiler-artifact\"}'; printf 'warning: unused\\n' >&2; \
+                      printf 'error[E0425]: cannot find value `x`\\n --> src/lib.rs:3:5\\n' >&2; exit 101";
+        let error = run(Command::new("sh").args(["-c", script])).unwrap_err().to_string();
+        assert!(error.starts_with("error[E0425]: cannot find value `x`\n --> src/lib.rs:3:5\n"), "{error}");
+        assert!(!error.contains("compiler-artifact\"}\nsh") && !error.contains("\nwarning"), "{error}");
+    }
+
+    #[test]
+    fn somebody_makes_a_mistake_in_python_and_sees_it() {
+        let said = format!(
+            "Traceback (most recent call last):\n  File \"app.py\", line 16\n    def build(\nSyntaxError: '(' was never closed \
+             (app.py, line 16)\n\nStack backtrace:\n{}",
+            "  12: core::ops::function::FnOnce::call_once\n      at /rustc/a/core.rs:7:5\n".repeat(30)
+        );
+        let shown = own_error(&said);
+        assert!(shown.ends_with("SyntaxError: '(' was never closed (app.py, line 16)"), "{shown}");
+        assert!(!shown.contains("call_once"), "{shown}");
+    }
+
+    #[test]
+    fn a_successful_run_returns_its_output() {
         assert_eq!(run(Command::new("sh").args(["-c", "echo good"])).unwrap(), "good\n");
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     let file = scope::folder(Some(&arguments.file))?;
     let store = runtime.store(Access::Existing, backup::BUSY_TIMEOUT)?;
     let content = backup::create(&store, &file, arguments.force).map_err(|error| failure(error, &file))?;

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 }
 
 fn show(json: bool) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     if json {
         output::json(&runtime.config)?;
         return Ok(ExitCode::SUCCESS);

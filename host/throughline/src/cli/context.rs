@@ -15,6 +15,7 @@ use super::output;
 use super::scope;
 use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
+use throughline_engine::targets;
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store};
@@ -28,10 +29,10 @@ pub(super) struct Arguments {
     /// Why the session starts
     #[arg(long, value_enum)]
     source: Source,
-    /// The session; by default the last one of the project for compact, resume and fork, otherwise a new one
+    /// The session, or the beginning of its identifier; by default the last one of the project for compact, resume and fork, otherwise a new one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an object: source, project, `session_id`, text, `utf16_units`, budget, memories
@@ -81,9 +82,13 @@ pub(super) struct StartContext<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
-    let cwd = scope::folder(arguments.project.as_deref())?;
-    let project = Project::discover(&cwd);
+    let runtime = environment::runtime_for_reading()?;
+    let project = targets::find_project(&runtime, arguments.project.as_deref())?;
+    let cwd = match &arguments.project {
+        None => scope::folder(None)?,
+        Some(folder) if folder.is_dir() => scope::folder(Some(folder))?,
+        Some(_) => project.root.clone(),
+    };
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?);
     let id = session(arguments, &store, &project)?;
     let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
@@ -110,7 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 
 fn session(arguments: &Arguments, store: &Store, project: &Project) -> Result<String, CommandError> {
     if let Some(id) = &arguments.session {
-        return Ok(id.clone());
+        return scope::resolve_any_session(Some(store), id);
     }
     let last = match arguments.source {
         Source::Startup | Source::Clear => None,

@@ -12,6 +12,10 @@ use throughline_platform::namespace::InvalidNamespaceName;
 use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
 use throughline_store::{self as store, Access, Store, StoreError};
 
+/// What to do about a configuration that cannot be read.
+const CONFIG_HINT: &str = "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
+                           explains them";
+
 /// The namespace given with `--namespace`.
 static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
 
@@ -44,17 +48,34 @@ pub(super) fn paths() -> Result<Paths, CommandError> {
 
 /// Returns the paths, configuration and policies that commands work with.
 pub(super) fn runtime() -> Result<Runtime, CommandError> {
-    runtime_of(paths()?).map_err(|error| {
-        CommandError::new(error).hint(
-            "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
-             explains them",
-        )
-    })
+    runtime_of(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))
 }
 
-/// [`Runtime::new`] for a command: upgrades an old database with a message before it is opened.
+/// Like [`runtime`], for commands that only read: they go on with the defaults if the configuration is broken and no
+/// good one is known.
+pub(super) fn runtime_for_reading() -> Result<Runtime, CommandError> {
+    let runtime = Runtime::for_reading(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))?;
+    Ok(with_upgrade(runtime))
+}
+
+/// [`Runtime::new`] for a command.
 pub(super) fn runtime_of(paths: Paths) -> Result<Runtime, String> {
-    Ok(Runtime::new(paths)?.for_command(|runtime| upgrade_database(&runtime.paths.database())))
+    Runtime::new(paths).map(with_upgrade)
+}
+
+/// Upgrades an old database with a message before it is opened, and warns of a broken configuration.
+fn with_upgrade(runtime: Runtime) -> Runtime {
+    if let Some(fault) = &runtime.config_fault {
+        let which =
+            if runtime.paths.last_good_config().exists() { "the last good settings" } else { "the default settings" };
+        // Ignore the error of a closed stderr: nobody is reading.
+        let _ = writeln!(
+            anstream::stderr().lock(),
+            "warning: the configuration is broken; {which} are in force: {}",
+            output::clean_line(fault)
+        );
+    }
+    runtime.for_command(|runtime| upgrade_database(&runtime.paths.database()))
 }
 
 /// Upgrades a large database of an older version, or waits for the process that is upgrading it. A million memories

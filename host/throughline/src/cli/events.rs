@@ -24,7 +24,7 @@ const MAX_TOOL_COLUMNS: usize = 18;
 
 /// Opens the store after adding to it what hooks have recorded until now.
 pub(super) fn open() -> Result<(Runtime, Store), CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     // Until the first turn of the first session ends there are only journals and no database.
     let has_journals = runtime.journal().sessions().is_ok_and(|sessions| !sessions.is_empty());
     let access = if has_journals { Access::Write } else { Access::Existing };
@@ -229,15 +229,15 @@ fn plain_columns(text: &str) -> usize {
     output::columns(&anstream::adapter::strip_str(text).to_string())
 }
 
-/// Returns the first characters of a session's identifier, which are enough for people.
-pub(super) fn short(session: &str) -> String {
-    output::clean_line(session).chars().take(8).collect()
+/// Returns the beginning of a session's identifier by which people can name it.
+pub(super) fn short(store: &Store, session: &str) -> Result<String, CommandError> {
+    Ok(output::clean_line(&store.session_prefix(session)?))
 }
 
 /// Prints the heading above the events of a session.
 pub(super) fn write_head(
     out: &mut impl Write,
-    runtime: &Runtime,
+    (runtime, store): (&Runtime, &Store),
     session: &str,
     day: &str,
     root: Option<&str>,
@@ -245,7 +245,7 @@ pub(super) fn write_head(
     let root = root.map_or_else(String::new, |root| {
         format!("  {}", output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home)))
     });
-    writeln!(out, "{BOLD}{day}{BOLD:#}  {DIM}session {}{root}{DIM:#}", short(session))?;
+    writeln!(out, "{BOLD}{day}{BOLD:#}  {DIM}session {}{root}{DIM:#}", short(store, session)?)?;
     Ok(())
 }
 

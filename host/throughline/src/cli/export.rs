@@ -47,8 +47,8 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
-    let project = arguments.scope.project()?.map(|project| project.id);
+    let runtime = environment::runtime_for_reading()?;
+    let project = arguments.scope.project(&runtime)?.map(|project| project.id);
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     if let Format::Markdown = arguments.format {
         return markdown(&runtime, &store, project.as_deref(), arguments);

@@ -83,7 +83,7 @@ impl<'a> FailureEntry<'a> {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(&runtime)?;
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let id = project.as_ref().map(|project| project.id.as_str());
     let found = store.failures(id, session.as_deref(), arguments.open, arguments.limit)?;

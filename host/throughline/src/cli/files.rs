@@ -78,7 +78,7 @@ impl<'a> FileEntry<'a> {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(&runtime)?;
     let id = project.as_ref().map(|project| project.id.clone());
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     // The root of the project includes everything.
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
             let table = Table::new(&found, When::Ago, runtime.now);
             let mut out = output::stdout();
             for event in &found {
-                table.write(&mut out, event, "", &events::short(&event.session_id))?;
+                table.write(&mut out, event, "", &events::short(&store, &event.session_id)?)?;
             }
             out.flush()?;
         }

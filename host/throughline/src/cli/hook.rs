@@ -14,7 +14,7 @@ use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, duplicate_hooks};
 use throughline_agents::settings;
 use throughline_agents::settings::agents::{end_limit, project_variable};
-use throughline_engine::hooks;
+use throughline_engine::hooks::{self, last_runs};
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
 use throughline_platform::log::{self, Level};
@@ -57,6 +57,9 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
+    if let Some(fault) = &runtime.config_fault {
+        runtime.log.record(Level::Error, "the configuration is damaged; the last good one is in force", fault.clone());
+    }
     if plugin_event.is_some() {
         for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
             runtime.log.record(Level::Warn, "an option of the plugin is not valid and was ignored", wrong);
@@ -93,10 +96,13 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
     let runtime = hooks::prepare(runtime, &event.moment, deadline);
-    if let Some(output) = hooks::run(&runtime, &event, deadline) {
+    let answer = hooks::run(&runtime, &event, deadline);
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    if let Some(output) = &answer {
         let mut stdout = io::stdout().lock();
         let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
     }
+    last_runs::record(&runtime, &event, took, answer.as_deref());
     if runtime.missed_event()
         && let Err(error) = hooks::spawn::replay(&runtime.paths, arguments, &input)
     {

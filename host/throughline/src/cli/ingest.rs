@@ -104,11 +104,15 @@ fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(),
         }
     }
     let totals = &report.totals;
+    if totals.failed > 0 && totals.files == totals.failed {
+        // The warnings say why; there is nothing to report that was read.
+        return Ok(());
+    }
     let mut out = output::stdout();
     writeln!(
         out,
         "read {}: {} and {} are new, in {:.1} s",
-        output::counted(totals.files, "transcript", "transcripts"),
+        output::counted(totals.files - totals.failed, "transcript", "transcripts"),
         output::bytes(totals.bytes),
         output::counted(totals.lines, "line", "lines"),
         took.as_secs_f64()

@@ -154,6 +154,8 @@ pub(super) struct Uninstalled {
     dry_run: bool,
     /// The files that were changed; with `dry_run`, those that would be.
     files: Vec<ChangedFile>,
+    /// Settings of known projects that still register hooks.
+    left: Vec<PathBuf>,
 }
 
 /// A file from which hooks or the plugin were removed.
@@ -188,6 +190,9 @@ pub(super) fn install(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     }
     let runtime = environment::runtime()?;
     let program = program()?;
+    // A file that is committed must not contain the path that one person has.
+    let is_shared = arguments.settings.scope == Scope::Project && !arguments.plugin;
+    let program = if is_shared { PathBuf::from(settings::BY_NAME) } else { program };
     let folder = plugin::folder(&runtime.paths);
     let files = arguments.settings.files(agent, &runtime)?;
     let mut changes = Vec::new();
@@ -258,10 +263,14 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
     if report.plugin && !arguments.plugin {
         writeln!(err, "note: the plugin is enabled too; its own hooks do nothing while these are registered")?;
     }
-    if scope == Scope::Project {
-        let local = if arguments.agent == Agent::ClaudeCode { "; --scope local changes only your own settings" } else { "" };
-        let path = if arguments.plugin { folder.display() } else { report.program.display() };
-        writeln!(err, "note: the file contains the path {path}, which others may not have{local}")?;
+    let local = if arguments.agent == Agent::ClaudeCode { "; --scope local changes only your own settings" } else { "" };
+    if scope == Scope::Project && arguments.plugin {
+        writeln!(err, "note: the file contains the path {}, which others may not have{local}", folder.display())?;
+    } else if scope == Scope::Project {
+        writeln!(
+            err,
+            "note: the hooks call the throughline that each person has installed, and do nothing for those who have none{local}"
+        )?;
     }
     if report.transcripts > 0 {
         writeln!(
@@ -325,8 +334,10 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
     if is_claude && arguments.settings.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
         plugin::remove(&folder).map_err(|error| plugin_error(&folder, &error))?;
     }
+    let left = left(&runtime, arguments.agent, &program);
     if arguments.json {
-        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files })?;
+        let left = left.into_iter().map(|(_, file)| file).collect();
+        output::json(&Uninstalled { changed: !files.is_empty(), dry_run: arguments.dry_run, files, left })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();
@@ -339,11 +350,51 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
         let checked: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
         writeln!(out, "not installed in {}; nothing was changed", checked.join(", "))?;
     }
+    print_left(&mut out, &runtime, &left)?;
     if runtime.paths.database().exists() {
         writeln!(out, "  the memory stays in {}", paths::display(&runtime.paths.data, &runtime.paths.home))?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the settings of known projects, and of the current folder's, that still register hooks, each with its
+/// project. Other people may use such a file too, so it is only named.
+fn left(runtime: &Runtime, named: Option<Agent>, program: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT).ok();
+    let known = store.and_then(|store| store.all_projects().ok()).unwrap_or_default();
+    let mut roots: Vec<PathBuf> = known.into_iter().map(|project| project.root).filter(|root| root.is_absolute()).collect();
+    roots.extend(std::env::current_dir());
+    let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for root in roots {
+        for agent in Agent::ALL.into_iter().filter(|agent| named.is_none_or(|named| named == *agent)) {
+            for scope in [settings::Scope::Project, settings::Scope::Local] {
+                for file in agents::files(agent, scope, &runtime.paths, &root) {
+                    let text = settings::read(&file).ok().flatten().unwrap_or_default();
+                    let has_hooks = settings::registered(agent, &file, &text, program).is_ok_and(|it| !it.is_empty());
+                    let is_known = found.iter().any(|(_, known)| program::is_same_file(known, &file));
+                    if has_hooks && !is_known {
+                        found.push((root.clone(), file));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn print_left(out: &mut impl Write, runtime: &Runtime, left: &[(PathBuf, PathBuf)]) -> Result<(), CommandError> {
+    for (root, file) in left {
+        let is_local = file.file_name().is_some_and(|name| name.to_string_lossy().contains(".local."));
+        let scope = if is_local { "local" } else { "project" };
+        writeln!(
+            out,
+            "  still installed in {}: to remove it, run `throughline uninstall --scope {scope}` in {}",
+            paths::display(file, &runtime.paths.home),
+            paths::display(root, &runtime.paths.home),
+        )?;
+    }
+    Ok(())
 }
 
 /// Whether a file that cannot be parsed may contain our hooks.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use super::error::CommandError;
+pub(super) use crate::times::{ago, date, timestamp};
 
 /// Dim, for what matters less.
 pub(super) const DIM: Style = Style::new().dimmed();
@@ -123,30 +124,6 @@ pub(super) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Returns how long ago `then` was: `now`, `5 min`, `3 h`, `2 days`, `4 months`, `3 years`; for a time in the future,
-/// the date.
-pub(super) fn ago(then: u64, now: u64) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    let Some(millis) = now.checked_sub(then) else {
-        return date(then);
-    };
-    let seconds = millis / 1000;
-    let of = |unit: u64, one: &str, many: &str| {
-        let count = seconds / unit;
-        format!("{count} {}", if count == 1 { one } else { many })
-    };
-    match seconds {
-        0..MINUTE => "now".into(),
-        MINUTE..HOUR => of(MINUTE, "min", "min"),
-        HOUR..DAY => of(HOUR, "h", "h"),
-        DAY..5_184_000 => of(DAY, "day", "days"),                 // two months
-        5_184_000..63_072_000 => of(30 * DAY, "month", "months"), // two years
-        _ => of(365 * DAY, "year", "years"),
-    }
-}
-
 /// Formats a duration: `320 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
 pub(super) fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
@@ -164,20 +141,6 @@ pub(super) fn local(at: u64) -> (String, String) {
     let at = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     let zoned = at.unwrap_or(jiff::Timestamp::MAX).to_zoned(jiff::tz::TimeZone::system());
     (zoned.strftime("%Y-%m-%d").to_string(), zoned.strftime("%H:%M").to_string())
-}
-
-/// Formats a time as RFC 3339, UTC.
-pub(super) fn timestamp(at: u64) -> String {
-    i64::try_from(at)
-        .ok()
-        .and_then(|at| jiff::Timestamp::from_millisecond(at).ok())
-        .unwrap_or(jiff::Timestamp::MAX)
-        .to_string()
-}
-
-/// Returns the day, UTC.
-pub(super) fn date(at: u64) -> String {
-    timestamp(at).chars().take(10).collect()
 }
 
 /// Formats a number with a comma between groups of three digits.

@@ -10,9 +10,12 @@ use super::environment;
 use super::error::CommandError;
 use super::output;
 use super::scope;
+use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_model::project::Project;
-use throughline_platform::paths;
 use throughline_privacy::intervals::{self, Interval, Intervals};
+use throughline_store::Access;
 
 /// Stop remembering a project or session until `resume`
 ///
@@ -44,10 +47,10 @@ pub(super) struct ResumeArguments {
 /// What is paused.
 #[derive(clap::Args)]
 struct Scope {
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     project: Option<PathBuf>,
-    /// Only this session, by its full identifier
+    /// Only this session; the beginning of its identifier is enough once something of it is stored
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }
@@ -64,19 +67,22 @@ pub(super) struct Resumed {
 }
 
 impl Scope {
-    fn interval(&self, now: u64) -> Result<Interval, CommandError> {
+    fn interval(&self, runtime: &Runtime) -> Result<Interval, CommandError> {
+        let from = runtime.now;
         if let Some(session) = &self.session {
-            scope::check_session(session)?;
-            return Ok(Interval { session: Some(session.clone()), from: now, ..Interval::default() });
+            // A pause is also for a session of which nothing is stored, on a machine that has no database yet.
+            let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT).ok();
+            let session = scope::resolve_any_session(store.as_ref(), session)?;
+            return Ok(Interval { session: Some(session), from, ..Interval::default() });
         }
-        let project = Project::discover(&scope::folder(self.project.as_deref())?);
-        Ok(Interval { project: Some(project.id), root: Some(project.root), from: now, ..Interval::default() })
+        let project = targets::find_project(runtime, self.project.as_deref())?;
+        Ok(Interval { project: Some(project.id), root: Some(project.root), from, ..Interval::default() })
     }
 }
 
 pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
-    let interval = arguments.scope.interval(runtime.now)?;
+    let interval = arguments.scope.interval(&runtime)?;
     let name = name(&interval, &runtime.paths.home);
     let begun =
         Intervals::update(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(CommandError::new)?;
@@ -92,7 +98,7 @@ pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
-    let wanted = arguments.scope.interval(runtime.now)?;
+    let wanted = arguments.scope.interval(&runtime)?;
     let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
     let is_paused = runtime.intervals.paused().any(is_wanted);
     let ended = if is_paused {
@@ -131,7 +137,9 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
 fn name(interval: &Interval, home: &std::path::Path) -> String {
     match (&interval.session, &interval.root) {
         (Some(session), _) => format!("session {}", output::clean_line(session)),
-        (None, Some(root)) => output::clean_line(&paths::display(root, home)),
+        (None, Some(root)) => {
+            scope::describe(&Project { id: String::new(), identity: String::new(), root: root.clone() }, home)
+        }
         (None, None) => "everything".into(),
     }
 }

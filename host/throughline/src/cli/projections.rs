@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
             .hint("use --folder DIR, or set projections.folder or projections.session_context in the configuration"));
     }
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
-    let wanted = arguments.scope.project()?;
+    let wanted = arguments.scope.project(&runtime)?;
     let mut files: Vec<WrittenFile> = Vec::new();
     let mut err = anstream::stderr().lock();
     for project in store.all_projects()? {

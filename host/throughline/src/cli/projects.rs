@@ -58,7 +58,7 @@ impl ProjectEntry {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     let known = store.known_projects(arguments.limit)?;
     if arguments.json {

@@ -7,7 +7,10 @@ use clap::Args;
 
 use super::error::CommandError;
 use super::output;
+use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_model::project::Project;
+use throughline_platform::paths;
 use throughline_store::Store;
 
 /// The longest identifier of a session, bytes.
@@ -16,8 +19,7 @@ const MAX_SESSION_ID: usize = 128;
 /// The projects that a command is about.
 #[derive(Args)]
 pub(super) struct Scope {
-    /// Use the project of this folder instead of the current one; or, if there is no such folder, the project of this
-    /// name
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     project: Option<PathBuf>,
     /// Use all projects
@@ -27,17 +29,11 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Returns the project; none for all projects.
-    pub(super) fn project(&self) -> Result<Option<Project>, CommandError> {
+    pub(super) fn project(&self, runtime: &Runtime) -> Result<Option<Project>, CommandError> {
         if self.all_projects {
             return Ok(None);
         }
-        // Imported memories can belong to a project that is only a name.
-        if let Some(name) = self.project.as_deref().filter(|path| !path.exists()).and_then(Path::to_str)
-            && Project::is_name(name)
-        {
-            return Ok(Some(Project::named(name)));
-        }
-        Ok(Some(Project::discover(&folder(self.project.as_deref())?)))
+        Ok(Some(targets::find_project(runtime, self.project.as_deref())?))
     }
 }
 
@@ -49,17 +45,34 @@ pub(super) fn folder(folder: Option<&Path>) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// Returns the identifier of the session that begins with `beginning`. If there is none, `beginning` itself: lists are
-/// then empty.
+/// Returns the identifier of the session that begins with `beginning`. It is an error if there is none.
 pub(super) fn resolve_session(store: &Store, beginning: &str) -> Result<String, CommandError> {
-    let mut sessions = store.sessions_named(beginning)?;
-    if sessions.len() > 1 && sessions[0] != beginning {
-        let sessions: Vec<String> = sessions.iter().map(|id| output::clean_line(id)).collect();
-        return Err(CommandError::new(format!("more than one session begins with {beginning}: {}", sessions.join(", ")))
-            .hint("give more characters"));
+    Ok(targets::find_session(store, beginning)?
+        .ok_or_else(|| targets::unknown_session(beginning))
+        .map_err(anyhow::Error::from)?)
+}
+
+/// Like [`resolve_session`], but takes a whole identifier as it is: nothing may be stored of the session yet.
+pub(super) fn resolve_any_session(store: Option<&Store>, typed: &str) -> Result<String, CommandError> {
+    /// The length of a UUID, which is what agents use.
+    const WHOLE: usize = 36;
+    check_session(typed)?;
+    let found = store.map(|store| targets::find_session(store, typed)).transpose()?.flatten();
+    match found {
+        Some(session) => Ok(session),
+        None if typed.len() >= WHOLE => Ok(typed.to_owned()),
+        None => Err(CommandError::from(anyhow::Error::from(targets::unknown_session(typed)))
+            .hint("a session that nothing is stored of yet needs its whole identifier")),
     }
-    sessions.truncate(1);
-    Ok(sessions.pop().unwrap_or_else(|| beginning.to_owned()))
+}
+
+/// Names a project for people: its name and its folder.
+pub(super) fn describe(project: &Project, home: &Path) -> String {
+    let path = output::clean_line(&paths::display(&project.root, home));
+    match project.root.file_name() {
+        Some(name) if project.root.is_absolute() => format!("{} ({path})", output::clean_line(&name.to_string_lossy())),
+        _ => path,
+    }
 }
 
 /// Refuses what cannot be the identifier of a session.

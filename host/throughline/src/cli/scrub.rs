@@ -14,9 +14,9 @@ use super::error::CommandError;
 use super::output;
 use super::scope;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
-use throughline_engine::memory::deletion;
+use throughline_engine::memory::{deletion, kept};
 use throughline_engine::runtime::Runtime;
-use throughline_model::project::Project;
+use throughline_engine::targets;
 use throughline_model::redacted::TextRedactor;
 use throughline_store::{Access, ScrubError};
 
@@ -29,8 +29,9 @@ const CHUNK: usize = 4 << 20;
 /// Redact secrets again in everything that is stored
 ///
 /// Use this after adding redaction rules, updating Throughline, or when a secret came into the environment later.
-/// Removes what the redactors find now from memories, notes, summaries, states, events and the full-text index. You can
-/// stop the command at any time and repeat it.
+/// Removes what the redactors find now from memories, notes, summaries, states, events and the full-text index. What was
+/// forgotten within the last day is erased, because it may contain the same secrets. You can stop the command at any
+/// time and repeat it.
 #[derive(clap::Args)]
 pub(super) struct ScrubArguments {
     /// Count what would be redacted and change nothing
@@ -43,14 +44,14 @@ pub(super) struct ScrubArguments {
 
 /// Redact secrets in standard input and print the result
 ///
-/// Does what happens to everything before it is stored: removes the values of secret environment variables, then runs
-/// the default redactor with `redaction.rules` and the redactor policies of the current project.
+/// Does what happens to everything before it is stored: removes what `privacy.exclude_patterns` matches and the values of
+/// secret environment variables, then runs the default redactor with `redaction.rules` and the redactor policies of the current project.
 #[derive(clap::Args)]
 pub(super) struct RedactArguments {
     /// Print how often each rule matched instead of the text
     #[arg(long, value_name = "FORMAT", value_enum)]
     report: Option<Format>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 }
@@ -90,6 +91,9 @@ pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError
     }
     if !arguments.dry_run {
         copies::warn_of_copies(store.path())?;
+        if kept::delete_all(&runtime)? > 0 {
+            writeln!(anstream::stderr().lock(), "what was forgotten within the last day can no longer be brought back")?;
+        }
         hooks::synthesized_transcript::scrub(&runtime)?;
         deletion::clear_free_space(&store, "redacted")?;
         deletion::rewrite_projections(&runtime, &store, &store.all_projects()?)?;
@@ -112,8 +116,12 @@ pub(super) fn scrub(arguments: &ScrubArguments) -> Result<ExitCode, CommandError
 
 pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
-    let folder = scope::folder(arguments.project.as_deref())?;
-    let root = Project::discover(&folder).root;
+    let root = targets::find_project(&runtime, arguments.project.as_deref())?.root;
+    let folder = match &arguments.project {
+        Some(folder) if folder.is_dir() => scope::folder(Some(folder))?,
+        Some(_) => root.clone(),
+        None => scope::folder(None)?,
+    };
     runtime.secrets.add_env_files(&root, &folder);
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| CommandError::new(format!("standard input: {error}")))?;
@@ -121,7 +129,8 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
     let mut rules = BTreeMap::new();
     let mut cleaned = String::with_capacity(text.len());
     for chunk in chunks(&text) {
-        let mut texts = [chunk.to_owned()];
+        // What the user excludes by a pattern does not reach the redactors either.
+        let mut texts = [runtime.privacy.clean(chunk).unwrap_or_else(|| chunk.to_owned())];
         add(&mut rules, redacted(&runtime, &root, &mut texts)?);
         cleaned.push_str(&texts[0]);
     }

@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let (runtime, store) = events::open()?;
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(&runtime)?;
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
@@ -73,7 +73,7 @@ fn print(runtime: &Runtime, store: &Store, found: &[StoredEvent], projects: bool
             writeln!(out)?;
         }
         let root = if projects { store.roots_of_events(std::slice::from_ref(events[0]))?.pop() } else { None };
-        events::write_head(&mut out, runtime, session, day, root.as_deref())?;
+        events::write_head(&mut out, (runtime, store), session, day, root.as_deref())?;
         for event in events {
             table.write(&mut out, event, "  ", "")?;
         }

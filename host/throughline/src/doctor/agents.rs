@@ -72,9 +72,8 @@ impl AgentFindings {
         if findings.iter().all(|finding| finding.status == Status::Ok) {
             let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
             files.dedup();
-            let trust = if agent == Agent::Codex { "; they run once you trust them in `/hooks`" } else { "" };
-            let message = format!("{title}: {} registered in {}{trust}", found.len(), files.join(" and "));
-            findings.push(Finding::ok(CHECK, message));
+            let message = format!("{title}: {} registered in {}", found.len(), files.join(" and "));
+            findings.push(if agent == Agent::Codex { trust(paths, &found, &message) } else { Finding::ok(CHECK, message) });
         }
         if agents::scopes_with_claude_hooks(agent).any(|scope| has_claude_hooks(scope, paths, folder, program)) {
             let message = format!("{title} may run the hooks in Claude Code's settings too; each event is counted once");
@@ -82,6 +81,47 @@ impl AgentFindings {
         }
         self.findings.extend(findings);
     }
+}
+
+/// Returns the finding about hooks that are registered with Codex, which runs only those that its user trusts. Codex
+/// records that in its configuration, by the file, the event and the position of each hook.
+fn trust(paths: &Paths, found: &[(&SettingsFile, Registration)], registered: &str) -> Finding {
+    let text = settings::read(&paths.codex.join("config.toml")).ok().flatten().unwrap_or_default();
+    let config: toml::Table = text.parse().unwrap_or_default();
+    let states = config.get("hooks").and_then(|it| it.get("state")).and_then(toml::Value::as_table);
+    let is_trusted = |(source, hook): &&(&SettingsFile, Registration)| {
+        let place: Vec<String> = hook.position.iter().map(ToString::to_string).collect();
+        let end = format!(":{}:{}", snake_case(&hook.event), place.join(":"));
+        states.into_iter().flatten().any(|(key, state)| {
+            let is_ours = key
+                .strip_suffix(&end)
+                .is_some_and(|file| Path::new(file) == source.file || program::is_same_file(Path::new(file), &source.file));
+            is_ours
+                && state.get("trusted_hash").is_some()
+                && state.get("enabled").and_then(toml::Value::as_bool) != Some(false)
+        })
+    };
+    let trusted = found.iter().filter(is_trusted).count();
+    if trusted == found.len() {
+        Finding::ok(CHECK, format!("{registered}; Codex trusts them"))
+    } else if trusted == 0 {
+        Finding::ok(CHECK, format!("{registered}; they run once you trust them in `/hooks`"))
+    } else {
+        let message = format!("{registered}; Codex trusts only {trusted} of them and does not run the others");
+        Finding::warn(CHECK, message, "open `/hooks` in Codex and trust them")
+    }
+}
+
+/// `SessionStart` as `session_start`.
+fn snake_case(event: &str) -> String {
+    let mut name = String::new();
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }
 
 /// Returns the hook files that the agent reads in `folder`.

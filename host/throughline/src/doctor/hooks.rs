@@ -140,8 +140,24 @@ pub(super) fn programs(
         }
         seen.push((&source.file, called));
         let shown = paths::display(&source.file, &paths.home);
+        let by_name = called == Path::new(settings::BY_NAME);
         // A bare name is resolved with the agent's PATH, which this program does not know.
-        if called.is_absolute() && !is_executable(called) {
+        if by_name {
+            let on_path = on_path(called);
+            if on_path.is_none() {
+                findings.push(Finding::warn(
+                    whose.check,
+                    format!("{shown} looks for throughline on the PATH, where it is not: its hooks do nothing"),
+                    format!("add the folder of {} to the PATH", program.display()),
+                ));
+            } else if let Some(other) = on_path.filter(|found| !program::is_same_file(found, program)) {
+                findings.push(Finding::warn(
+                    whose.check,
+                    format!("two installations: {shown} calls {}, and this is {}", other.display(), program.display()),
+                    "remove one of them",
+                ));
+            }
+        } else if called.is_absolute() && !is_executable(called) {
             findings.push(Finding::fail(
                 whose.check,
                 format!("{shown} calls {}, which does not exist or cannot be run", called.display()),
@@ -156,6 +172,17 @@ pub(super) fn programs(
         }
     }
     findings
+}
+
+/// Returns the program that a project's hooks find by its name.
+fn on_path(name: &Path) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = variable("HOME");
+    let cargo = variable("CARGO_HOME").or_else(|| Some(home.as_ref()?.join(".cargo")));
+    let usual = [cargo.map(|cargo| cargo.join("bin")), home.map(|home| home.join(".local/bin"))];
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect();
+    folders.into_iter().chain(usual.into_iter().flatten()).map(|folder| folder.join(name)).find(|file| is_executable(file))
 }
 
 fn is_executable(file: &Path) -> bool {

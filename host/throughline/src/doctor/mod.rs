@@ -5,6 +5,7 @@ mod agents;
 mod embedding;
 mod finding;
 mod hooks;
+mod last_runs;
 mod machine;
 mod other_systems;
 mod plugin;
@@ -28,17 +29,19 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let mut findings = vec![machine::program()];
     let (managed, finding) = policies::managed(paths, folder);
     findings.extend(finding);
-    let config = match Config::load(&paths.config_file()) {
-        Ok(config) => {
+    let config = match Config::load_or_last_good(&paths.config_file(), &paths.last_good_config()) {
+        Ok((config, None)) => {
             findings.push(machine::configuration(paths, &config));
             config
         }
+        Ok((last, Some(error))) => {
+            let hint = "fix the file or move it away; until then the last good configuration is in force";
+            findings.push(Finding::fail("configuration", error, hint));
+            last
+        }
         Err(error) => {
-            findings.push(Finding::fail(
-                "configuration",
-                error,
-                "fix the file or move it away; until then nothing is remembered",
-            ));
+            let hint = "fix the file or move it away; until then nothing is remembered";
+            findings.push(Finding::fail("configuration", error, hint));
             Config::default()
         }
     };
@@ -56,6 +59,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let agents = agents::agents(paths, folder);
     findings.extend(hooks::registrations(paths, folder, agents.any));
     findings.extend(agents.findings);
+    findings.extend(last_runs::last_runs(paths, now));
     findings.extend(other_systems::other_systems(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));

@@ -202,9 +202,18 @@ pub(super) fn failed(error: &anyhow::Error) -> ErrorData {
     ErrorData::internal_error(tools::error_text(error), None)
 }
 
+/// Whether the plugin started the server. The plugin has commands of its own for what the prompts do, and each should
+/// stand in the agent's menu once.
+fn is_of_plugin() -> bool {
+    std::env::var_os("THROUGHLINE_PLUGIN_MCP").is_some_and(|value| !value.is_empty())
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        if is_of_plugin() {
+            capabilities.prompts = None;
+        }
         let us = Implementation::new("throughline", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities).with_server_info(us).with_instructions(INSTRUCTIONS)
     }
@@ -279,7 +288,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: Context,
     ) -> std::result::Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::all()))
+        Ok(ListPromptsResult::with_all_items(if is_of_plugin() { Vec::new() } else { prompts::all() }))
     }
 
     async fn get_prompt(

@@ -57,7 +57,7 @@ pub(super) struct Decompressed {
 }
 
 pub(super) fn compress(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
     let report = compression::compress(runtime, &mut store, project.as_ref(), arguments.older_than, !arguments.dry_run)?;
     if !arguments.dry_run {
         store.checkpoint()?;

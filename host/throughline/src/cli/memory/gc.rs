@@ -57,7 +57,7 @@ pub(super) struct Collected {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
     let days = arguments.max_age_days.unwrap_or(runtime.config.gc.max_age_days);
     let keep = runtime.config.gc.keep;
     if arguments.purge {

@@ -38,7 +38,7 @@ enum Order {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
-    let project = restriction.scope.project()?;
+    let project = restriction.scope.project(runtime)?;
     let session = match &restriction.session {
         Some(beginning) => Some(scope::resolve_session(store, beginning)?),
         None => None,

@@ -13,6 +13,7 @@ mod selection;
 mod share;
 mod show;
 mod stats;
+mod unforget;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ enum Command {
     Save(save::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
+    Unforget(unforget::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Compress(compress::Arguments),
@@ -54,7 +56,12 @@ enum Command {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = match arguments.command {
+        Command::Search(_) | Command::List(_) | Command::Show(_) | Command::Stats(_) | Command::SuggestShared(_) => {
+            environment::runtime_for_reading()?
+        }
+        _ => environment::runtime()?,
+    };
     // Saving is the only command here that creates the database if there is none.
     let access = if matches!(arguments.command, Command::Save(_)) { Access::Write } else { Access::Existing };
     let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
@@ -65,6 +72,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
+        Command::Unforget(arguments) => unforget::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Compress(arguments) => compress::compress(&runtime, store, &arguments),
@@ -79,7 +87,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 
 /// `throughline search`, which is `throughline memory search`.
 pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandError> {
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     search::run(&runtime, &store, arguments)?;
     Ok(ExitCode::SUCCESS)
@@ -100,6 +108,7 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory save", of::<save::SavedMemory<'_>>()),
         ("memory search", of::<Vec<search::SearchResult<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
+        ("memory unforget", of::<unforget::Output>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
         ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
         ("memory show", of::<show::MemoryDetails<'_>>()),

@@ -11,6 +11,7 @@ use crate::cli::scope;
 use throughline_engine::config::Mode;
 use throughline_engine::memory::saving::{self, Author, MAX_TEXT_BYTES, SUMMARY_TYPE, SaveRequest, SaveResult};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_store::Store;
 
@@ -27,7 +28,7 @@ pub(super) struct Arguments {
     /// What to remember; `-` or no TEXT reads standard input
     #[arg(value_name = "TEXT")]
     text: Option<String>,
-    /// The session that the memory is about
+    /// The session that the memory is about; the beginning of its identifier is enough once something of it is stored
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The type, such as decision, learning or preference; by default `session_summary` with --session, otherwise
@@ -37,7 +38,8 @@ pub(super) struct Arguments {
     /// The title; by default the first line
     #[arg(long)]
     title: Option<String>,
-    /// Use the project of this folder instead of the session's or the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the session's or the
+    /// current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an object: id, type, title, new
@@ -57,15 +59,16 @@ pub(super) struct SavedMemory<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let session = arguments.session.as_deref().map(|typed| scope::resolve_any_session(Some(&store), typed)).transpose()?;
+    let project = project(runtime, &store, arguments, session.as_deref())?;
     let request = SaveRequest {
         author: Author::Person,
         text: text(arguments)?,
         title: arguments.title.clone(),
         kind: arguments.kind.clone(),
         tags: Vec::new(),
-        session: arguments.session.clone(),
+        session,
     };
-    let project = project(&store, arguments)?;
     let SaveResult { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &request)?;
     runtime.finish();
     let checkpoint = &runtime.config.checkpoint;
@@ -100,10 +103,9 @@ fn text(arguments: &Arguments) -> Result<String, CommandError> {
 }
 
 /// Returns the project of the session; if the session is unknown, that of the folder.
-fn project(store: &Store, arguments: &Arguments) -> Result<Project, CommandError> {
-    let named = Project::discover(&scope::folder(arguments.project.as_deref())?);
-    let Some(session) = &arguments.session else { return Ok(named) };
-    scope::check_session(session)?;
+fn project(runtime: &Runtime, store: &Store, arguments: &Arguments, session: Option<&str>) -> Result<Project, CommandError> {
+    let named = targets::find_project(runtime, arguments.project.as_deref())?;
+    let Some(session) = session else { return Ok(named) };
     match store.project_of_session(session)? {
         Some(own) if arguments.project.is_some() && own.id != named.id => {
             Err(CommandError::new(format!("session {session} belongs to {}", own.root.display()))

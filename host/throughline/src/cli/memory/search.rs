@@ -65,10 +65,11 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let restriction = &arguments.restriction;
-    let project = restriction.scope.project()?;
+    let project = restriction.scope.project(runtime)?;
+    let session = restriction.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose()?;
     let options = SearchOptions {
         types: &restriction.types,
-        session: restriction.session.as_deref(),
+        session: session.as_deref(),
         limit: arguments.limit,
         profile: arguments.profile.as_deref(),
     };

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
     let stats = store.stats(project.as_ref().map(|project| project.id.as_str()))?;
     if arguments.json {
         return output::json(&stats);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -66,7 +66,7 @@ pub(super) struct Arguments {
     /// The session in which this was learned
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     session: String,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Sync with this folder afterwards, so that the note becomes a file too
@@ -79,6 +79,9 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
 }
+
+/// How many similar notes are named for people.
+const MAX_SIMILAR: usize = 3;
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -96,7 +99,7 @@ pub(super) struct AddedNote<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), arguments.into.as_deref())?;
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), arguments.into.as_deref())?;
     context.require_enabled(runtime, &arguments.session)?;
     let note = note(runtime, &context, arguments)?;
     let note = Redacted::new(note, &mut ProjectRedactor::new(runtime, Some(&context.project.root)))?;
@@ -131,8 +134,11 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         });
     }
     let mut err = anstream::stderr().lock();
-    for it in &similar {
+    for it in similar.iter().take(MAX_SIMILAR) {
         writeln!(err, "[WARN:SIMILAR] {} {}", it.note.uid, output::clean_line(&context.path_of(it)))?;
+    }
+    if similar.len() > MAX_SIMILAR {
+        writeln!(err, "[WARN:SIMILAR] and {} more", similar.len() - MAX_SIMILAR)?;
     }
     drop(err);
     let mut out = output::stdout();
@@ -140,8 +146,11 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let path = output::clean_line(&path);
     if arguments.paths {
         writeln!(out, "{mark}{path}")?;
-    } else {
+    } else if Path::new(&path).exists() {
         writeln!(out, "{mark}{uid} {path}")?;
+    } else {
+        // Only a sync writes the file; this is its name without folder and extension.
+        writeln!(out, "{mark}{uid} {}", output::clean_line(&stem))?;
     }
     Ok(out.flush()?)
 }

@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     /// Files or folders; by default .gsd/memories of the project and all stored notes
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an array of objects: place, line, field, why, `is_warning`
@@ -43,7 +43,7 @@ pub(super) struct CheckedFault {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let schemas = Schemas::load(Some(&context.folder)).map_err(|why| {
         CommandError::new(why).hint("correct the schema or remove it: the built-in schemas work without it")
     })?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CommandError, Runtime};
 use crate::cli::scope::folder as absolute;
+use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_notes::NOTES_FOLDER;
 use throughline_notes::registry::Registry;
@@ -19,8 +20,8 @@ pub(super) struct NoteContext {
 impl NoteContext {
     /// Loads the registry of the project that `project` belongs to; by default the current folder's. `folder` is where
     /// the notes are, instead of the usual place.
-    pub(super) fn of(project: Option<&Path>, folder: Option<&Path>) -> Result<Self, CommandError> {
-        let project = Project::discover(&absolute(project)?);
+    pub(super) fn of(runtime: &Runtime, project: Option<&Path>, folder: Option<&Path>) -> Result<Self, CommandError> {
+        let project = targets::find_project(runtime, project)?;
         let folder = match folder {
             Some(folder) => absolute(Some(folder))?,
             None => project.root.join(NOTES_FOLDER),

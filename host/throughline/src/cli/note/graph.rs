@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::context::NoteContext;
 use super::{CommandError, Store, output};
+use throughline_engine::runtime::Runtime;
 use throughline_notes::links::{Link, NameIndex};
 use throughline_store::StoredNote;
 
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
 }
@@ -108,8 +109,8 @@ impl Graph {
     }
 }
 
-pub(super) fn run(store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let graph = Graph::of(store, &context)?;
     let away = match &arguments.note {
         Some(name) => {

@@ -48,12 +48,14 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         _ => Access::Write,
     };
     let open = || {
-        let runtime = environment::runtime()?;
+        let runtime = if access == Access::Existing { environment::runtime_for_reading()? } else { environment::runtime()? };
         let store = runtime.store(access, STORE_BUSY_TIMEOUT * 4)?;
         Ok::<_, CommandError>((runtime, store))
     };
     match arguments.command {
-        Command::Protocol(arguments) => protocol::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Protocol(arguments) => {
+            protocol::run(&environment::runtime_for_reading()?, &arguments).map(|()| ExitCode::SUCCESS)
+        }
         Command::Add(arguments) => {
             let (runtime, store) = open()?;
             add::run(&runtime, store, &arguments).map(|()| ExitCode::SUCCESS)
@@ -62,7 +64,10 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
             let (runtime, store) = open()?;
             recall::run(&runtime, &store, &arguments).map(|()| ExitCode::SUCCESS)
         }
-        Command::Graph(arguments) => graph::run(&open()?.1, &arguments).map(|()| ExitCode::SUCCESS),
+        Command::Graph(arguments) => {
+            let (runtime, store) = open()?;
+            graph::run(&runtime, &store, &arguments).map(|()| ExitCode::SUCCESS)
+        }
         Command::Check(arguments) => {
             let (runtime, store) = open()?;
             check::run(&runtime, &store, &arguments)

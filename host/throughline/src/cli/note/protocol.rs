@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::NoteContext;
 use super::{CommandError, output};
+use throughline_engine::runtime::Runtime;
 use throughline_notes::registry::{BUILT_IN_RELATIONS, BUILT_IN_TYPES, SCHEMA_FOLDER};
 use throughline_notes::schema::SCHEMAS;
 use throughline_platform::permissions;
@@ -25,7 +26,7 @@ pub(super) struct Arguments {
     /// Also write the two shell scripts to this folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".claude/hooks")]
     scripts: Option<PathBuf>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Replace existing files
@@ -33,8 +34,8 @@ pub(super) struct Arguments {
     force: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<(), CommandError> {
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let schema = context.folder.join(SCHEMA_FOLDER);
     write(&schema.join("types.yaml"), BUILT_IN_TYPES, 0o644, arguments.force)?;
     write(&schema.join("type-relations.yaml"), BUILT_IN_RELATIONS, 0o644, arguments.force)?;

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// Only these types; can be repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print an array of objects: id, type, title, description, content, path, `created_at`, related, hop
@@ -75,7 +75,7 @@ pub(super) struct RecalledNote<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), None)?;
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let found = find(runtime, store, &context, arguments)?;
     let related = if arguments.hop == 2 { related(store, &context, &found, arguments.limit as usize)? } else { Vec::new() };
     let ids: Vec<String> = found.iter().chain(&related).map(|it| it.memory.clone()).collect();

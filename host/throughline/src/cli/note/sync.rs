@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// The folder; by default .gsd/memories of the project
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Show what would be done and change nothing
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let context = NoteContext::of(arguments.project.as_deref(), arguments.folder.as_deref())?;
+    let context = NoteContext::of(runtime, arguments.project.as_deref(), arguments.folder.as_deref())?;
     context.require_enabled(runtime, "")?;
     let settings = SyncOptions { is_dry: arguments.dry_run, may_delete: arguments.delete };
     let report = sync::run(runtime, &mut store, &context.project, &context.folder, settings)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::events::{self, EventLine, Table, When};
 use crate::cli::error::CommandError;
 use crate::cli::output;
-use crate::cli::scope::Scope;
+use crate::cli::scope::{self, Scope};
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
@@ -58,10 +58,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     types::check_dates(&arguments.words.join(" "))?;
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
+    let session = arguments.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose()?;
     let wanted = EventFilter {
         project: project.as_ref().map(|project| project.id.clone()),
-        session: arguments.session.clone(),
+        session,
         tools: arguments.tools.clone(),
         kinds: vec![OBSERVATION.into()],
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),

@@ -43,7 +43,7 @@ pub(super) struct EventDetails<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let found = find(store, &arguments.scope, &arguments.ids)?;
+    let found = find(runtime, store, &arguments.scope, &arguments.ids)?;
     let roots = store.roots_of_events(&found)?;
     if arguments.json {
         let details = found.iter().zip(&roots).map(|(event, root)| EventDetails {

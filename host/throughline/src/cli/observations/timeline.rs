@@ -55,7 +55,7 @@ pub(super) struct TimelineEntry<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let asked = find(store, &arguments.scope, &arguments.ids)?;
+    let asked = find(runtime, store, &arguments.scope, &arguments.ids)?;
     let stretches = stretches(store, &asked, arguments.reach)?;
     let is_asked = |event: &StoredEvent| asked.iter().any(|it| it.id == event.id);
     if arguments.json {
@@ -70,7 +70,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         });
         output::json(&written.collect::<Vec<_>>())?;
     } else {
-        print(runtime, &stretches, is_asked)?;
+        print(runtime, store, &stretches, is_asked)?;
     }
     // The events around them do not count as used.
     let ids: Vec<i64> = asked.iter().map(|event| event.id).collect();
@@ -119,7 +119,12 @@ fn touches(
     Ok(begin <= end.id || store.around(end, 1)?.last().is_some_and(|next| next.id >= begin))
 }
 
-fn print(runtime: &Runtime, stretches: &[EventRange], is_asked: impl Fn(&StoredEvent) -> bool) -> Result<(), CommandError> {
+fn print(
+    runtime: &Runtime,
+    store: &Store,
+    stretches: &[EventRange],
+    is_asked: impl Fn(&StoredEvent) -> bool,
+) -> Result<(), CommandError> {
     let all: Vec<StoredEvent> = stretches.iter().flat_map(|stretch| stretch.events.iter().cloned()).collect();
     let table = Table::new(&all, When::Clock, runtime.now);
     let mut out = Vec::new();
@@ -131,7 +136,7 @@ fn print(runtime: &Runtime, stretches: &[EventRange], is_asked: impl Fn(&StoredE
                 if before.is_some() {
                     writeln!(out)?;
                 }
-                events::write_head(&mut out, runtime, head.0, &head.1, Some(&stretch.root))?;
+                events::write_head(&mut out, (runtime, store), head.0, &head.1, Some(&stretch.root))?;
                 before = Some(head);
             } else if index == 0 {
                 writeln!(out, "  {DIM}…{DIM:#}")?;

@@ -15,6 +15,7 @@ use throughline_agents::protocol::name::Agent;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::projection::{self, SessionContext};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
 use throughline_store::{Access, Store, StoreError};
@@ -27,10 +28,10 @@ const POLICY_TIMEOUT: Duration = Duration::from_mins(1);
 /// By default this is the last session of the project. To see what a new session would get, use `throughline context`.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The session, by its full identifier
+    /// The session; the beginning of its identifier is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Use the project of this folder instead of the current one
+    /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     project: Option<PathBuf>,
     /// Print an object: project, `session_id`, text, context
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), CommandError> {
     if let Some(session) = &arguments.session {
         scope::check_session(session)?;
     }
-    let runtime = environment::runtime()?;
+    let runtime = environment::runtime_for_reading()?;
     let saved = load(&runtime, arguments)?;
     runtime.finish();
     if arguments.json {
@@ -86,13 +87,21 @@ fn why_empty(runtime: &Runtime, saved: &SavedContext, arguments: &Arguments) -> 
 
 /// Loads what is stored of the session.
 fn load(runtime: &Runtime, arguments: &Arguments) -> Result<SavedContext, CommandError> {
-    let mut cwd = scope::folder(arguments.project.as_deref())?;
-    let mut project = Project::discover(&cwd);
+    let mut project = targets::find_project(runtime, arguments.project.as_deref())?;
+    let mut cwd = match &arguments.project {
+        None => scope::folder(None)?,
+        Some(folder) if folder.is_dir() => scope::folder(Some(folder))?,
+        Some(_) => project.root.clone(),
+    };
     let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
         Err(StoreError::Missing(_)) => None,
         other => Some(Rc::new(other?)),
     };
-    if let (Some(store), Some(id)) = (&store, &arguments.session)
+    let session = match (&store, &arguments.session) {
+        (Some(store), Some(typed)) => Some(scope::resolve_any_session(Some(store), typed)?),
+        _ => None,
+    };
+    if let (Some(store), Some(id)) = (&store, &session)
         && let Some(own) = store.project_of_session(id)?
     {
         cwd.clone_from(&own.root);
@@ -101,7 +110,7 @@ fn load(runtime: &Runtime, arguments: &Arguments) -> Result<SavedContext, Comman
     let mut saved =
         SavedContext { project: project.root.to_string_lossy().into_owned(), session_id: None, text: None, context: None };
     let Some(store) = store else { return Ok(saved) };
-    let Some(id) = find(&store, &project, arguments.session.as_deref())? else { return Ok(saved) };
+    let Some(id) = find(&store, &project, session.as_deref())? else { return Ok(saved) };
     let session = Session::new(&id, &project, &cwd, Agent::ClaudeCode.name(), None, runtime.now);
     let deadline = Instant::now() + POLICY_TIMEOUT;
     let budget = runtime.config.context.budget;

@@ -45,7 +45,7 @@ pub(super) struct Entry<'a> {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let project = arguments.scope.project()?;
+    let project = arguments.scope.project(runtime)?;
     let sessions = store.known_sessions(project.as_ref().map(|project| project.id.as_str()), arguments.limit)?;
     if arguments.json {
         let entries = sessions.iter().map(|session| Entry {
@@ -64,16 +64,19 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if sessions.is_empty() {
         return events::print_nothing_found(&arguments.scope);
     }
-    print(runtime, &sessions, project.is_none())
+    print(runtime, store, &sessions, project.is_none())
 }
 
-/// The columns before the title, with the gaps between them.
-const BEFORE_TITLE: usize = 8 + 2 + 9 + 2 + 9 + 2 + 9 + 2;
+/// The columns between the identifier and the title, with the gaps between them.
+const BETWEEN: usize = 2 + 9 + 2 + 9 + 2 + 9 + 2;
 
-fn print(runtime: &Runtime, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
     let width = output::width();
+    let ids = sessions.iter().map(|session| events::short(store, &session.record.id)).collect::<Result<Vec<_>, _>>()?;
+    let columns = ids.iter().map(|id| output::columns(id)).max().unwrap_or(0);
+    let before_title = columns + BETWEEN;
     let mut out = output::stdout();
-    for session in sessions {
+    for (session, id) in sessions.iter().zip(&ids) {
         let root = if projects {
             format!("  {}", output::clean_line(&paths::display(session.root.as_ref(), &runtime.paths.home)))
         } else {
@@ -86,15 +89,15 @@ fn print(runtime: &Runtime, sessions: &[KnownSession], projects: bool) -> Result
         writeln!(
             out,
             "{}  {DIM}{}  {}  {}{DIM:#}  {BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
-            output::pad(&events::short(&session.record.id), 8),
+            output::pad(id, columns),
             output::pad(&output::ago(session.last_at, runtime.now), 9),
             output::pad(&output::counted(session.turns.into(), "turn", "turns"), 9),
             output::pad(&output::counted(session.record.files.len() as u64, "file", "files"), 9),
-            fit(title(session), BEFORE_TITLE + output::columns(&root)),
+            fit(title(session), before_title + output::columns(&root)),
         )?;
         let outcome = outcome(session);
         if !outcome.is_empty() {
-            writeln!(out, "{}{DIM}{}{DIM:#}", " ".repeat(BEFORE_TITLE), fit(outcome, BEFORE_TITLE))?;
+            writeln!(out, "{}{DIM}{}{DIM:#}", " ".repeat(before_title), fit(outcome, before_title))?;
         }
     }
     Ok(out.flush()?)

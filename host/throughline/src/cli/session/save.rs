@@ -26,7 +26,7 @@ const READ_TIMEOUT: Duration = Duration::from_mins(5);
 /// before each compaction.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The session; by default the one in which the command runs (`CLAUDE_CODE_SESSION_ID`), or the last one of this
+    /// The session, or the beginning of its identifier; by default the one in which the command runs (`CLAUDE_CODE_SESSION_ID`), or the last one of this
     /// folder
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -91,7 +91,7 @@ fn find(
     let projects = runtime.paths.claude_projects();
     let current = std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty());
     if let Some(session) = named.map(str::to_owned).or(current) {
-        scope::check_session(&session)?;
+        let session = scope::resolve_any_session(Some(store), &session)?;
         let transcript = transcript_lookup::find_transcript(store, &projects, &session)?;
         return Ok((session, transcript));
     }

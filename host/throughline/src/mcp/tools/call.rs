@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::mcp::quote;
@@ -35,4 +35,18 @@ pub(super) fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Res
         let what = quote::line(&format!("invalid arguments: {error}"), 300);
         RequestError::new(what, "see the tool's input schema").into()
     })
+}
+
+/// Reads an integer, also from a string: some models quote numbers.
+pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u32, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Plain(u32),
+        Quoted(String),
+    }
+    match Number::deserialize(deserializer)? {
+        Number::Plain(number) => Ok(number),
+        Number::Quoted(text) => text.trim().parse().map_err(|_| D::Error::custom(format!("{text:?} is not a whole number"))),
+    }
 }

@@ -1,5 +1,6 @@
 //! The `failures_for` tool.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Result;
@@ -21,6 +22,9 @@ const MAX_EXAMINED: u32 = 2_000;
 /// The longest line of an error and of a fix, in characters.
 const LINE: usize = 300;
 
+/// How much of a known error must stand in an error's text, or the other way round, by words.
+const MIN_LIKENESS: f32 = 0.6;
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
@@ -28,10 +32,12 @@ pub(super) struct Arguments {
     file: Option<String>,
     /// The whole command, or its beginning
     command: Option<String>,
+    /// The text of an error, as it was printed
+    error: Option<String>,
     /// Only failures without a known fix
     #[serde(default)]
     open: bool,
-    #[serde(default = "ten")]
+    #[serde(default = "ten", deserialize_with = "super::call::number")]
     #[schemars(range(min = 1, max = 50))]
     limit: u32,
     cursor: Option<String>,
@@ -93,8 +99,8 @@ impl Failure {
 }
 
 pub(super) fn failures(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOutput> {
-    let Arguments { file, command, open, limit, cursor } = arguments;
-    let of = (&ctx.project.id, file, command, open);
+    let Arguments { file, command, error, open, limit, cursor } = arguments;
+    let of = (&ctx.project.id, file, command, error, open);
     let begin: usize = cursor::decode("failures", &of, cursor.as_deref())?.unwrap_or(0);
     let limit = limit.clamp(&1, &50);
     let mut found = Vec::new();
@@ -107,7 +113,11 @@ pub(super) fn failures(ctx: &mut ToolContext, arguments: &Arguments) -> Result<T
     found.retain(|failure| {
         path.as_deref().is_none_or(|path| is_about(failure, path))
             && command.as_deref().is_none_or(|command| is_of(failure, command))
+            && error.as_deref().is_none_or(|error| likeness(failure, error) >= MIN_LIKENESS)
     });
+    if let Some(error) = error {
+        found.sort_by(|a, b| likeness(b, error).total_cmp(&likeness(a, error)));
+    }
     let all = found.len();
     let shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
     let end = begin.saturating_add(shown.len());
@@ -152,6 +162,24 @@ fn is_of(failure: &store::Failure, command: &str) -> bool {
     all(&subject, &command) || all(&command, &subject)
 }
 
+/// Returns which share of the words of a failure's error stands in a text, or of the text's words in the error if that is
+/// more. Numbers do not count: line numbers and times differ from one time to the next.
+fn likeness(failure: &store::Failure, text: &str) -> f32 {
+    let words = |text: &str| -> BTreeSet<String> {
+        folded(text)
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| word.chars().count() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(str::to_owned)
+            .collect()
+    };
+    let (own, theirs) = (words(&failure.error), words(text));
+    #[expect(clippy::cast_precision_loss, reason = "a number of words")]
+    let share = |of: &BTreeSet<String>, within: &BTreeSet<String>| {
+        if of.is_empty() { 0.0 } else { of.intersection(within).count() as f32 / of.len() as f32 }
+    };
+    share(&own, &theirs).max(share(&theirs, &own))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +211,14 @@ mod tests {
         }
         for file in ["ain.rs", "ap", "", "/"] {
             assert!(!is_about(&failure, file), "{file}");
+        }
+        for error in
+            ["error[E0425]: cannot find `y` in src/lib.rs", "thread 7: error[E0425]: cannot find `z` in src/lib.rs:17"]
+        {
+            assert!(likeness(&failure, error) >= MIN_LIKENESS, "{error}");
+        }
+        for error in ["connection refused", "", "17", "error: disk full while writing the log of the server"] {
+            assert!(likeness(&failure, error) < MIN_LIKENESS, "{error}");
         }
     }
 }

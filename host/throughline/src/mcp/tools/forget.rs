@@ -12,16 +12,16 @@ use super::entry::Entry;
 use super::get;
 use crate::mcp::quote;
 use crate::mcp::worker::ToolContext;
+use throughline_engine::hooks;
 use throughline_engine::memory::RequestError;
-use throughline_engine::memory::deletion::{self, parse_time, parse_words};
-use throughline_model::contract::Memory;
+use throughline_engine::memory::deletion::{self, DeleteReport, Deletion, parse_time, parse_words};
 use throughline_store::{ForgetCounts, Selection, Store};
 
 /// The tool's name. The server treats the tool specially, because the user is asked first.
 pub(in crate::mcp) const NAME: &str = "memory_forget";
 
 /// How many memories are listed. All are counted.
-const MAX_LISTED: u32 = 20;
+const MAX_LISTED: usize = 20;
 
 /// How many identifiers a call may have.
 const MAX_IDS: usize = 50;
@@ -35,10 +35,13 @@ pub(super) struct Arguments {
     /// Memories with all these words; "quotes" make a phrase
     #[serde(rename = "match")]
     words: Option<String>,
-    /// Memories of this session; its full id
+    /// Memories of this session; the beginning of its id is enough
     session: Option<String>,
     /// Memories from before this day or time
     before: Option<String>,
+    /// Erase at once; otherwise the user can bring it back for a day
+    #[serde(default)]
+    now: bool,
     /// True only after the user agreed to the list
     #[serde(default)]
     confirm: bool,
@@ -57,6 +60,8 @@ pub(super) struct ForgetResult {
     /// The first memories
     listed: Vec<Entry>,
     not_found: Vec<String>,
+    /// For `throughline memory unforget`; null if it cannot be brought back
+    undo: Option<String>,
 }
 
 /// A preview of the deletion.
@@ -108,7 +113,7 @@ impl ForgetRequest {
     pub(in crate::mcp) fn preview(&self, ctx: &mut ToolContext) -> Result<DeletionPreview> {
         let outcome = self.run(ctx, false)?;
         let is_something = outcome.all() > 0;
-        let question = is_something.then(|| format!("Forget this for good? {}\n{}", outcome.counts(), outcome.lines()));
+        let question = is_something.then(|| format!("{} {}\n{}", self.question(), outcome.counts(), outcome.lines()));
         let advice = if is_something { "\nAsk the user; if they agree, call again with confirm: true." } else { "" };
         let text = format!("Nothing was deleted. This would be forgotten: {}{}{advice}", outcome.counts(), outcome.rest());
         let declined = ToolOutput::new("The user did not agree. Nothing was deleted.".into(), &outcome)?;
@@ -118,7 +123,22 @@ impl ForgetRequest {
     /// Deletes the selected memories.
     pub(in crate::mcp) fn carry_out(&self, ctx: &mut ToolContext) -> Result<ToolOutput> {
         let outcome = self.run(ctx, true)?;
-        ToolOutput::new(format!("Forgotten: {}{}", outcome.counts(), outcome.rest()), &outcome)
+        let undo = outcome.undo.as_ref().map_or_else(String::new, |id| {
+            format!(" For a day, the user can bring it back with `throughline memory unforget {id}`.")
+        });
+        ToolOutput::new(format!("Forgotten: {}{undo}{}", outcome.counts(), outcome.rest()), &outcome)
+    }
+
+    fn question(&self) -> &'static str {
+        if self.arguments.now { "Forget this for good?" } else { "Forget this? For a day it can be brought back." }
+    }
+
+    fn deletion(&self, really: bool) -> Deletion {
+        match (really, self.arguments.now) {
+            (false, _) => Deletion::Preview,
+            (true, false) => Deletion::Undoable,
+            (true, true) => Deletion::Final,
+        }
     }
 
     fn run(&self, ctx: &mut ToolContext, really: bool) -> Result<ForgetResult> {
@@ -132,6 +152,7 @@ impl ForgetRequest {
             log_lines: 0,
             listed: Vec::new(),
             not_found: Vec::new(),
+            undo: None,
         };
         match ctx.open_existing()? {
             Some(store) if self.arguments.ids.is_empty() => self.selected(ctx, store, really, &mut outcome)?,
@@ -142,37 +163,56 @@ impl ForgetRequest {
     }
 
     fn named(&self, ctx: &mut ToolContext, mut store: Store, really: bool, outcome: &mut ForgetResult) -> Result<()> {
-        let mut memories: Vec<Memory> = Vec::new();
+        let mut ids: Vec<String> = Vec::new();
         for id in &self.arguments.ids {
             match get::find(&store, &ctx.project.id, id)? {
-                Some(memory) if memories.iter().any(|known| known.id == memory.id) => {}
-                Some(memory) => memories.push(memory),
+                Some(memory) if ids.contains(&memory.id) => {}
+                Some(memory) => ids.push(memory.id),
                 None => outcome.not_found.push(quote::line(id, 80)),
             }
         }
-        outcome.listed = memories.iter().take(MAX_LISTED as usize).map(Entry::new).collect();
-        if really && !memories.is_empty() {
+        if really && !ids.is_empty() {
             ctx.report_progress(1, 3, "deleting")?;
-            memories = deletion::delete(&ctx.runtime, &mut store, memories)?;
         }
+        let DeleteReport { memories, undo } = deletion::delete(&ctx.runtime, &mut store, &ids, self.deletion(really))?;
+        outcome.listed = memories.iter().take(MAX_LISTED).map(Entry::new).collect();
         outcome.memories = memories.len() as u64;
+        outcome.undo = undo;
         Ok(())
     }
 
     fn selected(&self, ctx: &mut ToolContext, mut store: Store, really: bool, outcome: &mut ForgetResult) -> Result<()> {
-        let selection = Selection {
-            project: Some(ctx.project.id.clone()),
-            session: self.arguments.session.clone(),
-            before: self.before,
-            words: self.words.clone(),
-        };
-        outcome.listed = store.selected(&selection, MAX_LISTED)?.iter().map(Entry::new).collect();
+        // A session that just began is only in a journal.
+        hooks::store_all_journals(&ctx.runtime, &mut store)?;
+        let session = self.arguments.session.as_deref().map(|typed| session_of(ctx, &store, typed)).transpose()?;
+        let selection =
+            Selection { project: Some(ctx.project.id.clone()), session, before: self.before, words: self.words.clone() };
         ctx.report_progress(1, 3, if really { "deleting" } else { "counting" })?;
-        let report = deletion::forget(&ctx.runtime, &mut store, &selection, really)?;
+        let what = format!("memory_forget {}", self.words.join(" "));
+        let report = deletion::forget(&ctx.runtime, &mut store, &selection, what.trim_end(), self.deletion(really))?;
         let ForgetCounts { memories, sessions, notes, events } = report.forgotten;
         (outcome.memories, outcome.sessions, outcome.notes, outcome.events) = (memories, sessions, notes, events);
+        outcome.listed = report.memories.iter().take(MAX_LISTED).map(Entry::new).collect();
         outcome.log_lines = report.log_lines;
+        outcome.undo = report.undo;
         Ok(())
+    }
+}
+
+/// Returns the session of this project that begins so.
+fn session_of(ctx: &ToolContext, store: &Store, typed: &str) -> Result<String> {
+    let mut found = Vec::new();
+    for session in store.sessions_named(typed)? {
+        if store.project_of_session(&session)?.is_some_and(|project| project.id == ctx.project.id) {
+            found.push(session);
+        }
+    }
+    let refused = |what: &str| RequestError::new(what, "memory_timeline lists session ids");
+    match found.as_slice() {
+        [only] => Ok(only.clone()),
+        [exact, ..] if exact == typed => Ok(exact.clone()),
+        [] => Err(refused("this project has no session whose id begins so").into()),
+        _ => Err(refused("several sessions begin so").into()),
     }
 }
 

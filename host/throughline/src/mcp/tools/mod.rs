@@ -92,9 +92,9 @@ pub(super) const ALL: [ToolDefinition; 7] = [
     },
     ToolDefinition {
         name: FORGET,
-        title: "Forget for good",
-        description: "Delete memories permanently, by ids, words, session or time; all given options must match. Use it only when \
-                      the user asks for it. Without the user's consent it only lists what would be deleted.",
+        title: "Forget",
+        description: "Delete memories of this project, by ids, words, session or time; all given options must match. Use it only \
+                      when the user asks for it. Without the user's consent it only lists what would be deleted.",
         effect: Effect::Removes,
         input: input_schema_of::<forget::Arguments>,
         output: output_schema_of::<forget::ForgetResult>,

@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     session: Option<String>,
     /// Only this file or folder; the end of its path is enough
     file: Option<String>,
-    #[serde(default = "thirty")]
+    #[serde(default = "thirty", deserialize_with = "super::call::number")]
     #[schemars(range(min = 1, max = 200))]
     limit: u32,
     /// `next_cursor` of a page, for earlier events

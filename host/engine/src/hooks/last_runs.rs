@@ -1,0 +1,76 @@
+//! Records when each hook ran last and what came of it, so that `doctor` can say whether an agent calls the hooks at all.
+//! There is one small file for each hook of each agent, which is simply overwritten: a lost record does no harm.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::runtime::Runtime;
+use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::{Event, Moment};
+use throughline_platform::open::FileOptions as _;
+use throughline_platform::paths::{self, Paths};
+
+/// The last run of a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastRun {
+    /// What happened, in words.
+    pub moment: String,
+    /// When, milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How long the hook took, milliseconds.
+    pub took: u64,
+    /// How much it told the agent, characters.
+    pub told: usize,
+    /// Whether it wrote a warning or an error to the log.
+    pub warned: bool,
+}
+
+/// Records a run. If that fails, only `doctor` knows less.
+pub fn record(runtime: &Runtime, event: &Event, took: u64, answer: Option<&str>) {
+    let moment = words(&event.moment);
+    let run = LastRun {
+        moment: moment.to_owned(),
+        at: runtime.now,
+        took,
+        told: answer.map_or(0, |answer| answer.chars().count()),
+        warned: !runtime.log.is_empty(),
+    };
+    let folder = runtime.paths.last_runs();
+    let file = folder.join(format!("{}.{}.json", event.agent.name(), moment.replace(' ', "-")));
+    let Ok(text) = serde_json::to_vec(&run) else { return };
+    let write = || File::options().write(true).create(true).truncate(true).private().open(&file)?.write_all(&text);
+    if write().is_err() && paths::create_private(&folder).is_ok() {
+        let _ = write();
+    }
+}
+
+/// Returns the last runs of an agent's hooks, the latest first.
+pub fn of_agent(paths: &Paths, agent: Agent) -> Vec<LastRun> {
+    let files = fs::read_dir(paths.last_runs()).into_iter().flatten().flatten();
+    let beginning = format!("{}.", agent.name());
+    let mut runs: Vec<LastRun> = files
+        .filter(|file| file.file_name().to_string_lossy().starts_with(&beginning))
+        .filter_map(|file| serde_json::from_slice(&fs::read(file.path()).ok()?).ok())
+        .collect();
+    runs.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.moment.cmp(&b.moment)));
+    runs
+}
+
+/// Names a moment.
+fn words(moment: &Moment) -> &'static str {
+    match moment {
+        Moment::Start { .. } => "session start",
+        Moment::PromptSubmitted { .. } => "prompt",
+        Moment::ToolsUsed { .. } => "tool",
+        Moment::MessageWritten { .. } => "message",
+        Moment::SubAgentStopped { .. } => "sub-agent",
+        Moment::TurnEnded { .. } => "end of turn",
+        Moment::TurnFailed { .. } => "failed turn",
+        Moment::Compacting { .. } => "before compaction",
+        Moment::Compacted { .. } => "after compaction",
+        Moment::End { .. } => "session end",
+        Moment::Other { .. } => "other",
+    }
+}

@@ -1,0 +1,738 @@
+//! Keeps the rows that a deletion takes from the database in a file of their own, so that they can be brought back.
+//!
+//! While a deletion runs, temporary triggers write each changed row to a temporary table, as it was and as it became.
+//! That table is then written to the file, which nothing reads but [`Store::bring_back`]. To bring the rows back, the
+//! changes are undone in reverse order. What was learned since stays: a row that changed since the deletion is left as
+//! it is, and a row whose number was taken gets another one. Everything that is derived from the rows, such as the
+//! full-text index and the vectors, is computed again.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params, params_from_iter};
+use serde::{Deserialize, Serialize};
+
+use super::forgotten::{ForgetCounts, Forgotten};
+use super::index::{index, unindex};
+use super::memories::{ROW_BITS, recount};
+use super::projects;
+use super::{Result, Store, classify, events, from_json_or_default, open_read_only};
+use throughline_model::contract::Draft;
+use throughline_model::digest::{hex, sha256_parts};
+use throughline_platform::open::FileOptions as _;
+use throughline_platform::paths;
+
+/// The tables whose rows are kept.
+pub(crate) const TABLES: &[&str] = &[
+    "projects",
+    "memories",
+    "digests",
+    "sightings",
+    "shown",
+    "notes",
+    "note_files",
+    "session_history",
+    "session_context",
+    "extractor_states",
+    "transcripts",
+    "events",
+    "event_keys",
+    "event_uses",
+    "failures",
+    "failure_sightings",
+    "tombstones",
+];
+
+/// The tables whose rows are not kept, each with the reason. A test compares both lists with the schema.
+#[cfg(test)]
+pub(crate) const NOT_KEPT: &[(&str, &str)] = &[
+    ("meta", "the host's own settings"),
+    ("makers", "no deletion touches it"),
+    ("event_files", "an index of `events`, made anew"),
+    ("vectors", "computed from the memories"),
+    ("vector_codes", "computed from the vectors"),
+    ("unembedded", "a queue of memories"),
+    ("embedding_cache", "computed from texts"),
+];
+
+/// The most columns of a table.
+const MAX_COLUMNS: usize = 24;
+
+/// The extension of the files.
+const EXTENSION: &str = "kept";
+
+/// What a file keeps.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// The file.
+    pub path: PathBuf,
+    /// When it was deleted, milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How much was deleted.
+    pub counts: ForgetCounts,
+    /// The titles of the first memories.
+    pub titles: Vec<String>,
+    /// The note of [`KeptFile`].
+    pub note: String,
+}
+
+/// What came back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BroughtBack {
+    /// The number of memories.
+    pub memories: u64,
+    /// The number of sessions.
+    pub sessions: u64,
+    /// The number of events.
+    pub events: u64,
+    /// The number of rows that stayed as they are, because they changed since the deletion.
+    pub left: u64,
+}
+
+impl Kept {
+    /// The name of the file, which identifies the deletion.
+    pub fn id(&self) -> String {
+        kept_id(&self.path)
+    }
+}
+
+/// Returns the identifier of a deletion by its file.
+pub fn kept_id(file: &Path) -> String {
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[derive(Serialize, Deserialize)]
+struct About {
+    at: u64,
+    counts: ForgetCounts,
+    titles: Vec<String>,
+    note: String,
+}
+
+/// A table's columns, without generated ones, and which of them are the key.
+struct Columns {
+    names: Vec<String>,
+    key: Vec<usize>,
+}
+
+fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Columns> {
+    let found: Vec<(String, bool)> = conn
+        .prepare("SELECT name, pk > 0 FROM pragma_table_xinfo(?1) WHERE hidden = 0 ORDER BY cid")?
+        .query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let key = found.iter().enumerate().filter(|(_, (_, is_key))| *is_key).map(|(at, _)| at).collect();
+    Ok(Columns { names: found.into_iter().map(|(name, _)| name).collect(), key })
+}
+
+fn list(count: usize, item: impl Fn(usize) -> String, separator: &str) -> String {
+    (0..count).map(item).collect::<Vec<_>>().join(separator)
+}
+
+/// Begins to record every change of the transaction.
+pub(super) fn record(tx: &Connection) -> rusqlite::Result<()> {
+    let values = list(2 * MAX_COLUMNS, |at| format!("v{at}"), ", ");
+    tx.execute_batch(&format!("CREATE TEMP TABLE kept_changes (seq INTEGER PRIMARY KEY, tbl TEXT, op TEXT, {values})"))?;
+    for table in TABLES {
+        let Columns { names, .. } = columns(tx, table)?;
+        for (op, event, is_before, is_after) in
+            [("D", "DELETE", true, false), ("U", "UPDATE", true, true), ("I", "INSERT", false, true)]
+        {
+            let image = |is_there: bool, row: &str, from: usize| -> (Vec<String>, Vec<String>) {
+                let all = names.iter().enumerate().filter(|_| is_there);
+                all.map(|(at, name)| (format!("v{}", from + at), format!("{row}.{name}"))).unzip()
+            };
+            let (mut into, mut said) = image(is_before, "OLD", 0);
+            let (after, new) = image(is_after, "NEW", MAX_COLUMNS);
+            into.extend(after);
+            said.extend(new);
+            tx.execute_batch(&format!(
+                "CREATE TEMP TRIGGER kept_{table}_{op} AFTER {event} ON main.{table} BEGIN
+                     INSERT INTO kept_changes (tbl, op, {}) VALUES ('{table}', '{op}', {});
+                 END",
+                into.join(", "),
+                said.join(", ")
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Stops recording, and writes what was recorded to the file. Returns false if nothing changed.
+pub(super) fn write(tx: &Connection, path: &Path, note: &str, forgotten: &Forgotten, now: u64) -> rusqlite::Result<bool> {
+    for table in TABLES {
+        for op in ["D", "U", "I"] {
+            tx.execute_batch(&format!("DROP TRIGGER temp.kept_{table}_{op}"))?;
+        }
+    }
+    let is_something: bool = tx.query_row("SELECT EXISTS (SELECT 1 FROM kept_changes)", [], |row| row.get(0))?;
+    if is_something {
+        let titles = forgotten.memories.iter().map(|memory| memory.title.clone()).collect();
+        write_file(tx, path, &About { at: now, counts: forgotten.counts, titles, note: note.to_owned() })?;
+    }
+    tx.execute_batch("DROP TABLE temp.kept_changes")?;
+    Ok(is_something)
+}
+
+/// Creates an empty file that only this user can read. Its name is the time.
+pub(super) fn create(folder: &Path, now: u64) -> std::io::Result<PathBuf> {
+    paths::create_private(folder)?;
+    let mut number = now;
+    loop {
+        let path = folder.join(number.to_string()).with_extension(EXTENSION);
+        match File::options().write(true).create_new(true).private().open(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn write_file(tx: &Connection, path: &Path, about: &About) -> rusqlite::Result<()> {
+    let mut to = super::copy::writable(path)?;
+    to.query_row("PRAGMA journal_mode = MEMORY", [], |_| Ok(()))?;
+    let values = list(2 * MAX_COLUMNS, |at| format!("v{at}"), ", ");
+    let to_tx = to.transaction()?;
+    to_tx.execute_batch(&format!(
+        "CREATE TABLE about (json TEXT NOT NULL);
+         CREATE TABLE columns (tbl TEXT NOT NULL, name TEXT NOT NULL);
+         CREATE TABLE changes (seq INTEGER PRIMARY KEY, tbl TEXT NOT NULL, op TEXT NOT NULL, {values});"
+    ))?;
+    to_tx.execute("INSERT INTO about (json) VALUES (?1)", [super::json(about)])?;
+    for table in TABLES {
+        for name in columns(tx, table)?.names {
+            to_tx.execute("INSERT INTO columns (tbl, name) VALUES (?1, ?2)", [*table, &name])?;
+        }
+    }
+    let count = 3 + 2 * MAX_COLUMNS;
+    let mut insert = to_tx.prepare(&format!("INSERT INTO changes VALUES ({})", list(count, |_| "?".into(), ", ")))?;
+    let mut select = tx.prepare("SELECT * FROM kept_changes ORDER BY seq")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let row: Vec<Value> = (0..count).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+        insert.execute(params_from_iter(row))?;
+    }
+    drop(insert);
+    to_tx.commit()
+}
+
+/// Returns the files of a folder, the latest first. A file that cannot be read is left out.
+pub fn kept_in(folder: &Path) -> Vec<Kept> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut all: Vec<Kept> =
+        files.filter(|path| path.extension().is_some_and(|it| it == EXTENSION)).filter_map(read).collect();
+    all.sort_by(|a, b| (b.at, &b.path).cmp(&(a.at, &a.path)));
+    all
+}
+
+fn read(path: PathBuf) -> Option<Kept> {
+    let json: String = open_read_only(&path).ok()?.query_row("SELECT json FROM about", [], |row| row.get(0)).ok()?;
+    let About { at, counts, titles, note } = serde_json::from_str(&json).ok()?;
+    Some(Kept { path, at, counts, titles, note })
+}
+
+impl Store {
+    /// Brings back what a file keeps, in one transaction. The file stays.
+    pub fn bring_back(&mut self, file: &Path) -> Result<BroughtBack> {
+        let kept = open_read_only(file).map_err(|error| classify(file, error))?;
+        let (columns, changes) = read_changes(&kept).map_err(|error| classify(file, error))?;
+        let path = self.path.clone();
+        let outcome = (|| {
+            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut undo = Undo {
+                tx: &tx,
+                columns: &columns,
+                numbers: HashMap::new(),
+                memories: BTreeSet::new(),
+                events: BTreeSet::new(),
+                merged: BTreeSet::new(),
+                back: BroughtBack::default(),
+            };
+            for change in changes {
+                undo.undo(change)?;
+            }
+            let back = undo.finish()?;
+            tx.commit()?;
+            Ok(back)
+        })();
+        outcome.map_err(|error: rusqlite::Error| classify(&path, error))
+    }
+}
+
+/// A change of a row.
+struct Change {
+    table: String,
+    op: String,
+    before: Vec<Value>,
+    after: Vec<Value>,
+}
+
+/// The columns of each table.
+type TableColumns = HashMap<String, Vec<String>>;
+
+/// Reads the columns and the changes of a file, the last change first.
+fn read_changes(kept: &Connection) -> rusqlite::Result<(TableColumns, Vec<Change>)> {
+    let mut columns = TableColumns::new();
+    let mut select = kept.prepare("SELECT tbl, name FROM columns ORDER BY rowid")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        columns.entry(row.get(0)?).or_default().push(row.get(1)?);
+    }
+    let mut changes = Vec::new();
+    let mut select = kept.prepare("SELECT * FROM changes ORDER BY seq DESC")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let table: String = row.get(1)?;
+        let Some(count) = columns.get(&table).map(Vec::len) else { continue };
+        let image = |from: usize| (0..count).map(|at| row.get(from + at)).collect::<rusqlite::Result<Vec<Value>>>();
+        changes.push(Change { before: image(3)?, after: image(3 + MAX_COLUMNS)?, op: row.get(2)?, table });
+    }
+    Ok((columns, changes))
+}
+
+/// What a number in a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Numbered {
+    Memory,
+    Event,
+    Failure,
+}
+
+/// Returns what the number in a column stands for.
+fn numbered(table: &str, column: &str) -> Option<Numbered> {
+    match (table, column) {
+        ("memories", "rowid" | "digest") | (_, "memory") => Some(Numbered::Memory),
+        (_, "event_id") => Some(Numbered::Event),
+        ("failures", "number") | ("failure_sightings", "failure") => Some(Numbered::Failure),
+        _ => None,
+    }
+}
+
+/// Undoes the changes of one file.
+struct Undo<'a> {
+    tx: &'a Connection,
+    columns: &'a TableColumns,
+    /// The numbers that rows have now, by those that they had.
+    numbers: HashMap<(Numbered, i64), i64>,
+    /// Memories whose index entries are made anew.
+    memories: BTreeSet<i64>,
+    /// Events whose index entries are made anew.
+    events: BTreeSet<i64>,
+    /// Memories that were learned again since.
+    merged: BTreeSet<i64>,
+    back: BroughtBack,
+}
+
+impl Undo<'_> {
+    fn undo(&mut self, change: Change) -> rusqlite::Result<()> {
+        let Change { table, op, mut before, mut after } = change;
+        let Some(names) = self.columns.get(&table) else { return Ok(()) };
+        self.renumber(&table, names, &mut before);
+        self.renumber(&table, names, &mut after);
+        match op.as_str() {
+            "D" => self.insert(&table, names, before),
+            "U" => self.revert(&table, names, &before, &after),
+            _ => self.delete(&table, names, &after),
+        }
+    }
+
+    /// Replaces the numbers of rows that have others now.
+    fn renumber(&self, table: &str, names: &[String], row: &mut [Value]) {
+        for (name, value) in names.iter().zip(row) {
+            if let (Some(kind), Value::Integer(number)) = (numbered(table, name), &value)
+                && let Some(now) = self.numbers.get(&(kind, *number))
+            {
+                *value = Value::Integer(*now);
+            }
+        }
+    }
+
+    /// Inserts a row that was deleted.
+    fn insert(&mut self, table: &str, names: &[String], mut row: Vec<Value>) -> rusqlite::Result<()> {
+        let is_placed = match table {
+            "memories" => self.place_memory(names, &mut row)?,
+            "failures" => self.place_failure(names, &row)?,
+            _ => true,
+        };
+        if !is_placed {
+            self.back.left += 1;
+            return Ok(());
+        }
+        // A number that was given to another row meanwhile is replaced.
+        let own = match table {
+            "events" => position(names, "event_id").map(|at| (at, Some(Numbered::Event))),
+            "failures" => position(names, "number").map(|at| (at, Some(Numbered::Failure))),
+            "projects" => position(names, "number").map(|at| (at, None)),
+            _ => None,
+        };
+        let mut replaced = None;
+        if let Some((at, kind)) = own {
+            let is_same = list(names.len(), |at| format!("{} IS ?{}", names[at], at + 1), " AND ");
+            let same = format!("SELECT 1 FROM {table} WHERE {is_same}");
+            if self.tx.prepare_cached(&same)?.exists(params_from_iter(&row))? {
+                self.back.left += 1;
+                return Ok(());
+            }
+            let taken = format!("SELECT 1 FROM {table} WHERE {} = ?1", names[at]);
+            if self.tx.prepare_cached(&taken)?.exists([&row[at]])? {
+                replaced = kind.zip(integer(&row[at]));
+                row[at] = Value::Null;
+            }
+        }
+        let values = list(names.len(), |_| "?".into(), ", ");
+        let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({values})", names.join(", "));
+        let inserted = match self.tx.prepare_cached(&sql)?.execute(params_from_iter(&row)) {
+            // What the row belongs to was deleted by another deletion.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => 0,
+            other => other?,
+        };
+        if inserted == 0 {
+            self.back.left += u64::from(table != "projects");
+            return Ok(());
+        }
+        let number = self.tx.last_insert_rowid();
+        if let Some((kind, before)) = replaced {
+            self.numbers.insert((kind, before), number);
+        }
+        match table {
+            "memories" => {
+                self.back.memories += 1;
+                self.memories.insert(number);
+            }
+            "session_history" => self.back.sessions += 1,
+            "events" => {
+                self.back.events += 1;
+                self.events.insert(number);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns whether a failure has to be inserted. If the same one happened again since, its sightings go there.
+    fn place_failure(&mut self, names: &[String], row: &[Value]) -> rusqlite::Result<bool> {
+        let [Some(number), Some(project), Some(signature)] =
+            ["number", "project_id", "signature"].map(|column| position(names, column).map(|at| &row[at]))
+        else {
+            return Ok(false);
+        };
+        let known: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT number FROM failures WHERE project_id = ?1 AND signature = ?2")?
+            .query_row([project, signature], |row| row.get(0))
+            .optional()?;
+        if let (Some(known), Some(before)) = (known, integer(number)) {
+            self.numbers.insert((Numbered::Failure, before), known);
+        }
+        Ok(known.is_none())
+    }
+
+    /// Gives a memory that was deleted a number that is free. Returns false if it was learned again since, or if its
+    /// project is gone.
+    fn place_memory(&mut self, names: &[String], row: &mut [Value]) -> rusqlite::Result<bool> {
+        let [Some(rowid_at), Some(id_at), Some(project_at), Some(hash_at)] =
+            ["rowid", "id", "project_id", "content_hash"].map(|column| position(names, column))
+        else {
+            return Ok(false);
+        };
+        let (Some(before), Value::Text(project)) = (integer(&row[rowid_at]), row[project_at].clone()) else {
+            return Ok(false);
+        };
+        let known: Option<i64> = self
+            .tx
+            .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+            .query_row(params![project, row[hash_at]], |row| row.get(0))
+            .optional()?;
+        if let Some(known) = known {
+            self.numbers.insert((Numbered::Memory, before), known);
+            self.merged.insert(known);
+            return Ok(false);
+        }
+        let Some(project_number) = projects::number(self.tx, &project)? else { return Ok(false) };
+        let is_free = project_number == before >> ROW_BITS
+            && !self.tx.prepare_cached("SELECT 1 FROM memories WHERE rowid = ?1")?.exists([before])?;
+        if is_free {
+            let count = before & ((1 << ROW_BITS) - 1);
+            self.tx
+                .prepare_cached("UPDATE projects SET memories = max(memories, ?2) WHERE id = ?1")?
+                .execute(params![project, count])?;
+        } else {
+            let number: i64 = self
+                .tx
+                .prepare_cached(&format!(
+                    "UPDATE projects SET memories = memories + 1 WHERE id = ?1 RETURNING number << {ROW_BITS} | memories"
+                ))?
+                .query_row([&project], |row| row.get(0))?;
+            self.numbers.insert((Numbered::Memory, before), number);
+            row[rowid_at] = Value::Integer(number);
+        }
+        // An identifier can be taken by a memory that was edited since.
+        let mut taken = self.tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1")?;
+        while taken.exists([&row[id_at]])? {
+            let Value::Text(id) = &row[id_at] else { return Ok(false) };
+            row[id_at] = Value::Text(hex(&sha256_parts(&[&project, id])[..6]));
+        }
+        Ok(true)
+    }
+
+    /// Gives a row's columns the values that they had, unless one of them changed since.
+    fn revert(&mut self, table: &str, names: &[String], before: &[Value], after: &[Value]) -> rusqlite::Result<()> {
+        let changed: Vec<usize> = (0..names.len()).filter(|at| before[*at] != after[*at]).collect();
+        // The counter of row numbers only grows.
+        if changed.is_empty() || table == "projects" {
+            return Ok(());
+        }
+        let key = columns(self.tx, table)?.key;
+        let set = list(changed.len(), |at| format!("{} = ?{}", names[changed[at]], at + 1), ", ");
+        let from = changed.len();
+        let is_key = list(key.len(), |at| format!("{} IS ?{}", names[key[at]], from + at + 1), " AND ");
+        let from = from + key.len();
+        let is_same = list(changed.len(), |at| format!("{} IS ?{}", names[changed[at]], from + at + 1), " AND ");
+        let values = changed
+            .iter()
+            .map(|at| &before[*at])
+            .chain(key.iter().map(|at| &after[*at]))
+            .chain(changed.iter().map(|at| &after[*at]));
+        let reverted = self
+            .tx
+            .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {set} WHERE {is_key} AND {is_same}"))?
+            .execute(params_from_iter(values))?;
+        self.back.left += u64::from(reverted == 0);
+        if table == "memories" {
+            self.memories.extend(position(names, "rowid").and_then(|at| integer(&before[at])));
+        }
+        Ok(())
+    }
+
+    /// Deletes a row that was inserted, such as a tombstone.
+    fn delete(&mut self, table: &str, names: &[String], row: &[Value]) -> rusqlite::Result<()> {
+        let key = columns(self.tx, table)?.key;
+        let is_key = list(key.len(), |at| format!("{} IS ?{}", names[key[at]], at + 1), " AND ");
+        self.tx
+            .prepare_cached(&format!("DELETE FROM {table} WHERE {is_key}"))?
+            .execute(params_from_iter(key.iter().map(|at| &row[*at])))?;
+        if table == "memories" {
+            self.memories.extend(position(names, "rowid").and_then(|at| integer(&row[at])));
+        }
+        Ok(())
+    }
+
+    /// Makes the index entries of what came back.
+    fn finish(self) -> rusqlite::Result<BroughtBack> {
+        for rowid in &self.memories {
+            unindex(self.tx, *rowid)?;
+            let draft = self
+                .tx
+                .prepare_cached("SELECT title, content, keywords, files FROM memories WHERE rowid = ?1 AND digest IS NULL")?
+                .query_row([rowid], |row| {
+                    let [keywords, files] = [row.get::<_, String>(2)?, row.get::<_, String>(3)?];
+                    let (keywords, files) = (from_json_or_default(&keywords), from_json_or_default(&files));
+                    Ok(Draft { title: row.get(0)?, content: row.get(1)?, keywords, files, ..Draft::default() })
+                })
+                .optional()?;
+            if let Some(draft) = draft {
+                index(self.tx, *rowid, &draft)?;
+            }
+        }
+        for id in &self.events {
+            let payload: Option<String> = self
+                .tx
+                .prepare_cached("SELECT payload_json FROM events WHERE event_id = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+            if let Some(payload) = payload {
+                events::reindex(self.tx, *id, &payload)?;
+            }
+        }
+        self.merged.iter().try_for_each(|rowid| recount(self.tx, *rowid))?;
+        Ok(self.back)
+    }
+}
+
+fn position(names: &[String], column: &str) -> Option<usize> {
+    names.iter().position(|name| name == column)
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(number) => Some(*number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::forgotten::{Fate, KeptFile};
+    use super::super::tests::{Fixture, all_redacted, draft, edit, fixture, project, tested, used};
+    use super::super::{Search, Selection};
+    use super::*;
+    use throughline_model::project::Project;
+    use throughline_search::query::Query;
+
+    const NOW: u64 = 5_000;
+
+    #[test]
+    fn every_table_is_kept_or_has_a_reason_not_to_be() {
+        let it = fixture();
+        let mut tables = it
+            .store
+            .conn
+            .prepare(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+                   AND name NOT LIKE 'sqlite_%' AND name NOT GLOB '*_fts*'",
+            )
+            .unwrap();
+        let found: BTreeSet<String> =
+            tables.query_map([], |row| row.get(0)).unwrap().map(std::result::Result::unwrap).collect();
+        let decided: BTreeSet<String> =
+            TABLES.iter().copied().chain(NOT_KEPT.iter().map(|(table, _)| *table)).map(str::to_owned).collect();
+        assert_eq!(found, decided);
+        for table in TABLES {
+            assert!(columns(&it.store.conn, table).unwrap().names.len() <= MAX_COLUMNS, "{table}");
+        }
+    }
+
+    /// Two projects with memories, sessions, events and a failure that was fixed.
+    fn filled() -> (Fixture, Project, Project) {
+        let (mut it, a, b) = (fixture(), project("a"), project("b"));
+        for (project, session) in [(&a, "a1"), (&a, "a2"), (&b, "b1")] {
+            let drafts: Vec<Draft> = (0..4)
+                .map(|n| draft(None, &format!("The wombat of {session} eats leaf {n}"), &format!("{session}{n}")))
+                .chain([draft(None, "All sessions feed the pangolin", &format!("{session}p"))])
+                .collect();
+            it.commit(project, session, &drafts, &[]);
+            let records = [
+                used(session, "k1", 10, tested(true)),
+                used(session, "k2", 20, edit("wombat.rs")),
+                used(session, "k3", 30, tested(false)),
+            ];
+            it.store.put_records(project, &all_redacted(&records), 30).unwrap();
+        }
+        (it, a, b)
+    }
+
+    /// All rows of all kept tables.
+    fn rows(store: &Store) -> BTreeMap<&'static str, Vec<Vec<Value>>> {
+        let of = |table: &&'static str| {
+            let names = columns(&store.conn, table).unwrap().names;
+            let mut select = store.conn.prepare(&format!("SELECT {} FROM {table}", names.join(", "))).unwrap();
+            let mut all: Vec<Vec<Value>> = select
+                .query_map([], |row| (0..names.len()).map(|at| row.get(at)).collect())
+                .unwrap()
+                .map(std::result::Result::unwrap)
+                .collect();
+            all.sort_by_key(|row| format!("{row:?}"));
+            (*table, all)
+        };
+        TABLES.iter().map(of).collect()
+    }
+
+    fn found(store: &Store, words: &str) -> usize {
+        let query = Query::parse(words, &jiff::Zoned::now());
+        store.search(&Search::new(&query, None, 50, NOW)).unwrap().hits.len()
+    }
+
+    fn listed(store: &Store, words: &str) -> usize {
+        let all = store.recent(&crate::MemoryFilter::default(), 100).unwrap();
+        all.iter().filter(|memory| memory.content.contains(words)).count()
+    }
+
+    fn forget(it: &mut Fixture, selection: &Selection) -> PathBuf {
+        let folder = it.path.with_file_name("forgotten");
+        let forgotten = it.store.forget(selection, NOW, Fate::Kept(KeptFile { folder: &folder, note: "why" })).unwrap();
+        it.store.erase().unwrap();
+        forgotten.kept.unwrap()
+    }
+
+    #[test]
+    fn whatever_was_forgotten_comes_back_as_it_was() {
+        let selections = [
+            Selection { words: vec!["wombat".into()], ..Selection::default() },
+            Selection { words: vec!["pangolin".into()], project: Some(project("a").id), ..Selection::default() },
+            Selection { session: Some("a1".into()), ..Selection::default() },
+            Selection { project: Some(project("a").id), ..Selection::default() },
+            Selection { before: Some(2_000), ..Selection::default() },
+        ];
+        for selection in selections {
+            let (mut it, ..) = filled();
+            let before = rows(&it.store);
+            let hits = (found(&it.store, "wombat"), found(&it.store, "pangolin"));
+            let file = forget(&mut it, &selection);
+            assert_ne!(rows(&it.store), before, "{selection:?}");
+            let back = it.store.bring_back(&file).unwrap();
+            assert_eq!(rows(&it.store), before, "{selection:?}");
+            assert_eq!(back.left, 0, "{selection:?}");
+            assert_eq!((found(&it.store, "wombat"), found(&it.store, "pangolin")), hits, "{selection:?}");
+            let check = it.store.integrity().unwrap();
+            assert_eq!(check, "ok", "{selection:?}");
+            // A second time changes nothing.
+            it.store.bring_back(&file).unwrap();
+            assert_eq!(rows(&it.store), before, "{selection:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_learned_since_stays_and_takes_no_number_away() {
+        let (mut it, a, b) = filled();
+        let file = forget(&mut it, &Selection { project: Some(b.id.clone()), ..Selection::default() });
+        // These get the numbers that the project, its events and its failure had.
+        let new = project("new");
+        it.commit(&new, "n1", &[draft(None, "The narwhal came later", "n")], &[]);
+        it.store.put_records(&new, &all_redacted(&[used("n1", "k1", 10, tested(true))]), 30).unwrap();
+        it.commit(&b, "b2", &[draft(None, "The okapi is of the forgotten project", "o")], &[]);
+        let since = rows(&it.store);
+        let back = it.store.bring_back(&file).unwrap();
+        assert_eq!((back.memories, back.sessions, back.events), (5, 1, 3));
+        let now = rows(&it.store);
+        for (table, before) in &since {
+            if *table != "projects" {
+                let lost: Vec<_> = before.iter().filter(|row| !now[table].contains(row)).collect();
+                assert!(lost.is_empty() || *table == "tombstones", "{table}: {lost:?}");
+            }
+        }
+        for (words, hits) in [("narwhal", 1), ("okapi", 1), ("pangolin", 2)] {
+            assert_eq!(listed(&it.store, words), hits, "{words}");
+            assert!(found(&it.store, words) > 0, "{words}");
+        }
+        assert_eq!(it.store.failures(Some(&b.id), None, false, 10).unwrap().len(), 1);
+        assert_eq!(it.store.failures(Some(&a.id), None, false, 10).unwrap().len(), 1);
+        assert_eq!(it.store.known_sessions(Some(&b.id), 10).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_was_said_again_is_not_doubled() {
+        let (mut it, a, _) = filled();
+        let mut memories = it.store.recent(&crate::MemoryFilter::default(), 50).unwrap();
+        memories.retain(|memory| memory.content.contains("pangolin") && memory.session_id.starts_with('a'));
+        let folder = it.path.with_file_name("forgotten");
+        let fate = Fate::Kept(KeptFile { folder: &folder, note: "" });
+        let deleted = it.store.delete_memories(&[memories[0].id.clone()], NOW, fate).unwrap();
+        assert_eq!(listed(&it.store, "pangolin"), 1);
+        // The user undid the tombstone by other means, such as an import.
+        it.store.conn.execute("DELETE FROM tombstones", []).unwrap();
+        it.commit(&a, "a3", &[draft(None, "All sessions feed the pangolin", "a3p")], &[]);
+        it.store.bring_back(&deleted.kept.unwrap()).unwrap();
+        assert_eq!(listed(&it.store, "pangolin"), 2);
+        let memory = it.store.memory(&memories[0].id, None).unwrap().pop().unwrap().memory;
+        assert_eq!(memory.seen, 3);
+    }
+
+    #[test]
+    fn a_deletion_that_finds_nothing_leaves_no_file() {
+        let (mut it, ..) = filled();
+        let folder = it.path.with_file_name("forgotten");
+        let nothing = Selection { words: vec!["quokka".into()], ..Selection::default() };
+        let fate = Fate::Kept(KeptFile { folder: &folder, note: "" });
+        assert_eq!(it.store.forget(&nothing, NOW, fate).unwrap().kept, None);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert!(kept_in(&folder).is_empty());
+        let file = forget(&mut it, &Selection { words: vec!["wombat".into()], ..Selection::default() });
+        let all = kept_in(&folder);
+        assert_eq!((all.len(), &all[0].path, all[0].note.as_str()), (1, &file, "why"));
+        assert_eq!((all[0].counts.memories, all[0].titles.len()), (13, 13));
+    }
+}
