@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn hex(text: &str) -> String {
-        text.bytes().map(|byte| format!("{byte:02x}")).collect()
+        text.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     #[test]

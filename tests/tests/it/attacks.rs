@@ -1,7 +1,7 @@
 //! The attack suite: each case of `tests/fixtures/attacks/` goes through the real hooks. A case has a name, what an attacker
 //! prepares or says, and the suite says what must not come of it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -40,11 +40,11 @@ fn there_are_enough_attacks_and_each_has_a_name_of_its_own() {
     struct Named {
         name: String,
     }
-    let mut names = BTreeMap::new();
+    let mut names = BTreeSet::new();
     for file in ["secrets", "told", "payloads", "repositories"] {
         for attack in attacks::<Named>(file) {
-            let before = names.insert((file, attack.name.clone()), ());
-            assert!(before.is_none(), "{file}: {} occurs twice", attack.name);
+            let is_new = names.insert((file, attack.name.clone()));
+            assert!(is_new, "{file}: {} occurs twice", attack.name);
         }
     }
     assert!(names.len() >= MIN_ATTACKS, "{}", names.len());

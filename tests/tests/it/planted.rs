@@ -55,7 +55,7 @@ impl Planter<'_> {
             match self.below(4) {
                 0 => percent(&value),
                 1 => escaped(&value),
-                2 => value.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                2 => value.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")),
                 _ => value,
             }
         } else {
@@ -81,7 +81,7 @@ fn run_session(home: &Home, project: &Path, number: u64, planter: &mut Planter<'
     let mut told: Vec<String> = session.start("startup").context.into_iter().collect();
     for round in 0..2 + planter.below(4) {
         let id = |name: &str| format!("{name}-{number}-{round}");
-        for _ in 0..1 + planter.below(4) {
+        for _ in 0..=planter.below(4) {
             let (one, other) = (planter.text(), planter.text());
             match planter.below(9) {
                 0 => drop(session.transcript.user(&one)),
