@@ -208,7 +208,7 @@ pub fn stage(paths: &Paths, backup: &Path) -> Result<StagedBackup> {
         Err(error) => return Err(error.into()),
     };
     store::match_page_size(file)?;
-    drop(Store::open(file, Access::Existing, BUSY_TIMEOUT)?);
+    Store::open(file, Access::Existing, BUSY_TIMEOUT)?.check_subjects_once()?;
     staged.content = content;
     Ok(staged)
 }
@@ -268,6 +268,7 @@ pub fn restore(runtime: &Runtime, staged: &StagedBackup, with_deleted: bool) -> 
 
 fn remove_deleted(present: &Store, staged: &Path, now: u64) -> Result<u64> {
     let mut staged = Store::open(staged, Access::Existing, BUSY_TIMEOUT)?;
+    staged.check_subjects_once()?;
     let gone = present.deleted_of(&staged)?;
     for id in &gone {
         staged.delete_memory(id, now)?;

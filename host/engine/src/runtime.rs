@@ -306,7 +306,9 @@ impl Runtime {
                 self.log.record(Level::Warn, "could not create the key for placeholder tags", error.to_string());
             }
         }
-        Store::open(&database, access, timeout)
+        let store = Store::open(&database, access, timeout)?;
+        store.check_subjects_once()?;
+        Ok(store)
     }
 
     /// Opens the store of a home that cannot be written, to tell what is known.

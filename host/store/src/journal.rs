@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::subjects;
+use super::proof;
 use throughline_model::digest::sha256_hex;
 use throughline_model::redacted::{Redacted, Texts};
 use throughline_platform::open::FileOptions as _;
@@ -369,7 +369,7 @@ impl Journal {
                 match serde_json::from_slice::<Line<JournalRecord>>(line) {
                     Ok(Line { mut record, format }) => {
                         if format < FORMAT {
-                            subjects::drop_unproven(&mut record.seen);
+                            proof::drop_unproven(&mut record.seen);
                         }
                         #[expect(clippy::disallowed_methods, reason = "`append` writes only redacted records")]
                         taken.records.push(Redacted::read_back(record));

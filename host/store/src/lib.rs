@@ -10,7 +10,7 @@
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`], [`kept`]: how it is compressed, shared, forgotten and brought back.
-//! - [`subjects`]: what earlier builds stored and must not be kept.
+//! - [`subjects`], [`proof`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`salvage`], [`migrations`]: the database as a whole.
 //!
 //! # A process lives for milliseconds
@@ -58,6 +58,7 @@ mod memories;
 mod migrations;
 mod notes;
 mod projects;
+mod proof;
 mod reindex;
 mod repair;
 mod salvage;

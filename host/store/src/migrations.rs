@@ -10,7 +10,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::columns::open_read_only;
 use super::error::{Result, StoreError};
 use super::index;
-use super::subjects;
 
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_initial.sql"),
@@ -55,7 +54,7 @@ pub fn needs_long_migration(database: &Path) -> bool {
 pub(super) fn migrate(conn: &Connection) -> Result<()> {
     let found = version(conn)?;
     if found == SCHEMA_VERSION {
-        return Ok(subjects::check_once(conn)?);
+        return Ok(());
     }
     if found > SCHEMA_VERSION {
         return Err(StoreError::Newer { path: std::path::PathBuf::new(), found });
@@ -79,7 +78,7 @@ pub(super) fn migrate(conn: &Connection) -> Result<()> {
     }
     tx.commit()?;
     conn.execute_batch("PRAGMA foreign_keys = ON")?;
-    Ok(subjects::check_once(conn)?)
+    Ok(())
 }
 
 /// Makes the schema of a version in an empty database, for comparison.

@@ -7,15 +7,14 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use super::columns::{from_json_or_default, json};
 use super::journal::EventPayload;
 use super::memories::{forget_in_notes, remove};
-use super::{from_json_or_default, json};
+use super::proof::drop_unproven;
+use super::{Result, Store};
 
 /// The mark in `meta` that the schema's version 9 sets.
 const MARK: &str = "subjects";
-
-/// The attributes that earlier builds derived from the whole command.
-const DERIVED: [&str; 2] = ["subject", "signature"];
 
 /// Programs whose subcommands name no secret. If the events of a failure are gone, its subject is kept only if it begins with
 /// one of these, and the rest are plain words.
@@ -27,8 +26,15 @@ const PROGRAMS: [&str; 20] = [
 /// Tools whose subject is the tool and a file, both of which were redacted as they are.
 const FILE_TOOLS: [&str; 6] = ["Edit", "Glob", "Grep", "MultiEdit", "Read", "Write"];
 
-/// Checks the subjects of a database that an earlier build wrote, once.
-pub(super) fn check_once(conn: &Connection) -> rusqlite::Result<()> {
+impl Store {
+    /// Checks the subjects of a database that an earlier build wrote, once. Whoever opens a database that may be older calls this
+    /// before anything else.
+    pub fn check_subjects_once(&self) -> Result<()> {
+        Ok(check_once(&self.conn)?)
+    }
+}
+
+fn check_once(conn: &Connection) -> rusqlite::Result<()> {
     let is_marked = |conn: &Connection| conn.prepare_cached("SELECT 1 FROM meta WHERE key = ?1")?.exists([MARK]);
     if !is_marked(conn)? {
         return Ok(());
@@ -109,30 +115,6 @@ fn remove_from_events(tx: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes the subject and what was derived with it from a tool use, unless the command has its words. Returns whether
-/// something was removed.
-pub(super) fn drop_unproven(seen: &mut EventPayload) -> bool {
-    let Some(subject) = seen.attribute(DERIVED[0]) else { return false };
-    let is_proven = match seen.attribute("command") {
-        Some(command) => subject.split_whitespace().all(|word| has_word(command, word)),
-        None => match seen.files.as_slice() {
-            [file] => subject == seen.tool || subject == format!("{} {file}", seen.tool),
-            _ => subject == seen.tool,
-        },
-    };
-    if !is_proven {
-        seen.attributes.retain(|(name, _)| !DERIVED.contains(&name.as_str()));
-    }
-    !is_proven
-}
-
-/// Returns whether the word is in the text, not as a part of a longer word.
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(word)
-        .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next()))
-}
-
 /// Returns whether a subject names no secret, as far as it can be known without its command.
 fn is_plain(subject: &str) -> bool {
     let mut words = subject.split_whitespace();
@@ -206,6 +188,7 @@ mod tests {
         it.store.conn.pragma_update(None, "user_version", 8).unwrap();
         it.store.checkpoint().unwrap();
         it.store = Store::open(&it.path, Access::Write, Duration::from_secs(1)).unwrap();
+        it.store.check_subjects_once().unwrap();
         for word in ["Hunter2Swordfish", "hunter2swordfish", "swordfish9"] {
             assert!(!found(&it, word), "{word}");
         }
@@ -224,11 +207,5 @@ mod tests {
         for not in ["curl admin:x", "redis-cli swordfish", "cargo login Abc123", "mongosh admin", "npm Hunter2"] {
             assert!(!is_plain(not), "{not}");
         }
-    }
-
-    #[test]
-    fn a_word_is_a_whole_word() {
-        assert!(has_word("./node_modules/.bin/jest --ci", "jest") && has_word("curl 'https://x'", "https://x"));
-        assert!(!has_word("latest", "test") && !has_word("a_test", "test") && !has_word("x", "test"));
     }
 }

@@ -19,7 +19,7 @@ use anyhow::Result;
 
 use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
-use super::result::{HookResult, STORE_BUSY_TIMEOUT};
+use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
 use super::{journal_writer, session_project, spawn};
 use crate::memory::kept;
@@ -147,17 +147,6 @@ pub fn context(
         return Ok((Some(cut(&text, budget as usize)), built.used));
     }
     Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
-}
-
-/// Returns the first lines of `text` that fit into `budget` UTF-16 units.
-pub(super) fn cut(text: &str, budget: usize) -> String {
-    let mut units = 0;
-    text.split_inclusive('\n')
-        .take_while(|line| {
-            units += line.encode_utf16().count();
-            units <= budget
-        })
-        .collect()
 }
 
 /// Reads transcripts of earlier sessions of this project that were left unread, within a small time budget of its own.

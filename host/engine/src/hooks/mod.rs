@@ -41,6 +41,7 @@ mod journal_writer;
 pub mod last_runs;
 mod load;
 mod memories;
+mod missed;
 pub mod reading;
 mod recall;
 mod refusal;
@@ -61,7 +62,6 @@ use anyhow::Result;
 pub use journal_writer::store_journal;
 pub use load::context;
 pub use memories::ProjectMemories;
-use result::HookResult;
 pub use result::STORE_BUSY_TIMEOUT;
 
 use crate::runtime::Runtime;
@@ -87,19 +87,6 @@ pub fn prepare(runtime: Runtime, moment: &Moment, deadline: Instant) -> Runtime 
 #[must_use]
 pub fn prepare_replay(runtime: Runtime, deadline: Instant) -> Runtime {
     runtime.for_background(Compiling::Default(deadline))
-}
-
-/// Records that the event was missed, if it can be handled again later: not if the agent waits for the answer, because then
-/// memories would count as shown that nobody saw.
-fn miss(runtime: &Runtime, event: &Event) {
-    let waits = match event.moment {
-        Moment::Start { .. } => true,
-        Moment::PromptSubmitted { .. } => agent::shows_answer(event),
-        _ => false,
-    };
-    if !waits {
-        runtime.miss_event();
-    }
 }
 
 /// Handles the event and returns the text for standard output, in the agent's own format. [`prepare`] comes first.
@@ -143,7 +130,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             // This happens right after an upgrade that only replaced the program.
             runtime.log.record(Level::Info, "the default policy is not compiled yet; compiling it in the background", "");
             spawn::compile(runtime, &event.cwd);
-            miss(runtime, event);
+            missed::miss(runtime, event);
             return None;
         }
         let (level, details) = match error.downcast_ref() {

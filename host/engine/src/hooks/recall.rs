@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
+use super::journal_writer;
+use super::memories::ProjectMemories;
+use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::session_project::project_of;
-use super::{HookResult, ProjectMemories, STORE_BUSY_TIMEOUT, journal_writer};
 use crate::runtime::Runtime;
 use crate::search::SearchRequest;
 use throughline_agents::protocol::shorten::shorten_text;
@@ -72,8 +74,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     // What this session said since the last compaction is still in the agent's context.
     let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
     let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
-    let is_new = |it: &Memory| !shown.contains(&it.id) && !is_before_it(it);
-    found.retain(|hit| hit.memory.score >= search.min_score && is_new(&hit.memory));
+    found.retain(|hit| hit.memory.score >= search.min_score && !is_before_it(&hit.memory));
+    let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
     let found: Vec<Memory> = found.into_iter().map(with_match).collect();
     if found.is_empty() {
@@ -85,12 +87,26 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let mut texts = [built.text];
     work.redact(&mut texts, deadline)?;
     let [text] = texts;
-    let text = super::load::cut(&text, budget as usize);
+    let text = super::result::cut(&text, budget as usize);
     if text.trim().is_empty() {
         return Ok(None);
     }
     journal_writer::record_shown(runtime, event, "prompt", &built.used);
     Ok(Some(text))
+}
+
+/// Leaves out what the session was shown. If the best that another session has for this prompt was shown, the rest of that
+/// session has been answered too.
+fn without_shown(found: Vec<SearchHit>, shown: &BTreeSet<String>) -> Vec<SearchHit> {
+    let mut answered: BTreeSet<String> = BTreeSet::new();
+    let mut is_new = |hit: &SearchHit| {
+        let SearchHit { memory, .. } = hit;
+        if shown.contains(&memory.id) && !memory.session_id.is_empty() {
+            answered.insert(memory.session_id.clone());
+        }
+        !shown.contains(&memory.id) && !answered.contains(&memory.session_id)
+    };
+    found.into_iter().filter(|hit| is_new(hit)).collect()
 }
 
 /// Returns the memory with how it matched, for the policy to judge whether it helps.

@@ -7,3 +7,14 @@ pub const STORE_BUSY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// The result of all reading and writing in the hooks.
 pub(super) type HookResult<T> = anyhow::Result<T>;
+
+/// Returns the first lines of `text` that fit into `budget` UTF-16 units.
+pub(super) fn cut(text: &str, budget: usize) -> String {
+    let mut units = 0;
+    text.split_inclusive('\n')
+        .take_while(|line| {
+            units += line.encode_utf16().count();
+            units <= budget
+        })
+        .collect()
+}

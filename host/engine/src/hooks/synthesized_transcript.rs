@@ -106,7 +106,7 @@ pub(super) fn resolve_source(runtime: &Runtime, event: &Event, deadline: Instant
     match append_event(runtime, event, &path, deadline) {
         Ok(()) => {}
         // The hook itself logs this too.
-        Err(error) if error.is::<NotCompiled>() => super::miss(runtime, event),
+        Err(error) if error.is::<NotCompiled>() => super::missed::miss(runtime, event),
         Err(error) => {
             runtime.log.record(Level::Warn, "a session's synthesized transcript could not be written", format!("{error:#}"));
         }
