@@ -522,6 +522,30 @@ pub(super) fn is_procedure(proposal: &str) -> bool {
     steps.iter().any(|step| text::contains(&lower, step))
 }
 
+/// Returns whether a sentence says in so many words that something was decided.
+pub(super) fn declares_decision(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let signs = [
+        "decided on",
+        "decided to",
+        "decision:",
+        "we chose",
+        "settled on",
+        "we agreed",
+        "agreed to use",
+        "결정했",
+        "결정:",
+        "기로 했",
+        "기로 결정",
+        "채택",
+        "に決定",
+        "に決め",
+        "採用し",
+        "决定",
+    ];
+    signs.iter().any(|sign| text::contains(&lower, sign))
+}
+
 /// Returns whether a proposal names what it is preferred to, or that it is one of several ways.
 pub(super) fn offers_choice(proposal: &str) -> bool {
     let lower = proposal.to_lowercase();

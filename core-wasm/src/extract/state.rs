@@ -503,8 +503,9 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
-            // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for.
-            if insight.score < least || insight.is_choice {
+            // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is
+            // a decision.
+            if insight.score < least || (insight.is_choice && !prose::declares_decision(&insight.text)) {
                 continue;
             }
             let kind = if insight.is_choice {
