@@ -101,6 +101,8 @@ pub struct Report {
 
 /// Measures the binary under test on all gold files of a folder whose sessions lie below `transcripts`.
 pub fn measure(folder: &Path, transcripts: &Path) -> Result<Report> {
+    // The binary runs in a folder of its own.
+    let transcripts = &fs::canonicalize(transcripts).with_context(|| format!("cannot find {}", transcripts.display()))?;
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .with_context(|| format!("cannot read {}", folder.display()))?
         .map(|entry| Ok(entry?.path()))
