@@ -37,7 +37,7 @@ pub struct Forgotten {
 pub enum Fate<'a> {
     /// They stay. The deletion only says what would go.
     Shown,
-    /// They are deleted and kept in this file, from which [`Store::bring_back`] restores them.
+    /// They are deleted and kept in this file, from which [`Store::bring_back`](crate::Store::bring_back) restores them.
     Kept(KeptFile<'a>),
     /// They are deleted and kept nowhere.
     Erased,

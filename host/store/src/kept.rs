@@ -74,7 +74,7 @@ pub struct Kept {
     pub counts: ForgetCounts,
     /// The titles of the first memories.
     pub titles: Vec<String>,
-    /// The note of [`KeptFile`].
+    /// The note of [`KeptFile`](super::forgotten::KeptFile).
     pub note: String,
 }
 
