@@ -2,27 +2,21 @@
 //! -- FILE [--json]`. `--json` prints one memory per line, as the evaluation scripts expect it. `--split N` uses N
 //! calls, as hooks would.
 
+#[path = "shared/lines.rs"]
+mod lines;
+#[path = "shared/session.rs"]
+mod session;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use throughline_default_policy::bindings::exports::throughline::policy::extractor::{Extraction, Request};
-use throughline_default_policy::bindings::throughline::policy::types::{Draft, Session};
-use throughline_default_policy::extract::{Lines, extract};
+use throughline_default_policy::bindings::throughline::policy::types::Draft;
+use throughline_default_policy::extract::extract;
 use throughline_default_policy::summary::summarize;
 
-struct Slice<'a>(Option<&'a [&'a str]>);
-
-impl Lines for Slice<'_> {
-    fn next_lines(&mut self, _max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
-        let Some(lines) = self.0.take() else {
-            return false;
-        };
-        for line in lines {
-            visit(line, 0);
-        }
-        true
-    }
-}
+use lines::Slice;
+use session::session;
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -79,19 +73,6 @@ fn run(lines: &[&str], calls: usize) -> (BTreeMap<String, Draft>, Extraction) {
         last = Some(extraction);
     }
     (memories, last.expect("there is at least one chunk"))
-}
-
-fn session() -> Session {
-    Session {
-        id: "session".to_owned(),
-        project: "project".to_owned(),
-        root: String::new(),
-        cwd: String::new(),
-        agent: "claude-code".to_owned(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    }
 }
 
 fn print(out: &mut impl Write, memories: &BTreeMap<String, Draft>, extraction: &Extraction) -> std::io::Result<()> {

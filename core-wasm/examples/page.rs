@@ -2,6 +2,11 @@
 //! `cargo run --release -p throughline-default-policy --example page -- FILE… [--json]`. Nothing is stored or redacted.
 //! `--json` prints one line per transcript, with the memories that would be stored.
 
+#[path = "shared/lines.rs"]
+mod lines;
+#[path = "shared/session.rs"]
+mod session;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -10,23 +15,13 @@ use throughline_default_policy::bindings::exports::throughline::policy::extracto
 use throughline_default_policy::bindings::throughline::policy::memories::Fact;
 use throughline_default_policy::bindings::throughline::policy::types::{Draft, Memory, Session, SessionRecord};
 use throughline_default_policy::context::{Memories, build};
-use throughline_default_policy::extract::{Lines, extract};
+use throughline_default_policy::extract::extract;
 use throughline_default_policy::summary::summarize;
+
+use lines::Slice;
 
 /// The budget of a new session, in UTF-16 units: the default of the configuration.
 const BUDGET: u32 = 9_500;
-
-struct Slice<'a>(Option<Vec<&'a str>>);
-
-impl Lines for Slice<'_> {
-    fn next_lines(&mut self, _max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
-        let Some(lines) = self.0.take() else { return false };
-        for line in lines {
-            visit(line, 0);
-        }
-        true
-    }
-}
 
 /// The memory of one session.
 struct OneSession {
@@ -110,18 +105,9 @@ fn page(text: &str) -> (OneSession, String) {
         Some(line.get("cwd")?.as_str()?.to_owned())
     });
     let cwd = cwd.unwrap_or_default();
-    let session = Session {
-        id: "session".to_owned(),
-        project: "project".to_owned(),
-        root: cwd.clone(),
-        cwd,
-        agent: "claude-code".to_owned(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    };
+    let session = Session { root: cwd.clone(), cwd, ..session::session() };
     let request = Request { session: session.clone(), moment: "ingest".to_owned(), state: None, supplements: Vec::new() };
-    let extraction = extract(&request, &mut Slice(Some(text.lines().collect())));
+    let extraction = extract(&request, &mut Slice(Some(&text.lines().collect::<Vec<_>>())));
     let mut drafts: BTreeMap<String, Draft> = BTreeMap::new();
     for draft in extraction.drafts {
         drafts.insert(draft.key.clone().unwrap_or_default(), draft);

@@ -3,6 +3,9 @@
 //! `throughline search --json --explain` prints for that text, and prints the features of the model that judges them, its
 //! evidence, and what would be told.
 
+#[path = "shared/session.rs"]
+mod session;
+
 use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
@@ -72,16 +75,7 @@ fn main() -> std::io::Result<()> {
 }
 
 fn session(prompt: &str) -> Session {
-    Session {
-        id: "session".to_owned(),
-        project: "project".to_owned(),
-        root: String::new(),
-        cwd: String::new(),
-        agent: "claude-code".to_owned(),
-        model: None,
-        now: 0,
-        attributes: vec![("prompt".to_owned(), prompt.to_owned())],
-    }
+    Session { attributes: vec![("prompt".to_owned(), prompt.to_owned())], ..session::session() }
 }
 
 fn request(prompt: &str, hits: &Value) -> Request {

@@ -6,30 +6,25 @@
 //! the identifier of the prompt's line, the hash of the statement's text, 1 or 0, and how much the example counts. Every other
 //! statement of the files that are named is an example of 0.
 
+#[path = "shared/lines.rs"]
+mod lines;
+#[path = "shared/session.rs"]
+mod session;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use throughline_default_policy::bindings::exports::throughline::policy::extractor::Request;
-use throughline_default_policy::bindings::throughline::policy::types::Session;
-use throughline_default_policy::extract::{Candidate, Lines, WEIGHTS, candidates};
+use throughline_default_policy::extract::{Candidate, WEIGHTS, candidates};
+
+use lines::Slice;
+use session::session;
 
 /// How strongly large weights are punished.
 const PENALTY: f64 = 50.0;
 /// How many steps the training takes.
 const STEPS: usize = 4_000;
-
-struct Slice<'a>(Option<Vec<&'a str>>);
-
-impl Lines for Slice<'_> {
-    fn next_lines(&mut self, _max_bytes: u32, visit: &mut dyn FnMut(&str, u64)) -> bool {
-        let Some(lines) = self.0.take() else { return false };
-        for line in lines {
-            visit(line, 0);
-        }
-        true
-    }
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -56,18 +51,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn read(file: &Path) -> Result<Vec<Candidate>, std::io::Error> {
     let text = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-    let session = Session {
-        id: "session".to_owned(),
-        project: "project".to_owned(),
-        root: String::new(),
-        cwd: String::new(),
-        agent: "claude-code".to_owned(),
-        model: None,
-        now: 0,
-        attributes: Vec::new(),
-    };
-    let request = Request { session, moment: "ingest".to_owned(), state: None, supplements: Vec::new() };
-    Ok(candidates(&request, &mut Slice(Some(text.lines().collect()))))
+    let request = Request { session: session(), moment: "ingest".to_owned(), state: None, supplements: Vec::new() };
+    Ok(candidates(&request, &mut Slice(Some(&text.lines().collect::<Vec<_>>()))))
 }
 
 /// FNV-1a with 64 bits.
