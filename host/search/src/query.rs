@@ -11,8 +11,6 @@
 //! | `session:61d299fc` | from a session whose identifier begins with this |
 //! | `after:2026-02-23`, `before:7d` | learned since, or before, this time: a year, month, day or moment, `today`, `yesterday`, or an age in `h`, `d` or `w` |
 
-use std::collections::BTreeSet;
-
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
 
@@ -227,21 +225,6 @@ impl Query {
             expression = format!("({expression}) NOT ({})", excluded.join(" OR "));
         }
         Some(expression)
-    }
-
-    /// Returns how many of the query's words appear in the text, and how many words it has. Unlike BM25, this is
-    /// meaningful even in a small database, where every word is common.
-    pub fn count_matches(&self, text: &str) -> (usize, usize) {
-        let mut tokens = BTreeSet::new();
-        tokens::for_each_token(text, |token| {
-            tokens.insert(token.text.to_owned());
-        });
-        let stands = |term: &&Term| {
-            let mut from = tokens.range(term.text.clone()..);
-            from.next().is_some_and(|token| *token == term.text || term.prefix && token.starts_with(&term.text))
-        };
-        let words: Vec<&Term> = self.all_terms().filter(|term| !term.whole).collect();
-        (words.iter().filter(|term| stands(term)).count(), words.len())
     }
 
     /// Returns whether a memory satisfies the query's filters, phrases and exclusions. Optional words do not count.
