@@ -178,7 +178,8 @@ fn measure_session(gold: &File, transcript: &Path, report: &mut Report) -> Resul
         if traps.iter().any(|trap| trap.match_in(line)) {
             report.trapped += 1;
             report.details.push(format!("  trap: {line}"));
-        } else if !matched.contains(line) && is_statement(line) {
+        }
+        if !matched.contains(line) && is_statement(line) {
             report.others += 1;
             report.details.push(format!("  other: {line}"));
         }
