@@ -11,6 +11,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::hooks::reading::{self, ReadRequest};
+use crate::memory::supersession;
 use crate::runtime::Runtime;
 use throughline_agents::transcript::TranscriptError;
 use throughline_platform::namespace;
@@ -226,6 +227,7 @@ pub fn run(
             store.checkpoint()?;
         }
     }
+    supersession::link_all(store, runtime.now)?;
     store.checkpoint()?;
     Ok(report)
 }

@@ -2,8 +2,8 @@
 //!
 //! A person or an agent that asks gets everything that can be had: types and dates are checked, shared memories are
 //! included, the query is embedded with the model of the stored vectors if that is not the built-in one, and what was
-//! found counts as looked up. A prompt and a policy ask unasked: any text is a query, no other program is started, and
-//! nothing is counted.
+//! found counts as looked up. A prompt and a policy ask unasked: any text is a query, no other program is started,
+//! nothing is counted, and what a later memory took the place of is left out.
 
 use anyhow::Result;
 use jiff::Zoned;
@@ -32,6 +32,8 @@ pub struct SearchRequest<'a> {
     profile: &'static Profile,
     includes_shared: bool,
     is_quick: bool,
+    /// Whether to leave out what a later memory took the place of.
+    current: bool,
     /// The settings to embed the query with; `None` does without.
     embedding: Option<&'a EmbeddingSettings>,
 }
@@ -79,6 +81,7 @@ impl<'a> SearchRequest<'a> {
             profile,
             includes_shared: true,
             is_quick: false,
+            current: false,
             embedding: Some(&runtime.config.embedding),
         })
     }
@@ -95,6 +98,7 @@ impl<'a> SearchRequest<'a> {
             profile: &rank::DEFAULT_PROFILE,
             includes_shared: false,
             is_quick: false,
+            current: true,
             embedding: None,
         }
     }
@@ -135,6 +139,7 @@ impl<'a> SearchRequest<'a> {
             profile: self.profile,
             probe,
             is_quick: self.is_quick,
+            current: self.current,
         })?;
         Ok(SearchOutcome { hits: results.hits, warning: warning.or(results.degraded) })
     }

@@ -11,6 +11,8 @@
 //! 4. [`score`] computes BM25 for each piece from its text, and [`rank`] combines words and meaning into a relevance
 //!    from 0 to 1. [`rank::ScoreExplanation`] explains each number, and `--explain` prints it.
 //!
+//! [`supersession`] compares memories with each other: which later one took the place of an earlier one.
+//!
 //! Nothing here reads a file, a clock or a database: the current time and the candidates are parameters. The crate
 //! depends on no other crate of ours. Its tests compare it with FTS5 itself.
 //!
@@ -34,5 +36,6 @@ pub mod pieces;
 pub mod query;
 pub mod rank;
 pub mod score;
+pub mod supersession;
 pub mod tokens;
 pub mod vector;

@@ -46,6 +46,15 @@ const SHORT_QUERY_WORDS: f64 = 2.0;
 /// The constant of reciprocal rank fusion, as in the original paper (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
 
+/// The factor applied to the score of a memory whose place a later one took.
+const SUPERSEDED_FACTOR: f64 = 0.5;
+
+/// The factor for what comes just after another memory.
+const JUST_BELOW: f64 = 0.999;
+
+/// The share of an older memory's score from which on a later one about the same is put above it.
+const MIN_FOLLOWER_SHARE: f64 = 0.85;
+
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
@@ -139,6 +148,26 @@ pub struct Candidate<Id> {
     pub accessed: u32,
     /// A hash of the content: equal for two memories that say the same.
     pub content_hash: u64,
+    /// The later memory that took its place, or that is about the same.
+    pub later: Option<Later<Id>>,
+}
+
+/// A later memory of the same subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Later<Id> {
+    /// It holds instead.
+    Supersedes(Id),
+    /// It is about the same, and both hold.
+    Follows(Id),
+}
+
+impl<Id: Copy> Later<Id> {
+    /// Returns the later memory.
+    pub fn id(self) -> Id {
+        match self {
+            Self::Supersedes(id) | Self::Follows(id) => id,
+        }
+    }
 }
 
 /// The inputs of the scores besides the memories.
@@ -154,6 +183,8 @@ pub struct RankingContext<'a> {
     pub words: f64,
     /// The ranking parameters.
     pub profile: &'a Profile,
+    /// Whether to leave out memories whose place a later one took.
+    pub current: bool,
 }
 
 /// A ranked memory.
@@ -191,8 +222,9 @@ pub struct ScoreExplanation {
     pub repeat: f64,
 }
 
-/// Returns the best `limit` memories of `candidates`, best first.
-pub fn rank<Id: Ord + Clone + std::hash::Hash>(
+/// Returns the best `limit` memories of `candidates`, best first. A memory whose place another one took comes after that
+/// one.
+pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     mut candidates: Vec<Candidate<Id>>,
     setting: &RankingContext<'_>,
     limit: usize,
@@ -209,7 +241,9 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        candidates.retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE));
+        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.later.map(Later::id)).collect();
+        candidates
+            .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
     let support = support(&candidates);
     let memories = best_pieces(candidates);
@@ -231,11 +265,67 @@ pub fn rank<Id: Ord + Clone + std::hash::Hash>(
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
+    prefer_later(&mut scored);
+    if setting.current {
+        scored.retain(|(_, it, _)| !matches!(it.later, Some(Later::Supersedes(_))));
+    }
     // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
     scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
-    diversify(scored, setting.profile.min_score, limit)
+    let heads: HashMap<Id, Id> = scored
+        .iter()
+        .filter_map(|(_, it, _)| match it.later {
+            Some(Later::Supersedes(head)) => Some((it.id, head)),
+            _ => None,
+        })
+        .collect();
+    let mut ranked = diversify(scored, setting.profile.min_score, limit);
+    put_heads_first(&mut ranked, &heads);
+    ranked
+}
+
+/// Gives what holds now at least the score of what it superseded, and lowers the latter's. What a later session is also
+/// about comes after the best of that session, unless the later one is much less relevant.
+fn prefer_later<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) {
+    if scored.iter().all(|(_, it, _)| it.later.is_none()) {
+        return;
+    }
+    let places: HashMap<Id, usize> = scored.iter().enumerate().map(|(at, (_, it, _))| (it.id, at)).collect();
+    // From the oldest, so that a score is handed on along a chain.
+    let mut order: Vec<usize> = (0..scored.len()).collect();
+    order.sort_by_key(|&at| scored[at].1.created);
+    for at in order {
+        let (score, later) = (scored[at].0, scored[at].1.later);
+        let Some(later_at) = later.and_then(|later| places.get(&later.id()).copied()) else { continue };
+        match later {
+            Some(Later::Supersedes(_)) => {
+                scored[later_at].0 = scored[later_at].0.max(score);
+                scored[at].0 *= SUPERSEDED_FACTOR;
+            }
+            Some(Later::Follows(_)) => {
+                let session = &scored[later_at].1.session;
+                let of_session = scored.iter().filter(|(_, it, _)| it.session == *session);
+                let best = of_session.map(|(score, ..)| *score).fold(0.0, f64::max);
+                if best >= score * MIN_FOLLOWER_SHARE {
+                    scored[at].0 = score.min(best * JUST_BELOW);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+/// Puts each memory of the list before those whose place it took, which repeats of one session may have undone.
+fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<Id>], heads: &HashMap<Id, Id>) {
+    for at in 0..ranked.len() {
+        let head = heads.get(&ranked[at].id).and_then(|head| ranked.iter().position(|it| it.id == *head));
+        if let Some(head) = head.filter(|&head| head > at) {
+            let score = ranked[at].score;
+            ranked[at..=head].rotate_right(1);
+            ranked[at].score = score;
+        }
+    }
 }
 
 /// Returns, for each session, what its pieces after the best one add to each of its memories, and the share that the
@@ -257,7 +347,7 @@ fn support<Id>(candidates: &[Candidate<Id>]) -> HashMap<String, (f64, f64)> {
 }
 
 /// Merges pieces into memories: each gets the words of its best piece and the cosine of its nearest piece.
-fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>) -> Vec<Candidate<Id>> {
+fn best_pieces<Id: Ord + Copy + std::hash::Hash>(candidates: Vec<Candidate<Id>>) -> Vec<Candidate<Id>> {
     let mut places: HashMap<Id, usize> = HashMap::new();
     let mut memories: Vec<Candidate<Id>> = Vec::new();
     for candidate in candidates {
@@ -267,7 +357,7 @@ fn best_pieces<Id: Ord + Clone + std::hash::Hash>(candidates: Vec<Candidate<Id>>
                 best.cosine = candidate.cosine;
             }
         } else {
-            places.insert(candidate.id.clone(), memories.len());
+            places.insert(candidate.id, memories.len());
             memories.push(candidate);
         }
     }
@@ -353,7 +443,7 @@ pub fn prior_score(importance: f64, created: i64, seen: u32, accessed: u32, now:
 }
 
 /// Selects the best memory repeatedly, each time demoting memories of sessions that are already listed.
-fn diversify<Id: Clone>(
+fn diversify<Id: Copy>(
     mut scored: Vec<(f64, Candidate<Id>, ScoreExplanation)>,
     min_score: f64,
     limit: usize,
@@ -389,8 +479,14 @@ mod tests {
 
     use super::*;
 
-    const SETTING: RankingContext<'_> =
-        RankingContext { now: 100 * 86_400_000, ideal: 10.0, known: 1.0, words: 4.0, profile: &DEFAULT_PROFILE };
+    const SETTING: RankingContext<'_> = RankingContext {
+        now: 100 * 86_400_000,
+        ideal: 10.0,
+        known: 1.0,
+        words: 4.0,
+        profile: &DEFAULT_PROFILE,
+        current: false,
+    };
 
     fn candidate(id: u32, session: &str, bm25: f64) -> Candidate<u32> {
         Candidate {
@@ -404,6 +500,7 @@ mod tests {
             seen: 1,
             accessed: 0,
             content_hash: u64::from(id),
+            later: None,
         }
     }
 

@@ -628,6 +628,7 @@ pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     ("makers", &["policy", "digest"], "names a policy"),
     ("event_uses", &["session_id"], "identifies the session"),
     ("shown", &["session_id", "source"], "identifiers and a word of the host"),
+    ("supersessions", &["relation"], "a word of the host"),
     ("embedding_cache", &["model", "provider"], "names a model; the texts are hashed"),
     ("tombstones", &["project_id"], "identifies the project"),
 ];

@@ -29,6 +29,7 @@ pub(crate) const TABLES: &[&str] = &[
     "projects",
     "memories",
     "digests",
+    "supersessions",
     "sightings",
     "shown",
     "notes",
@@ -303,7 +304,9 @@ enum Numbered {
 /// Returns what the number in a column stands for.
 fn numbered(table: &str, column: &str) -> Option<Numbered> {
     match (table, column) {
-        ("memories", "rowid" | "digest") | (_, "memory") => Some(Numbered::Memory),
+        ("memories", "rowid" | "digest" | "superseded_by" | "followed_by")
+        | ("supersessions", "older" | "newer")
+        | (_, "memory") => Some(Numbered::Memory),
         (_, "event_id") => Some(Numbered::Event),
         ("failures", "number") | ("failure_sightings", "failure") => Some(Numbered::Failure),
         _ => None,

@@ -10,6 +10,7 @@
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`], [`kept`]: how it is compressed, shared, forgotten and brought back.
+//! - [`supersessions`]: which later memory took the place of an earlier one.
 //! - [`subjects`], [`proof`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`salvage`], [`migrations`]: the database as a whole.
 //!
@@ -67,6 +68,7 @@ mod searching;
 mod sessions;
 mod sharing;
 mod subjects;
+mod supersessions;
 mod text;
 mod transcripts;
 mod vectors;
@@ -110,6 +112,7 @@ pub use schema::find_difference as find_schema_difference;
 pub use searching::{Search, SearchHit, SearchResults};
 pub use sessions::{CommitBatch, CommitCounts, KnownSession, Learned, SessionUpdate};
 pub use sharing::{SHARED_FROM, Suggestion};
+pub use supersessions::{ComparedMemory, Comparison, Replacement, Supersession};
 pub use text::folded;
 pub use transcripts::ExtractorState;
 pub use verify::{StoreCheck, StoreFault};

@@ -68,6 +68,8 @@ pub struct MemoryFilter {
     pub kinds: Vec<String>,
     /// Whether to include memories shared with all projects.
     pub shared: bool,
+    /// Whether to leave out memories whose place a later one took.
+    pub current: bool,
 }
 
 /// A memory with its context.
@@ -192,6 +194,9 @@ impl Where {
         if let Some(session) = &filter.session {
             it.and("m.session_id = ?", session.clone());
         }
+        if filter.current {
+            it.clauses.push("m.superseded_by IS NULL".into());
+        }
         if filter.kinds.is_empty() {
             it.clauses.push("m.type <> 'turn'".into());
         } else {
@@ -263,7 +268,7 @@ impl Store {
     }
 
     /// Returns the kinds of a project's memories except archived turns, with one index step each.
-    fn kinds(&self, project: &str) -> Result<Vec<String>> {
+    pub(super) fn kinds(&self, project: &str) -> Result<Vec<String>> {
         self.explain((|| {
             let mut next = self
                 .conn

@@ -21,6 +21,7 @@ const TABLES: &[&str] = &[
     "projects",
     "memories",
     "digests",
+    "supersessions",
     "sightings",
     "shown",
     "notes",

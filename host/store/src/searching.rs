@@ -46,13 +46,13 @@ use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
 use super::vectors::{Cosines, Scan};
-use super::{Result, Store, time, vectors};
+use super::{Result, Store, supersessions, time, vectors};
 use throughline_embedding::local;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
-use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::rank::{self, Candidate, Later, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
 use throughline_search::vector::QueryVector;
 
@@ -71,6 +71,11 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
+
+/// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
+fn select_stored() -> String {
+    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by, m.followed_by FROM memories m WHERE m.rowid = ?1")
+}
 
 /// A search request.
 #[derive(Clone, Debug)]
@@ -91,12 +96,24 @@ pub struct Search<'a> {
     pub probe: Option<QueryVector>,
     /// Whether to halve the candidates of each method, because a hook has less time than a person.
     pub is_quick: bool,
+    /// Whether to leave out memories whose place a later one took. The later one is found in their stead.
+    pub current: bool,
 }
 
 impl<'a> Search<'a> {
     /// Creates a search with default settings.
     pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
-        Self { query, project, shared: false, limit, now, profile: &rank::DEFAULT_PROFILE, probe: None, is_quick: false }
+        Self {
+            query,
+            project,
+            shared: false,
+            limit,
+            now,
+            profile: &rank::DEFAULT_PROFILE,
+            probe: None,
+            is_quick: false,
+            current: false,
+        }
     }
 }
 
@@ -130,6 +147,10 @@ pub struct SearchHit {
     pub why: ScoreExplanation,
     /// The words of the query that it contains.
     pub words: Vec<String>,
+    /// The identifier of the memory that took its place, which is listed before it.
+    pub superseded_by: Option<String>,
+    /// The identifier of a later memory about the same.
+    pub followed_by: Option<String>,
 }
 
 /// Which pieces contain words of a query.
@@ -181,14 +202,17 @@ impl Store {
         let (found, candidates) = thread::scope(|scope| {
             let helper = is_much.then(|| SearchHelper::start(scope, &self.path, &model)).flatten();
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
-            let candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
+            let mut candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
+            add_heads(conn, search, &found, &mut candidates)?;
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
         let MatchedPieces { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
+        let mut later: HashMap<i64, Later<i64>, foldhash::fast::RandomState> = HashMap::default();
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
+            later.extend(candidate.later.map(|it| (candidate.id, it)));
             ranked.push(candidate);
         }
         let setting = rank::RankingContext {
@@ -197,17 +221,26 @@ impl Store {
             words: words.count_concepts(),
             known: probe.as_ref().map_or(0.0, |probe| f64::from(probe.known)),
             profile: search.profile,
+            current: search.current,
         };
         let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
         let mut hits = Vec::new();
         for ranked in rank::rank(ranked, &setting, search.limit as usize) {
+            let later = later.get(&ranked.id).copied();
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
+            let (superseded_by, followed_by) = match later {
+                Some(Later::Supersedes(head)) => (id_of(conn, head)?, None),
+                Some(Later::Follows(next)) => (None, id_of(conn, next)?),
+                None => (None, None),
+            };
             #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(SearchHit {
                 memory: Memory { score: ranked.score as f32, ..memory },
                 why: ranked.why,
                 words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
+                superseded_by,
+                followed_by,
             });
         }
         Ok(SearchResults { hits, degraded })
@@ -312,7 +345,7 @@ fn candidates(
     let more = probe.map(|probe| vectors::cosines_of(conn, probe, missing())).transpose()?.unwrap_or_default();
     let cosine = |piece: &i64| cosines.get(piece).or_else(|| more.get(piece)).copied().map(f64::from);
     let mut candidates = Vec::with_capacity(found.len());
-    let mut select = conn.prepare_cached(&format!("SELECT {COLUMNS}, m.access_count FROM memories m WHERE m.rowid = ?1"))?;
+    let mut select = conn.prepare_cached(&select_stored())?;
     for pieces_found in found.chunk_by(|a, b| pieces::memory_row(*a) == pieces::memory_row(*b)) {
         let nearest = pieces_found.iter().filter_map(cosine).reduce(f64::max);
         let is_near = nearest.is_some_and(|cosine| cosine >= rank::MIN_COSINE);
@@ -326,10 +359,46 @@ fn candidates(
         let Some(row) = rows.next()? else { continue };
         let stored = Stored::of(row)?;
         if stored.is_wanted(conn, search, row)? {
-            candidates.push(scored(rowid, &stored, pieces_found, words, nearest));
+            candidates.push(scored(conn, rowid, &stored, pieces_found, words, nearest)?);
         }
     }
     Ok(candidates)
+}
+
+/// Adds what holds instead of a candidate, whether or not it contains a word of the query.
+fn add_heads(
+    conn: &Connection,
+    search: &Search<'_>,
+    found: &MatchedPieces<'_>,
+    candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
+) -> rusqlite::Result<()> {
+    let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
+    let heads: Vec<i64> = candidates
+        .iter()
+        .filter_map(|(candidate, _)| match candidate.later {
+            Some(Later::Supersedes(head)) => Some(head),
+            _ => None,
+        })
+        .collect();
+    let mut select = conn.prepare_cached(&select_stored())?;
+    for head in heads {
+        if !known.insert(head) {
+            continue;
+        }
+        let mut rows = select.query([head])?;
+        let Some(row) = rows.next()? else { continue };
+        let stored = Stored::of(row)?;
+        if stored.is_wanted(conn, search, row)? {
+            let pieces: Vec<i64> =
+                (0..pieces::split(stored.content).len()).map(|piece| pieces::row_id(head, piece)).collect();
+            candidates.push(scored(conn, head, &stored, &pieces, &found.words, None)?);
+        }
+    }
+    Ok(())
+}
+
+fn id_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT id FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0)).optional()
 }
 
 /// Returns the row ranges to search: those of the project and of shared memories.
@@ -442,10 +511,12 @@ struct Stored<'r> {
     created: i64,
     seen: u32,
     accessed: u32,
+    superseded_by: Option<i64>,
+    followed_by: Option<i64>,
 }
 
 impl<'r> Stored<'r> {
-    /// Reads a row of [`COLUMNS`] followed by the access count.
+    /// Reads a row of [`select_stored`].
     fn of(row: &'r Row<'_>) -> rusqlite::Result<Self> {
         let text = |column: usize| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
         Ok(Self {
@@ -460,6 +531,8 @@ impl<'r> Stored<'r> {
             seen: row.get(9)?,
             attributes: text(10)?,
             accessed: row.get(11)?,
+            superseded_by: row.get(12)?,
+            followed_by: row.get(13)?,
         })
     }
 
@@ -493,12 +566,13 @@ impl<'r> Stored<'r> {
 /// Scores a memory by those of its pieces that were found and the cosine of the nearest one, and returns the words that
 /// the best piece contains.
 fn scored(
+    conn: &Connection,
     rowid: i64,
     stored: &Stored<'_>,
     found: &[i64],
     words: &WeightedWords<'_>,
     nearest: Option<f64>,
-) -> (Candidate<i64>, Vec<usize>) {
+) -> rusqlite::Result<(Candidate<i64>, Vec<usize>)> {
     let cut = pieces::split(stored.content);
     let (keywords, files) = (words_of(stored.keywords), words_of(stored.files));
     let mut best = Score::default();
@@ -520,8 +594,13 @@ fn scored(
         seen: stored.seen,
         accessed: stored.accessed,
         content_hash: stored.said(),
+        later: match (stored.superseded_by, stored.followed_by) {
+            (Some(next), _) => Some(Later::Supersedes(supersessions::head_of(conn, next)?)),
+            (None, Some(next)) => Some(Later::Follows(next)),
+            (None, None) => None,
+        },
     };
-    (candidate, best.words().collect())
+    Ok((candidate, best.words().collect()))
 }
 
 /// Returns a stored list of words as one text. JSON punctuation separates words as spaces do, so the list must be
@@ -725,7 +804,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         let mut condition = super::memories::Where::default();
         condition.query(query, project);
         let sql = format!(
-            "SELECT m.rowid FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            "SELECT m.rowid, m.superseded_by, m.followed_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
             condition.sql()
         );
         let mut select = conn.prepare_cached(&sql)?;
@@ -734,10 +813,21 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         while left > 0
             && let Some(row) = rows.next()?
         {
+            let (superseded, followed): (Option<i64>, Option<i64>) = (row.get(1)?, row.get(2)?);
             if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
+                && !(search.current && superseded.is_some())
                 && !is_double(conn, search, &memory)?
             {
-                hits.push(SearchHit { memory, why: ScoreExplanation::default(), words: Vec::new() });
+                let superseded_by = match superseded {
+                    Some(next) => id_of(conn, supersessions::head_of(conn, next)?)?,
+                    None => None,
+                };
+                let followed_by = match followed {
+                    Some(next) => id_of(conn, next)?,
+                    None => None,
+                };
+                let why = ScoreExplanation::default();
+                hits.push(SearchHit { memory, why, words: Vec::new(), superseded_by, followed_by });
                 left -= 1;
             }
         }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use tests::judgement::gold::Share;
-use tests::judgement::{gold, rules};
+use tests::judgement::{chains, gold, rules};
 
 /// Measures what the memory tells. `THROUGHLINE_BIN` names the binary; without it, the one built beside this program.
 #[derive(Parser)]
@@ -53,6 +53,25 @@ enum Set {
         #[arg(long, default_value_t = usize::MAX)]
         max_spoke: usize,
     },
+    /// What later conversations changed, and look-alikes that changed nothing
+    Chains {
+        /// Folder of the set
+        folder: PathBuf,
+        /// Name of the set: its file is NAME.jsonl
+        name: String,
+        /// The least number of changes that are linked
+        #[arg(long, default_value_t = 0)]
+        min_linked: usize,
+        /// The most pairs of conversations that are linked although the earlier one holds
+        #[arg(long, default_value_t = usize::MAX)]
+        max_false: usize,
+        /// The least share of searches in which what holds now comes first
+        #[arg(long, default_value_t = 0.0)]
+        min_first: f64,
+        /// The most prompts that bring back what no longer holds as if it did
+        #[arg(long, default_value_t = usize::MAX)]
+        max_stale: usize,
+    },
 }
 
 fn main() -> Result<ExitCode> {
@@ -88,6 +107,31 @@ fn main() -> Result<ExitCode> {
             require(report.trapped <= max_traps, "more traps are shown");
             require(share(report.answered, report.prompts) >= min_answered, "fewer prompts are answered");
             require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
+            report.details
+        }
+        Set::Chains { folder, name, min_linked, max_false, min_first, max_stale } => {
+            let report = chains::measure(&folder, &name)?;
+            println!(
+                "{} of {} changes linked, {} as the right relation; {} of {} look-alikes and {} other pairs linked although the \
+                 earlier one holds; what holds comes first in {} of {} searches; prompts bring back {:.2} of what holds, and {} \
+                 of {} bring back what no longer holds; of the look-alikes {:.2}",
+                report.linked,
+                report.changes,
+                report.right,
+                report.false_links,
+                report.look_alikes,
+                report.strange_links,
+                report.first,
+                report.changes,
+                share(report.told, report.literals),
+                report.stale,
+                report.changes,
+                share(report.kept_told, report.kept_literals),
+            );
+            require(report.linked >= min_linked, "fewer changes are linked");
+            require(report.false_links + report.strange_links <= max_false, "more is linked falsely");
+            require(share(report.first, report.changes) >= min_first, "what holds comes first less often");
+            require(report.stale <= max_stale, "more of what no longer holds is told");
             report.details
         }
         Set::Rules { folder, name, min_told, max_spoke } => {

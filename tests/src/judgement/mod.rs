@@ -1,6 +1,8 @@
-//! How well the memory judges: what it tells of real sessions beside what readers wanted to be told, and whether it brings
-//! back the rules that were settled in conversations.
+//! How well the memory judges: what it tells of real sessions beside what readers wanted to be told, whether it brings back
+//! the rules that were settled in conversations, and whether it tells what holds now.
 
+pub mod chains;
+pub mod conversations;
 pub mod gold;
 pub mod needles;
 pub mod rules;

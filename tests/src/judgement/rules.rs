@@ -1,17 +1,15 @@
 //! Rules that were settled in a conversation, or amended in a later one, among conversations about the same parts that
 //! settle nothing; and prompts that speak in symptoms weeks later.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
+use super::conversations::{Conversation, read, write};
 use super::lines_of_prompt;
 use super::needles::Needles;
 use crate::home::Home;
-use crate::transcript::{Transcript, session_id};
 
 #[derive(Debug, Deserialize)]
 struct Case {
@@ -22,19 +20,6 @@ struct Case {
     literals: Vec<String>,
     #[serde(default)]
     stale: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Conversation {
-    #[serde(default)]
-    day: u8,
-    turns: Vec<Turn>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Turn {
-    human: String,
-    agent: String,
 }
 
 /// What was measured.
@@ -71,7 +56,7 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
     let all = cases.iter().flat_map(|case| &case.conversations).chain(&decoys);
     for conversation in all {
         number += 1;
-        write(&home, &project, conversation, number);
+        drop(write(&home, &project, conversation, number));
     }
     drop(home.run(["ingest".as_ref(), home.projects().as_os_str()]).success());
     let mut report = Report::default();
@@ -101,26 +86,4 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         }
     }
     Ok(report)
-}
-
-/// Writes a conversation as the transcript of a session of its own.
-fn write(home: &Home, project: &Path, conversation: &Conversation, number: u64) {
-    let session = session_id(number);
-    let mut transcript = Transcript::new(&session, project);
-    // Decoys name no day; they are spread over the month.
-    let day = if conversation.day == 0 { u8::try_from(number % 27).unwrap_or(0) + 1 } else { conversation.day };
-    let (month, day) = (6 + (day - 1) / 28, (day - 1) % 28 + 1);
-    transcript.at(&format!("2025-{month:02}-{day:02}T09:{:02}:00Z", number % 60));
-    for turn in &conversation.turns {
-        transcript.user(&turn.human).answer(&turn.agent);
-    }
-    transcript.append_to(&home.transcript_path(project, &session));
-}
-
-fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let parse = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).with_context(|| format!("{}, line {}", file.display(), number + 1))
-    };
-    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(parse).collect()
 }

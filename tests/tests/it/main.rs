@@ -44,5 +44,6 @@ mod references;
 mod reindex;
 mod schemas;
 mod sharing;
+mod supersession;
 mod tracking;
 mod verify;

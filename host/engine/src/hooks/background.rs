@@ -14,7 +14,7 @@ use anyhow::Result;
 
 use super::reading::{self, ReadRequest};
 use super::{journal_writer, synthesized_transcript};
-use crate::memory::{compression, kept};
+use crate::memory::{compression, kept, supersession};
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
@@ -83,6 +83,8 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
+    /// Compare new memories with older ones.
+    Compare,
     /// Checkpoint the WAL.
     CheckpointWal,
     /// Rebuild the index where needed, and compute missing vectors.
@@ -120,6 +122,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             return Ok(());
         }
         Task::Compress { cwd } => return compress_memories(runtime, &mut store, cwd),
+        Task::Compare => return compare_memories(runtime, &mut store),
         // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
@@ -138,6 +141,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::StoreJournal { .. }
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
+        | Task::Compare
         | Task::Reindex
         | Task::Upgrade
         | Task::CheckpointWal => {}
@@ -156,6 +160,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             journal_writer::store_journal(runtime, &mut store, session)?;
             store.set_synchronous_normal()?;
             reading::read(runtime, &mut store, &request, until)?;
+            supersession::link_all(&mut store, runtime.now)?;
             projection::write(runtime, &store, session)?;
         }
         Task::CatchUp { folder, except } => {
@@ -167,6 +172,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
                     Ok(_) => {}
                 }
             }
+            supersession::link_all(&mut store, runtime.now)?;
         }
     }
     Ok(store.checkpoint()?)
@@ -187,6 +193,14 @@ fn upgrade_database(runtime: &Runtime) -> Result<()> {
     let store = runtime.store(Access::Existing, BUSY_TIMEOUT)?;
     runtime.log.record(Level::Info, "the database was upgraded", format!("schema {}", store::SCHEMA_VERSION));
     Ok(store.checkpoint()?)
+}
+
+/// Compares new memories with older ones. It has its own lock, for the same reason as compressing.
+fn compare_memories(runtime: &Runtime, store: &mut Store) -> Result<()> {
+    let Some(_lock) = lock(runtime, "compare.lock")? else { return Ok(()) };
+    store.set_synchronous_normal()?;
+    supersession::link_all(store, runtime.now)?;
+    Ok(())
 }
 
 /// Folds old memories into digests. It has its own lock: the next session's unread transcripts must not wait for it.

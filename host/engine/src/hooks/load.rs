@@ -22,7 +22,7 @@ use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
 use super::{journal_writer, session_project, spawn};
-use crate::memory::kept;
+use crate::memory::{kept, supersession};
 use crate::runtime::Runtime;
 use crate::weekly_copy;
 use throughline_agents::protocol::Event;
@@ -76,6 +76,11 @@ pub(super) fn start_session(
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
     if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
+    }
+    match supersession::link_at_start(&mut store, &project.id, runtime.now) {
+        Ok(true) => {}
+        Ok(false) => spawn::compare(runtime, &store, &project.id),
+        Err(error) => runtime.log.record(Level::Warn, "memories could not be compared", format!("{error:#}")),
     }
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
     let store = Rc::new(store);

@@ -30,6 +30,7 @@ impl ProjectMemories {
             session: session.map(str::to_owned),
             kinds: kinds.to_vec(),
             shared: self.shared,
+            current: true,
         }
     }
 }

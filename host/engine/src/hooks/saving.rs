@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::reading::{self, ReadOutcome, ReadReason, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT};
+use super::session_project::project_of;
 use super::synthesized_transcript::SessionSource;
 use super::{checkpoints, journal_writer, spawn};
 use crate::projection;
@@ -46,6 +47,7 @@ pub(super) fn save(
     if outcome.finished {
         write_projections(runtime, event, &store);
         if matches!(event.moment, Moment::End { .. }) {
+            spawn::compare(runtime, &store, &project_of(&store, &event.session, &event.cwd)?.id);
             spawn::compress(runtime, &store, &event.cwd);
         }
     }

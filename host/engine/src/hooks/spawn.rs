@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::memory::compression;
+use crate::memory::{compression, supersession};
 use crate::reindex;
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
@@ -66,6 +66,14 @@ pub fn upgrade(runtime: &Runtime) -> Option<Child> {
 pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
     if compression::is_due(runtime, store, &Project::discover(cwd)).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("compress"), cwd.as_os_str()]);
+    }
+}
+
+/// Starts [`Task::Compare`](super::background::Task::Compare) if a project has new memories. This is cheap: the check reads
+/// two rows.
+pub(super) fn compare(runtime: &Runtime, store: &Store, project: &str) {
+    if supersession::is_due(store, project).unwrap_or(false) {
+        spawn(runtime, &[OsStr::new("compare")]);
     }
 }
 

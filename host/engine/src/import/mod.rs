@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
+use crate::memory::supersession;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
 pub use line::{Line, MAX_LINE_BYTES, parse};
@@ -179,6 +180,9 @@ impl<'a> Importer<'a> {
         self.flush()?;
         if let Some(store) = self.store.as_ref().filter(|_| self.stores) {
             store.finish_import()?;
+        }
+        if let Some(store) = self.store.as_mut().filter(|_| self.stores) {
+            supersession::link_all(store, self.runtime.now)?;
         }
         Ok(self.report)
     }

@@ -4,6 +4,7 @@ pub mod compression;
 pub mod deletion;
 pub mod kept;
 pub mod saving;
+pub mod supersession;
 pub mod types;
 pub mod undo;
 

@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 
-use super::{RequestError, types};
+use super::{RequestError, supersession, types};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
+use throughline_search::supersession::Relation;
 use throughline_store::{PutOutcome, SAVED, SAVED_BY_AGENT, Store};
 
 /// The longest text, bytes. The contract sets this limit for every memory.
@@ -51,6 +52,8 @@ pub struct SaveRequest {
     pub tags: Vec<String>,
     /// The session that the memory is about.
     pub session: Option<String>,
+    /// Identifiers of the memories whose place it takes.
+    pub supersedes: Vec<String>,
 }
 
 /// The memory that was stored.
@@ -106,6 +109,16 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &S
     let (Some(id), PutOutcome::Stored | PutOutcome::NewOccurrence | PutOutcome::Known) = (id, put) else {
         return Err(RequestError::new("this exact text was deleted for good", "reword it").into());
     };
+    for older in &request.supersedes {
+        if !store.supersede(older, &id, Relation::Amends, runtime.now)? {
+            return Err(RequestError::new(
+                format!("the memory was saved as {id}, but {older} is no older memory of this project"),
+                "`throughline memory list` shows the identifiers",
+            )
+            .into());
+        }
+    }
+    supersession::link_project(store, &project.id, runtime.now)?;
     if request.session.is_some() {
         runtime.journal().reset_tool_count(session);
     }

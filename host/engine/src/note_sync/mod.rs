@@ -20,6 +20,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
+use crate::memory::supersession;
 use crate::redaction::{self, ProjectRedactor};
 use crate::runtime::Runtime;
 use folder::{CONFLICT, FileStat, Folder, FolderScan, without_racy_time};
@@ -123,6 +124,7 @@ pub fn run(
         &steps,
         &mut report,
     )?;
+    supersession::link_project(store, &project.id, runtime.now)?;
     Ok(report)
 }
 

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::entry::{self, TableOptions};
+use super::links;
 use super::selection::Restriction;
 use crate::cli::error::CommandError;
 use crate::cli::scope;
@@ -44,7 +45,13 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         None => None,
     };
     let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref())?;
-    let filter = MemoryFilter { project: project.as_ref().map(|project| project.id.clone()), session, kinds, shared: true };
+    let filter = MemoryFilter {
+        project: project.as_ref().map(|project| project.id.clone()),
+        session,
+        kinds,
+        shared: true,
+        current: false,
+    };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
         Order::Important => store.important(&filter, arguments.limit)?,
@@ -59,6 +66,9 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         scope::print_nothing_found(&restriction.scope)
     } else {
         let options = TableOptions { projects: project.is_none() || entry::has_shared(&memories), excerpts: false };
-        entry::write_table(runtime, store, &memories, options, &[])
+        let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+        let replaced = store.replacements(&ids)?;
+        let details: Vec<Vec<String>> = replaced.iter().map(|it| it.iter().map(links::replaced).collect()).collect();
+        entry::write_table(runtime, store, &memories, options, &details)
     }
 }

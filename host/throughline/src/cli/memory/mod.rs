@@ -5,6 +5,7 @@ mod delete;
 mod entry;
 mod forget;
 mod gc;
+mod links;
 mod list;
 mod reindex;
 mod save;
@@ -14,6 +15,7 @@ mod share;
 mod show;
 mod stats;
 mod unforget;
+mod unlink;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,7 @@ enum Command {
     Delete(delete::Arguments),
     Forget(forget::Arguments),
     Unforget(unforget::Arguments),
+    Unlink(unlink::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Compress(compress::Arguments),
@@ -73,6 +76,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Unforget(arguments) => unforget::run(&runtime, store, &arguments),
+        Command::Unlink(arguments) => unlink::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Compress(arguments) => compress::compress(&runtime, store, &arguments),
@@ -109,6 +113,7 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory search", of::<Vec<search::SearchResult<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
         ("memory unforget", of::<unforget::Output>()),
+        ("memory unlink", of::<unlink::Unlinked>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
         ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
         ("memory show", of::<show::MemoryDetails<'_>>()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
@@ -42,6 +43,9 @@ pub(super) struct Arguments {
     /// current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
+    /// The memory whose place this one takes: it is no longer told; can be repeated
+    #[arg(long, value_name = "ID")]
+    supersedes: Vec<String>,
     /// Print an object: id, type, title, new
     #[arg(long)]
     json: bool,
@@ -61,6 +65,8 @@ pub(super) struct SavedMemory<'a> {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let session = arguments.session.as_deref().map(|typed| scope::resolve_any_session(Some(&store), typed)).transpose()?;
     let project = project(runtime, &store, arguments, session.as_deref())?;
+    let superseded = |id: &String| Ok(selection::find(&store, id)?.memory.id);
+    let supersedes = arguments.supersedes.iter().map(superseded).collect::<Result<Vec<String>, CommandError>>()?;
     let request = SaveRequest {
         author: Author::Person,
         text: text(arguments)?,
@@ -68,6 +74,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         kind: arguments.kind.clone(),
         tags: Vec::new(),
         session,
+        supersedes,
     };
     let SaveResult { id, kind, title, is_new, length } = saving::save(runtime, &mut store, &project, &request)?;
     runtime.finish();

@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::entry::{self, Entry, TableOptions};
+use super::links;
 use super::selection::Restriction;
 use crate::cli::error::CommandError;
 use crate::cli::output;
@@ -80,26 +81,33 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
     }
     let lines: Vec<Vec<String>> = hits.iter().map(lines).collect();
+    let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
+    let replaced = store.replacements(&ids)?;
     let details: Vec<Vec<String>> = hits
         .iter()
         .zip(&lines)
-        .map(|(hit, lines)| {
+        .zip(&replaced)
+        .map(|((hit, lines), replaced)| {
             let mut all = if arguments.explain { explanation(hit, profile) } else { Vec::new() };
+            all.extend(replaced.iter().map(links::replaced));
             all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
             all
         })
         .collect();
     let (memories, explanations): (Vec<Memory>, Vec<Explanation>) =
         hits.into_iter().map(|hit| (hit.memory, Explanation { words: hit.words, why: hit.why })).unzip();
+    let superseded_by = replaced.into_iter().map(|it| it.map(|it| it.head.id));
     if arguments.json {
         let roots = store.project_roots(&memories)?;
         let entries = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root));
         let found: Vec<SearchResult<'_>> = entries
             .zip(&explanations)
             .zip(&lines)
-            .map(|((entry, explanation), lines)| SearchResult {
+            .zip(superseded_by)
+            .map(|(((entry, explanation), lines), superseded_by)| SearchResult {
                 entry,
                 lines,
+                superseded_by,
                 explanation: arguments.explain.then_some(explanation),
             })
             .collect();
@@ -124,6 +132,9 @@ pub(super) struct SearchResult<'a> {
     /// For a digest, the lines that contain words of the query.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     lines: &'a [String],
+    /// The identifier of the memory that holds instead; it is listed before this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
     /// What `--explain` adds.
     #[serde(flatten)]
     explanation: Option<&'a Explanation>,

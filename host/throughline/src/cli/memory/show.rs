@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::entry::Entry;
+use super::links::{self, MemoryLink};
 use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
@@ -19,7 +20,7 @@ pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
     /// Print an object: the fields of `memory list`, and attributes, policy, `policy_digest`, `line_uuid`,
-    /// `access_count`, digest, folded
+    /// `access_count`, digest, folded, links
     #[arg(long)]
     json: bool,
 }
@@ -43,6 +44,9 @@ pub(super) struct MemoryDetails<'a> {
     /// The sources of a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     folded: Option<Composition>,
+    /// Its links to earlier and later memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<MemoryLink>,
 }
 
 /// The sources of a digest.
@@ -60,6 +64,7 @@ pub(super) struct Composition {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let found = selection::find(store, &arguments.id)?;
     let folded = store.folded(&found.memory.id)?;
+    let links = links::describe(store, &found.memory.id, store.supersessions(&found.memory.id)?)?;
     if arguments.json {
         output::json(&MemoryDetails {
             entry: Entry::new(&found.memory, &found.project),
@@ -74,15 +79,21 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
                 purged_at: folded.purged_at.map(output::timestamp),
                 sources: folded.sources.into_iter().map(Source::from).collect(),
             }),
+            links,
         })?;
     } else {
-        print(runtime, &found, folded.as_ref())?;
+        print(runtime, &found, folded.as_ref(), &links)?;
     }
     throughline_engine::search::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
 }
 
-fn print(runtime: &Runtime, found: &MemoryRecord, folded: Option<&DigestDetails>) -> Result<(), CommandError> {
+fn print(
+    runtime: &Runtime,
+    found: &MemoryRecord,
+    folded: Option<&DigestDetails>,
+    links: &[MemoryLink],
+) -> Result<(), CommandError> {
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
@@ -116,6 +127,12 @@ fn print(runtime: &Runtime, found: &MemoryRecord, folded: Option<&DigestDetails>
         if !value.is_empty() {
             writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 11), output::clean_line(&value))?;
         }
+    }
+    for link in links {
+        writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad("link", 11), output::clean_line(&link.to_string()))?;
+    }
+    if links.iter().any(MemoryLink::is_in_force) {
+        writeln!(out, "\n{DIM}`throughline memory unlink {}` undoes its links{DIM:#}", memory.id)?;
     }
     Ok(out.flush()?)
 }

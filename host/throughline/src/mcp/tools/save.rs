@@ -42,7 +42,15 @@ pub(super) fn save(ctx: &mut ToolContext, arguments: Arguments) -> Result<ToolOu
     let Arguments { kind, title, content, tags } = arguments;
     let mut store = ctx.open_or_create()?;
     ctx.report_progress(1, 3, "removing secrets")?;
-    let request = SaveRequest { author: Author::Agent, text: content, title, kind: Some(kind), tags, session: None };
+    let request = SaveRequest {
+        author: Author::Agent,
+        text: content,
+        title,
+        kind: Some(kind),
+        tags,
+        session: None,
+        supersedes: Vec::new(),
+    };
     let saved = saving::save(&ctx.runtime, &mut store, &ctx.project, &request)?;
     let saved = Saved { id: saved.id, kind: saved.kind, title: quote::line(&saved.title, 200), new: saved.is_new };
     let what = if saved.new { "Stored" } else { "Already stored" };

@@ -1,0 +1,84 @@
+//! Compares new memories with the others of their project, and links those whose place a later one took.
+//!
+//! Sessions, imports, notes and people bring memories in; whatever was not compared yet is found by a mark of the project.
+//! A reading hook leaves this to a detached process. A session's start does it itself if the project is small, so that
+//! it tells what holds now.
+
+use anyhow::Result;
+
+use throughline_model::contract::Memory;
+use throughline_search::supersession::{Statement, compare};
+use throughline_store::{Comparison, Store, Supersession};
+
+/// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
+const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
+
+/// Kinds that state nothing by themselves, but repeat what statements of their session say.
+const REPEATING: &[&str] = &["turn", "session_summary"];
+
+/// How many memories of each kind are compared, the newest ones. The work grows with their number: 3,000 memories of
+/// usual length take about 50 ms.
+const MAX_COMPARED: u32 = 3_000;
+
+/// How many memories of each kind a session's start compares itself.
+const MAX_AT_START: u32 = 200;
+
+/// Compares a project's new memories with all others, and stores the links. Returns how many are new.
+pub fn link_project(store: &mut Store, project: &str, now: u64) -> Result<u64> {
+    match store.to_compare(project, NOT_COMPARED, MAX_COMPARED)? {
+        Some(comparison) => put(store, project, &comparison, now),
+        None => Ok(0),
+    }
+}
+
+/// Does the same for all projects.
+pub fn link_all(store: &mut Store, now: u64) -> Result<u64> {
+    let mut linked = 0;
+    for project in store.all_projects()? {
+        linked += link_project(store, &project.id, now)?;
+    }
+    Ok(linked)
+}
+
+/// Does the same at a session's start if there are so few memories that nobody notices. Returns false if others must do it.
+pub fn link_at_start(store: &mut Store, project: &str, now: u64) -> Result<bool> {
+    let Some(comparison) = store.to_compare(project, NOT_COMPARED, MAX_AT_START)? else { return Ok(true) };
+    if comparison.memories.len() >= MAX_AT_START as usize {
+        return Ok(false);
+    }
+    put(store, project, &comparison, now)?;
+    Ok(true)
+}
+
+/// Returns whether a project has memories that were not compared yet.
+pub fn is_due(store: &Store, project: &str) -> Result<bool> {
+    Ok(store.has_uncompared(project)?)
+}
+
+fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> Result<u64> {
+    let statements: Vec<Statement<'_>> = comparison.memories.iter().map(|it| statement(&it.memory, it.is_new)).collect();
+    let id = |at: usize| comparison.memories[at].memory.id.clone();
+    let links: Vec<Supersession> = compare(&statements)
+        .into_iter()
+        .map(|link| Supersession {
+            older: id(link.older),
+            newer: id(link.newer),
+            relation: link.relation,
+            similarity: Some(link.similarity),
+            made_at: now,
+            undone_at: None,
+        })
+        .collect();
+    Ok(store.put_comparison(project, comparison, &links)?)
+}
+
+fn statement(memory: &Memory, is_new: bool) -> Statement<'_> {
+    Statement {
+        session: &memory.session_id,
+        created: memory.created,
+        title: &memory.title,
+        content: &memory.content,
+        is_statement: !REPEATING.contains(&memory.kind.as_str()),
+        is_new,
+    }
+}

@@ -1,0 +1,346 @@
+//! Finds which later memories took the place of earlier ones, from their texts alone.
+//!
+//! Two sessions that speak about the same thing are easy to recognize: their words are alike, above all the rare ones.
+//! It is harder to say whether the later one changed what the earlier one settled, or asked about it, or settled
+//! something beside it. So there are two grades:
+//!
+//! 1. [`similarity`] compares every new statement with all others of the project. The nearest ones of other sessions are
+//!    about the same, and the later one *follows* the earlier one. Both hold; the later one is told first.
+//! 2. [`change`] decides whether the later statement amends, reverses, refutes or completes the earlier one. It is
+//!    careful, because a wrong link hides a rule that holds.
+//!
+//! Only the last statement of a session about a subject can change an earlier one: what came before it may be a proposal.
+//! A link of a statement also holds for the memories of its session that say the same in other words, such as the archived
+//! turn, and for those that led to it.
+
+mod change;
+mod cues;
+mod facts;
+mod similarity;
+
+use self::similarity::Space;
+
+/// How a later memory relates to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// A value, a name or the scope of a rule is another one now.
+    Amends,
+    /// The decision was taken back.
+    Reverses,
+    /// The explanation turned out to be wrong.
+    Refutes,
+    /// What was left to do is done.
+    Completes,
+    /// It is about the same, and both hold.
+    Follows,
+}
+
+impl Relation {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Amends, "amends"),
+        (Self::Reverses, "reverses"),
+        (Self::Refutes, "refutes"),
+        (Self::Completes, "completes"),
+        (Self::Follows, "follows"),
+    ];
+
+    /// Returns its name, as it is stored.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(relation, _)| *relation == self).map_or("follows", |(_, name)| name)
+    }
+
+    /// Returns the relation of that name. An unknown one, which a later version may have stored, hides nothing.
+    pub fn from_name(name: &str) -> Self {
+        Self::ALL.iter().find(|(_, it)| *it == name).map_or(Self::Follows, |(relation, _)| *relation)
+    }
+
+    /// Returns what was done to the older memory: `amended`, `reversed`, …
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Amends => "amended",
+            Self::Reverses => "reversed",
+            Self::Refutes => "refuted",
+            Self::Completes => "completed",
+            Self::Follows => "followed",
+        }
+    }
+
+    /// Returns whether the older memory no longer holds.
+    pub fn supersedes(self) -> bool {
+        self != Self::Follows
+    }
+}
+
+/// A memory to compare.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'a> {
+    /// The session in which it was learned; empty for none, which is like a session of its own.
+    pub session: &'a str,
+    /// When it was learned, milliseconds since the Unix epoch.
+    pub created: u64,
+    /// One line: of a result, what the human asked for.
+    pub title: &'a str,
+    /// The text.
+    pub content: &'a str,
+    /// Whether it states something by itself. What does not (an archived turn, a summary) shares the links of a statement
+    /// of its session that it contains.
+    pub is_statement: bool,
+    /// Whether it was stored since the last comparison.
+    pub is_new: bool,
+}
+
+/// That a statement relates to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// The place of the older memory among the statements.
+    pub older: usize,
+    /// The place of the newer one.
+    pub newer: usize,
+    /// How the newer one relates to the older one.
+    pub relation: Relation,
+    /// How similar the two are, 0 to 1.
+    pub similarity: f32,
+}
+
+/// The similarity from which two statements are about the same. Measured on conversations about the parts of one product:
+/// those about the same rule had .10 to .29, and of those about two rules one in a hundred had more than .14.
+const MIN_SIMILARITY: f32 = 0.12;
+
+/// The similarity from which a later statement follows an earlier one even though nothing says that it changes it.
+const MIN_FOLLOWS: f32 = 0.24;
+
+/// How many of the nearest statements, older and newer, are looked at.
+const MAX_NEAREST: usize = 6;
+
+/// The share of a statement's words, by weight, that a memory has which says it too.
+const MIN_CONTAINED: f32 = 0.7;
+
+/// The share of a memory's words, by weight, that a statement makes up whose links it shares. A summary of a long session
+/// says many other things.
+const MIN_MADE_UP: f32 = 0.35;
+
+/// Compares the new statements with all others. Returns the links, at most one for each pair.
+pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
+    let space = Space::new(statements.iter().map(|statement| [statement.title, statement.content]));
+    let mut links: Vec<Link> = Vec::new();
+    for (at, statement) in statements.iter().enumerate() {
+        if !statement.is_new || !statement.is_statement {
+            continue;
+        }
+        let near = space.nearest(at, MIN_SIMILARITY);
+        let of_others = near.iter().filter(|(other, _)| is_of_another_session(statement, &statements[*other]));
+        let (older, newer): (Vec<_>, Vec<_>) = of_others
+            .filter(|(other, _)| statements[*other].is_statement)
+            .partition(|(other, _)| (statements[*other].created, *other) < (statement.created, at));
+        let older = older.into_iter().take(MAX_NEAREST).map(|&(other, similarity)| (other, at, similarity));
+        let newer = newer.into_iter().take(MAX_NEAREST).map(|&(other, similarity)| (at, other, similarity));
+        for (older, newer, similarity) in older.chain(newer) {
+            if statements[older].created < statements[newer].created
+                && !links.iter().any(|link| (link.older, link.newer) == (older, newer))
+                && let Some(relation) = relation(statements, &space, older, newer, similarity)
+            {
+                links.push(Link { older, newer, relation, similarity });
+            }
+        }
+    }
+    for at in 0..links.len() {
+        let link = links[at];
+        let also = shares_its_fate(statements, &space, link);
+        links.extend(also.into_iter().map(|older| Link { older, ..link }));
+    }
+    strongest(links)
+}
+
+/// Keeps one link of each pair, a superseding one rather than another.
+fn strongest(mut links: Vec<Link>) -> Vec<Link> {
+    links.sort_by(|a, b| {
+        let order = (a.older, a.newer, !a.relation.supersedes()).cmp(&(b.older, b.newer, !b.relation.supersedes()));
+        order.then(b.similarity.total_cmp(&a.similarity))
+    });
+    links.dedup_by_key(|link| (link.older, link.newer));
+    links
+}
+
+fn is_of_another_session(one: &Statement<'_>, other: &Statement<'_>) -> bool {
+    one.session.is_empty() || one.session != other.session
+}
+
+fn relation(statements: &[Statement<'_>], space: &Space, older: usize, newer: usize, similarity: f32) -> Option<Relation> {
+    if !is_last_word(statements, space, newer) {
+        return None;
+    }
+    let changed = change::relation(&statements[older], &statements[newer], similarity);
+    changed.or((similarity >= MIN_FOLLOWS).then_some(Relation::Follows))
+}
+
+/// Returns whether nothing that came later in its session is about the same.
+fn is_last_word(statements: &[Statement<'_>], space: &Space, at: usize) -> bool {
+    let it = &statements[at];
+    let is_later = |other: usize| {
+        let other_one = &statements[other];
+        other != at
+            && other_one.is_statement
+            && !it.session.is_empty()
+            && other_one.session == it.session
+            && (other_one.created, other) > (it.created, at)
+    };
+    !space.nearest(at, MIN_SIMILARITY).iter().any(|(other, _)| is_later(*other))
+}
+
+/// Returns the other memories of the older statement's session that share the link: those that say the same, those that
+/// led to it, and, if the later one only follows, all that are about the same.
+fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link) -> Vec<usize> {
+    let it = &statements[link.older];
+    if it.session.is_empty() {
+        return Vec::new();
+    }
+    let about_it = space.nearest(link.older, MIN_SIMILARITY);
+    let about_later = space.nearest(link.newer, MIN_SIMILARITY);
+    let is_in = |near: &[(usize, f32)], other: usize| near.iter().any(|(at, _)| *at == other);
+    let mut same = Vec::new();
+    for (other, statement) in statements.iter().enumerate() {
+        if other == link.older || statement.session != it.session {
+            continue;
+        }
+        let (contained, made_up) = space.shares(link.older, other);
+        let says_it = contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP;
+        let led_to_it = statement.created <= it.created && is_in(&about_it, other) && is_in(&about_later, other);
+        let follows = !link.relation.supersedes() && is_in(&about_later, other);
+        if says_it || led_to_it || follows {
+            same.push(other);
+        }
+    }
+    same
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
+        Statement { session, created, title, content, is_statement: true, is_new: true }
+    }
+
+    /// Texts about other things, so that common words weigh little.
+    fn others() -> Vec<Statement<'static>> {
+        vec![
+            statement(
+                "x1",
+                1,
+                "paint the shed",
+                "The shed in `garden.toml` is green, the door stays white, and both dry by noon.",
+            ),
+            statement(
+                "x2",
+                2,
+                "sort the seeds",
+                "Seeds are sorted by month in `seeds.csv`; the beans come first and peas after them.",
+            ),
+            statement(
+                "x3",
+                3,
+                "oil the gate",
+                "The gate of the yard squeaks less since `gate.log` shows no rust on its hinges.",
+            ),
+        ]
+    }
+
+    #[test]
+    fn a_changed_value_amends() {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "keep sessions for 30 minutes",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
+        ));
+        all.push(statement(
+            "b",
+            20,
+            "make it 90",
+            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
+        ));
+        let links = compare(&all);
+        let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
+        assert_eq!(link.relation, Relation::Amends);
+        assert!(links.iter().all(|link| link.older >= 3), "{links:?}");
+    }
+
+    #[test]
+    fn what_is_asked_again_changes_nothing() {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "keep sessions for 30 minutes",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
+        ));
+        all.push(statement(
+            "b",
+            20,
+            "what was the idle time of a login again?",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts`; nothing changed there since it was set.",
+        ));
+        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
+    }
+
+    #[test]
+    fn a_session_does_not_change_its_own_words() {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "keep sessions for 30 minutes",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
+        ));
+        all.push(statement(
+            "a",
+            20,
+            "make it 90",
+            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
+        ));
+        assert!(compare(&all).is_empty());
+    }
+
+    #[test]
+    fn a_turn_shares_the_link_of_what_it_says() {
+        let mut all = others();
+        let said = "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.";
+        let turn = format!("keep sessions for 30 minutes\n\n{said} I ran the tests of that folder.");
+        all.push(statement("a", 10, "keep sessions for 30 minutes", said));
+        all.push(Statement { is_statement: false, ..statement("a", 10, "", &turn) });
+        all.push(statement(
+            "b",
+            20,
+            "make it 90",
+            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
+        ));
+        let amended: Vec<usize> =
+            compare(&all).iter().filter(|link| link.relation == Relation::Amends).map(|link| link.older).collect();
+        assert_eq!(amended, [3, 4]);
+    }
+
+    #[test]
+    fn only_the_last_word_of_a_session_changes_an_earlier_one() {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "keep sessions for 30 minutes",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
+        ));
+        all.push(statement(
+            "b",
+            20,
+            "what about 90?",
+            "`SESSION_TTL_MIN = 90` in `auth/session.ts` would end an idle login after 90 minutes.",
+        ));
+        all.push(statement(
+            "b",
+            30,
+            "no, leave it",
+            "`SESSION_TTL_MIN = 30` in `auth/session.ts` stays, an idle login ends after 30 minutes.",
+        ));
+        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
+    }
+}

@@ -1,0 +1,77 @@
+//! The links of a memory to earlier and later ones, for people and as JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use throughline_search::supersession::Relation;
+use throughline_store::{Replacement, Store, Supersession};
+
+/// A link of the shown memory to another one.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct MemoryLink {
+    /// Seen from this memory: `amends`, `reverses`, `refutes`, `completes` or `follows` an earlier one, or
+    /// `amended_by`, `reversed_by`, `refuted_by`, `completed_by` or `followed_by` a later one.
+    relation: String,
+    /// The other memory's identifier.
+    id: String,
+    /// The other memory's title.
+    title: String,
+    /// When the other memory was learned; RFC 3339, UTC.
+    created_at: String,
+    /// How similar the texts are, 0 to 1; none if a person or an agent stated the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f32>,
+    /// When a person undid the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone_at: Option<String>,
+}
+
+impl MemoryLink {
+    /// Returns whether nobody undid it.
+    pub(super) fn is_in_force(&self) -> bool {
+        self.undone_at.is_none()
+    }
+}
+
+impl fmt::Display for MemoryLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let day = self.created_at.get(..10).unwrap_or_default();
+        write!(f, "{} {} of {day}: {}", self.relation.replace('_', " "), self.id, self.title)?;
+        match (self.similarity, &self.undone_at) {
+            (_, Some(_)) => write!(f, " (undone)"),
+            (Some(similarity), None) => write!(f, " (found by comparing the texts, similarity {similarity:.2})"),
+            (None, None) => write!(f, " (stated)"),
+        }
+    }
+}
+
+/// Describes links of a memory as seen from it.
+pub(super) fn describe(store: &Store, id: &str, links: Vec<Supersession>) -> Result<Vec<MemoryLink>, CommandError> {
+    let mut described = Vec::with_capacity(links.len());
+    for link in links {
+        let is_newer = link.newer == id;
+        let other = if is_newer { link.older } else { link.newer };
+        let Some(found) = store.memory(&other, None)?.into_iter().find(|found| found.memory.id == other) else { continue };
+        described.push(MemoryLink {
+            relation: if is_newer { link.relation.name().to_owned() } else { format!("{}_by", link.relation.done()) },
+            id: other,
+            title: found.memory.title,
+            created_at: output::timestamp(found.memory.created),
+            similarity: link.similarity,
+            undone_at: link.undone_at.map(output::timestamp),
+        });
+    }
+    Ok(described)
+}
+
+/// Describes what holds instead of a memory, for the line below it in a list.
+pub(super) fn replaced(replacement: &Replacement) -> String {
+    let Replacement { head, relation } = replacement;
+    let day = output::timestamp(head.created);
+    let verb = if *relation == Relation::Follows { "see also" } else { relation.done() };
+    format!("{verb} {}: [{}] {}", day.get(..10).unwrap_or_default(), head.id, output::clean_line(&head.title))
+}

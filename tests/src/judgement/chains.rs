@@ -1,0 +1,146 @@
+//! Chains: what an earlier conversation settled and a later one amended, reversed, refuted or completed; and look-alikes,
+//! where the later one is close to the earlier one and leaves it in force.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::conversations::{Conversation, read, write};
+use super::lines_of_prompt;
+use super::needles::Needles;
+use crate::database;
+use crate::home::Home;
+
+#[derive(Debug, Deserialize)]
+struct Chain {
+    id: String,
+    /// `amends`, `reverses`, `refutes` or `completes`; `none` for a look-alike.
+    relation: String,
+    conversations: Vec<Conversation>,
+    prompt: String,
+    literals: Vec<String>,
+    stale: Vec<String>,
+}
+
+/// What was measured.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Chains in which something changed.
+    pub changes: usize,
+    /// Those whose first conversation is linked to a later one.
+    pub linked: usize,
+    /// Those that are linked by the right relation.
+    pub right: usize,
+    /// Chains in which nothing changed.
+    pub look_alikes: usize,
+    /// Those that are linked nevertheless.
+    pub false_links: usize,
+    /// Pairs of conversations of different chains that are linked.
+    pub strange_links: usize,
+    /// Changes of which a search finds the last conversation before the earlier ones.
+    pub first: usize,
+    /// The literals of the changes.
+    pub literals: usize,
+    /// Those that the prompts brought back.
+    pub told: usize,
+    /// Changes whose prompt brought back, as if it held, what was superseded.
+    pub stale: usize,
+    /// The literals of the look-alikes.
+    pub kept_literals: usize,
+    /// Those that the prompts brought back.
+    pub kept_told: usize,
+    /// What is missing or wrong, a line each.
+    pub details: Vec<String>,
+}
+
+/// A conversation: the chain's place, and its own within the chain.
+type Place = (usize, usize);
+
+/// Measures the binary under test on a set: `NAME.jsonl` in a folder.
+pub fn measure(folder: &Path, name: &str) -> Result<Report> {
+    let chains: Vec<Chain> = read(&folder.join(format!("{name}.jsonl")))?;
+    let home = Home::new();
+    let project = home.project("product");
+    let mut places: BTreeMap<String, Place> = BTreeMap::new();
+    for (at, chain) in chains.iter().enumerate() {
+        for (nth, conversation) in chain.conversations.iter().enumerate() {
+            let session = write(&home, &project, conversation, places.len() as u64 + 1);
+            places.insert(session, (at, nth));
+        }
+    }
+    drop(home.run(["ingest".as_ref(), home.projects().as_os_str()]).success());
+    let links = links(&home, &places);
+    let mut report = Report::default();
+    for ((older, newer), relation) in &links {
+        if older.0 != newer.0 {
+            report.strange_links += 1;
+            report.details.push(format!("{} {relation} {}", chains[newer.0].id, chains[older.0].id));
+        }
+    }
+    for (at, chain) in chains.iter().enumerate() {
+        let own: BTreeSet<&str> =
+            links.iter().filter(|((older, newer), _)| older.0 == at && newer.0 == at).map(|(_, it)| it.as_str()).collect();
+        let lines = lines_of_prompt(&home, &project, &chain.prompt, at);
+        let literals = Needles::new(&chain.literals)?;
+        let told = literals.count_in(&lines);
+        if chain.relation == "none" {
+            report.look_alikes += 1;
+            report.kept_literals += literals.len();
+            report.kept_told += told;
+            if let Some(relation) = own.first() {
+                report.false_links += 1;
+                report.details.push(format!("{}: {relation}, but the earlier one holds", chain.id));
+            }
+            continue;
+        }
+        report.changes += 1;
+        report.literals += literals.len();
+        report.told += told;
+        report.linked += usize::from(!own.is_empty());
+        report.right += usize::from(own.contains(chain.relation.as_str()));
+        if own.is_empty() {
+            report.details.push(format!("{}: {} was not seen", chain.id, chain.relation));
+        }
+        let is_first = first_found(&home, &project, &chain.prompt, &places, at) == Some(chain.conversations.len() - 1);
+        report.first += usize::from(is_first);
+        if !is_first {
+            report.details.push(format!("{}: a search finds an earlier conversation first, or none", chain.id));
+        }
+        let stale = chain.stale.iter().map(|it| Needles::new(std::slice::from_ref(it))).collect::<Result<Vec<_>>>()?;
+        let current = |line: &&String| !line.contains("(earlier)");
+        if let Some(line) = lines.iter().filter(current).find(|line| stale.iter().any(|it| it.match_in(line))) {
+            report.stale += 1;
+            report.details.push(format!("{}: told as current: {line}", chain.id));
+        }
+    }
+    Ok(report)
+}
+
+/// Returns the links that hide the older one, by the conversations that they connect.
+fn links(home: &Home, places: &BTreeMap<String, Place>) -> BTreeMap<(Place, Place), String> {
+    let database = database::open(&home.database());
+    let mut select = database
+        .prepare(
+            "SELECT o.session_id, n.session_id, s.relation FROM supersessions s
+             JOIN memories o ON o.rowid = s.older JOIN memories n ON n.rowid = s.newer
+             WHERE s.undone_at IS NULL AND s.relation <> 'follows'",
+        )
+        .expect("valid SQL");
+    let rows = select
+        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))
+        .expect("rows");
+    rows.map(|row| row.expect("a row"))
+        .filter_map(|(older, newer, relation)| Some(((*places.get(&older)?, *places.get(&newer)?), relation)))
+        .collect()
+}
+
+/// Returns which conversation of a chain a search finds first.
+fn first_found(home: &Home, project: &Path, query: &str, places: &BTreeMap<String, Place>, chain: usize) -> Option<usize> {
+    let arguments = ["search", "--json", "--limit", "50", "--project"].map(OsStr::new);
+    let found = home.json(arguments.into_iter().chain([project.as_os_str(), OsStr::new("--"), OsStr::new(query)]));
+    let sessions = found.as_array()?.iter().filter_map(|it| it["session_id"].as_str());
+    sessions.filter_map(|session| places.get(session)).find(|place| place.0 == chain).map(|place| place.1)
+}

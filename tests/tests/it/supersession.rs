@@ -1,0 +1,121 @@
+//! What a later session changed: it is told, and what it replaced is not, until somebody asks or undoes the link.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::home::Home;
+use tests::process::{self, Finished};
+use tests::session::Session;
+use tests::transcript::session_id;
+
+fn run(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
+    let mut command = home.command(arguments);
+    command.current_dir(folder);
+    process::run(command, Vec::new(), process::WATCHDOG)
+}
+
+fn json_of(home: &Home, folder: &Path, arguments: &[&str]) -> Value {
+    let run = run(home, folder, arguments).success();
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
+}
+
+/// A session that settles one thing.
+fn settle(home: &Home, project: &Path, number: u64, day: &str, asked: &str, answer: &str) {
+    let mut session = Session::new(home, project, &session_id(number));
+    session.transcript.at(&format!("{day}T09:00:00Z")).user(asked).answer(answer);
+    session.stop(answer);
+    session.end();
+}
+
+const ASKED: &str = "the login page forgets people too early, keep an idle login for 30 minutes";
+const BEFORE: &str = "`IDLE_LOGIN_MIN = 30` in `auth/session.rs`, so an idle login ends after 30 minutes. The cookie is renewed at each request.";
+const AFTER: &str =
+    "`IDLE_LOGIN_MIN = 90` in `auth/session.rs`, so an idle login ends after 90 minutes. The cookie is renewed as before.";
+
+/// A project in which a later session changed how long an idle login lives.
+fn amended() -> (Home, std::path::PathBuf) {
+    let home = Home::new();
+    let project = home.project("shop");
+    settle(&home, &project, 1, "2025-06-02", ASKED, BEFORE);
+    settle(
+        &home,
+        &project,
+        2,
+        "2025-06-09",
+        "sort the basket by price",
+        "The basket is sorted in `cart/sort.rs`, cheapest first.",
+    );
+    settle(&home, &project, 3, "2025-06-20", "support says it is still too short, make it 90", AFTER);
+    (home, project)
+}
+
+/// A detached process compares after the end of a session.
+fn wait_until_compared(home: &Home, project: &Path) {
+    home.eventually("the sessions are compared", |home| {
+        let found = json_of(home, project, &["search", "--json", "--type", "result", "idle login 30 minutes"]);
+        found.as_array().is_some_and(|all| all.iter().any(|it| it.get("superseded_by").is_some()))
+    });
+}
+
+fn prompt(home: &Home, project: &Path, text: &str) -> String {
+    let payload = json!({"session_id": session_id(9), "transcript_path": "", "cwd": project,
+        "hook_event_name": "UserPromptSubmit", "prompt": text});
+    home.hook(&payload).context.unwrap_or_default()
+}
+
+#[test]
+fn a_prompt_is_told_what_holds_and_not_what_was_amended() {
+    let (home, project) = amended();
+    // The start of a session compares what the sessions before it left.
+    drop(home.hook(&json!({"session_id": session_id(8), "transcript_path": "", "cwd": project,
+        "hook_event_name": "SessionStart", "source": "startup"})));
+    let told = prompt(&home, &project, "after how many minutes does an idle login end in auth/session.rs?");
+    assert!(told.contains("90 minutes"), "{told}");
+    assert!(!told.contains("30 minutes"), "{told}");
+}
+
+#[test]
+fn a_search_shows_both_the_one_that_holds_first() {
+    let (home, project) = amended();
+    wait_until_compared(&home, &project);
+    let found = json_of(&home, &project, &["search", "--json", "--type", "result", "idle login 30 minutes"]);
+    let contents: Vec<&str> = found.as_array().expect("a list").iter().filter_map(|it| it["content"].as_str()).collect();
+    assert!(contents[0].contains("IDLE_LOGIN_MIN = 90"), "{contents:?}");
+    assert!(contents[1].contains("IDLE_LOGIN_MIN = 30"), "{contents:?}");
+    assert_eq!(found[1]["superseded_by"], found[0]["id"]);
+    let printed = run(&home, &project, &["search", "--type", "result", "idle login 30 minutes"]).success().stdout;
+    assert!(printed.contains("amended 2025-06-20"), "{printed}");
+}
+
+#[test]
+fn somebody_looks_why_and_undoes_a_link() {
+    let (home, project) = amended();
+    wait_until_compared(&home, &project);
+    let found = json_of(&home, &project, &["search", "--json", "--type", "result", "idle login 30 minutes"]);
+    let (newer, older) = (found[0]["id"].as_str().expect("an id"), found[1]["id"].as_str().expect("an id"));
+    let shown = json_of(&home, &project, &["memory", "show", "--json", older]);
+    assert_eq!(shown["links"][0]["relation"], "amended_by");
+    assert_eq!(shown["links"][0]["id"], newer);
+    let printed = run(&home, &project, &["memory", "show", older]).success().stdout;
+    assert!(printed.contains("amended by") && printed.contains("memory unlink"), "{printed}");
+    let undone = run(&home, &project, &["memory", "unlink", newer]).success().stdout;
+    assert!(undone.contains("no longer: amends"), "{undone}");
+    let found = json_of(&home, &project, &["search", "--json", "--type", "result", "idle login 30 minutes"]);
+    assert!(found.as_array().expect("a list").iter().all(|it| it.get("superseded_by").is_none()), "{found}");
+    let again = run(&home, &project, &["memory", "unlink", "0000ffff"]).failure_with_hint();
+    assert!(again.stderr.contains("0000ffff"));
+}
+
+#[test]
+fn somebody_saves_what_holds_instead() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let save = |arguments: &[&str]| run(&home, &project, &[&["memory", "save"], arguments].concat());
+    let first = save(&["Deploys go out on Fridays"]).success().stdout.trim().to_owned();
+    let second = save(&["--supersedes", &first, "Nobody deploys before a weekend"]).success().stdout.trim().to_owned();
+    let found = json_of(&home, &project, &["search", "--json", "deploys on Fridays"]);
+    assert_eq!(found[0]["id"], second.as_str(), "{found}");
+    assert_eq!(found[1]["superseded_by"], second.as_str());
+    let wrong = save(&["--supersedes", "ffff0000", "Deploys never happen"]).failure_with_hint();
+    assert!(wrong.stderr.contains("ffff0000"), "{wrong:?}");
+}
