@@ -49,6 +49,8 @@ pub struct Config {
     pub gc: Gc,
     /// Section `[compress]`.
     pub compress: Compress,
+    /// Section `[git]`.
+    pub git: Git,
     /// Section `[observations]`.
     pub observations: Observations,
     /// Section `[checkpoint]`.
@@ -188,6 +190,17 @@ pub struct Compress {
     pub purge_after_days: u32,
 }
 
+/// What is read of the history of a project's git repository.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Git {
+    /// Whether new commits are read after each session, in projects whose history was read once.
+    pub follow: bool,
+    /// The most commits that are read at once, the newest ones.
+    pub max_commits: u32,
+}
+
 /// How long observations are kept.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -298,6 +311,7 @@ impl Default for Config {
             backup: Backup::default(),
             gc: Gc::default(),
             compress: Compress::default(),
+            git: Git::default(),
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
             projections: Projections::default(),
@@ -345,6 +359,12 @@ impl Default for Gc {
     fn default() -> Self {
         // 90 days and 1,000 memories are the defaults of the system that this one grew out of.
         Self { max_age_days: 90, keep: 1_000 }
+    }
+}
+
+impl Default for Git {
+    fn default() -> Self {
+        Self { follow: true, max_commits: 100_000 }
     }
 }
 

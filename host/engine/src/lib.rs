@@ -25,6 +25,7 @@ pub mod backup;
 pub mod config;
 pub mod export;
 pub mod hint;
+pub mod history;
 pub mod hooks;
 pub mod import;
 pub mod ingest;

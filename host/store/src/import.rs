@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::index;
 use super::memories::OWN_POLICY;
 use super::memories::{self, PutOutcome};
 use super::{Result, Store, from_json_or_default, json, projects};
@@ -88,15 +89,45 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Returns the identifier of the memory that was imported into a project, without a session, under this identifier of
+    /// its source.
+    pub fn imported(&self, project: &str, external_id: &str) -> Result<Option<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT m.id FROM sightings s JOIN memories m ON m.rowid = s.memory WHERE s.session_id = '' AND s.key = ?1",
+                )
+                .and_then(|mut s| s.query_row([key_of(project, "id", external_id)], |row| row.get(0)).optional()),
+        )
+    }
+
+    /// Returns the last commit of a project's git history that was read.
+    pub fn history_head(&self, project: &str) -> Result<Option<String>> {
+        self.explain(index::meta(&self.conn, &history_key(project)))
+    }
+
+    /// Records the last commit of a project's git history that was read.
+    pub fn set_history_head(&mut self, project: &str, commit: &str) -> Result<()> {
+        self.write(|tx| index::set_meta(tx, &history_key(project), commit))
+    }
+}
+
+/// The key of `meta` under which the last commit that was read of a project's history is kept.
+fn history_key(project: &str) -> String {
+    format!("history:{project}")
+}
+
+/// The key of a memory's occurrence. It includes the project, because sessions of two projects may have the same name, or
+/// none, and is hashed, because the identifier was not redacted.
+fn key_of(project: &str, what: &str, known_by: &str) -> String {
+    format!("import:{}", hex(&sha256_parts(&[project, what, known_by])[..8]))
+}
+
 fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
     let hash = memories::content_hash(&it.draft);
     let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
-    // Include the project, because sessions of two projects may have the same name, or none. Hash the key, because it
-    // was not redacted.
-    let key = format!(
-        "import:{}",
-        hex(&sha256_parts(&[&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by])[..8])
-    );
+    let key = key_of(&it.project.id, if it.key.is_some() { "id" } else { "content" }, &known_by);
     let before: Option<i64> = tx
         .prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
         .query_row([&it.session, &key], |row| row.get(0))

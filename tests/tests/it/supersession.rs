@@ -119,3 +119,105 @@ fn somebody_saves_what_holds_instead() {
     let wrong = save(&["--supersedes", "ffff0000", "Deploys never happen"]).failure_with_hint();
     assert!(wrong.stderr.contains("ffff0000"), "{wrong:?}");
 }
+
+/// A repository with two decisions that stand in commits, the first of which was reverted. Its first commit is empty.
+fn repository(home: &Home) -> std::path::PathBuf {
+    let project = home.project("depot");
+    let commit = |subject: &str, body: &str| {
+        std::fs::write(project.join(&subject[..4]), body).expect("write");
+        home.git(&project, &["add", "."]);
+        home.git(&project, &["commit", "-q", "-m", subject, "-m", body]);
+    };
+    commit(
+        "Retry uploads for a day",
+        "The depots lose their line at night, so an upload is tried for 24 hours with growing pauses.\n\nSigned-off-by: A Person <person@example.org>",
+    );
+    commit("Sort the pick list by aisle", "Pickers walked twice because the list was in the order of the baskets.");
+    home.git(&project, &["revert", "--no-edit", "HEAD~1"]);
+    project
+}
+
+fn commits(home: &Home) -> usize {
+    home.memories().iter().filter(|memory| memory.kind == "commit").count()
+}
+
+#[test]
+fn decisions_that_stand_only_in_commits_are_told() {
+    let home = Home::new();
+    let project = repository(&home);
+    let report = json_of(&home, &project, &["ingest", "--git", "--json"]);
+    assert_eq!((&report["commits"], &report["memories"], &report["reverted"]), (&json!(4), &json!(4), &json!(1)));
+    let told = prompt(&home, &project, "in which order does the pick list come, by aisle or by basket?");
+    assert!(told.contains("Pickers walked twice"), "{told}");
+    // What was reverted stands below its revert, and says so.
+    let found = json_of(&home, &project, &["search", "--json", "retry uploads for a day"]);
+    let all = found.as_array().expect("a list");
+    let old = all.iter().position(|it| it["title"] == "Retry uploads for a day").expect("it is found");
+    assert!(old > 0 && all[old]["superseded_by"] == all[0]["id"], "{found}");
+    // Nobody is named.
+    assert!(!home.files().iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains("person@example.org")));
+    // Nothing is read twice.
+    let again = json_of(&home, &project, &["ingest", "--git", "--json"]);
+    assert_eq!((&again["commits"], &again["memories"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn new_commits_are_read_after_a_session() {
+    let home = Home::new();
+    let project = repository(&home);
+    drop(json_of(&home, &project, &["ingest", "--git", "--json"]));
+    home.git(
+        &project,
+        &["commit", "-q", "--allow-empty", "-m", "Print labels at the dock", "-m", "The office printer was too far away."],
+    );
+    settle(
+        &home,
+        &project,
+        5,
+        "2025-06-20",
+        "what is a dock?",
+        "A dock is where trucks are loaded; `dock.rs` has its opening times.",
+    );
+    home.eventually("the new commit is known", |home| commits(home) == 5);
+}
+
+#[test]
+fn a_history_that_is_rewritten_is_read_again_and_doubles_nothing() {
+    let home = Home::new();
+    let project = repository(&home);
+    drop(json_of(&home, &project, &["ingest", "--git", "--json"]));
+    home.git(&project, &["commit", "-q", "--amend", "--allow-empty", "-m", "Give up the retries"]);
+    let report = json_of(&home, &project, &["ingest", "--git", "--json"]);
+    assert_eq!(report["memories"], json!(1), "{report}");
+    assert_eq!(commits(&home), 5);
+}
+
+#[test]
+fn a_folder_without_a_repository_is_refused() {
+    let home = Home::new();
+    let folder = home.path().join("plain");
+    std::fs::create_dir(&folder).expect("create");
+    let refused = run(&home, &folder, &["ingest", "--git"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("no git repository"), "{refused:?}");
+}
+
+#[test]
+fn attack_a_repository_whose_configuration_names_programs() {
+    let home = Home::new();
+    let project = repository(&home);
+    let trap = home.path().join("trap.sh");
+    let mark = home.path().join("ran");
+    std::fs::write(&trap, format!("#!/bin/sh\ntouch {}\nexec cat\n", mark.display())).expect("write");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&trap, mode).expect("mode");
+    let trap = trap.to_string_lossy().into_owned();
+    for name in
+        ["core.pager", "pager.log", "core.fsmonitor", "gpg.program", "core.sshCommand", "diff.external", "core.editor"]
+    {
+        home.git(&project, &["config", name, &trap]);
+    }
+    home.git(&project, &["config", "log.showSignature", "true"]);
+    drop(json_of(&home, &project, &["ingest", "--git", "--json"]));
+    assert!(!mark.exists(), "a program of the repository ran");
+}

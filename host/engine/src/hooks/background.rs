@@ -14,6 +14,7 @@ use anyhow::Result;
 
 use super::reading::{self, ReadRequest};
 use super::{journal_writer, synthesized_transcript};
+use crate::history;
 use crate::memory::{compression, kept, supersession};
 use crate::projection;
 use crate::reindex;
@@ -83,8 +84,11 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
-    /// Compare new memories with older ones.
-    Compare,
+    /// Compare new memories with older ones, and read the new commits of the project of a folder.
+    Compare {
+        /// The agent's working folder.
+        cwd: PathBuf,
+    },
     /// Checkpoint the WAL.
     CheckpointWal,
     /// Rebuild the index where needed, and compute missing vectors.
@@ -122,7 +126,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             return Ok(());
         }
         Task::Compress { cwd } => return compress_memories(runtime, &mut store, cwd),
-        Task::Compare => return compare_memories(runtime, &mut store),
+        Task::Compare { cwd } => return compare_memories(runtime, &mut store, cwd),
         // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
@@ -141,7 +145,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::StoreJournal { .. }
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
-        | Task::Compare
+        | Task::Compare { .. }
         | Task::Reindex
         | Task::Upgrade
         | Task::CheckpointWal => {}
@@ -195,12 +199,12 @@ fn upgrade_database(runtime: &Runtime) -> Result<()> {
     Ok(store.checkpoint()?)
 }
 
-/// Compares new memories with older ones. It has its own lock, for the same reason as compressing.
-fn compare_memories(runtime: &Runtime, store: &mut Store) -> Result<()> {
+/// Compares new memories with older ones, and reads new commits. It has its own lock, for the same reason as compressing.
+fn compare_memories(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<()> {
     let Some(_lock) = lock(runtime, "compare.lock")? else { return Ok(()) };
     store.set_synchronous_normal()?;
     supersession::link_all(store, runtime.now)?;
-    Ok(())
+    history::follow(runtime, store, &Project::discover(cwd))
 }
 
 /// Folds old memories into digests. It has its own lock: the next session's unread transcripts must not wait for it.

@@ -79,7 +79,7 @@ pub(super) fn start_session(
     }
     match supersession::link_at_start(&mut store, &project.id, runtime.now) {
         Ok(true) => {}
-        Ok(false) => spawn::compare(runtime, &store, &project.id),
+        Ok(false) => spawn::compare(runtime, &store, &project.id, &event.cwd),
         Err(error) => runtime.log.record(Level::Warn, "memories could not be compared", format!("{error:#}")),
     }
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);

@@ -47,7 +47,7 @@ pub(super) fn save(
     if outcome.finished {
         write_projections(runtime, event, &store);
         if matches!(event.moment, Moment::End { .. }) {
-            spawn::compare(runtime, &store, &project_of(&store, &event.session, &event.cwd)?.id);
+            spawn::compare(runtime, &store, &project_of(&store, &event.session, &event.cwd)?.id, &event.cwd);
             spawn::compress(runtime, &store, &event.cwd);
         }
     }

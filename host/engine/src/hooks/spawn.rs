@@ -71,9 +71,9 @@ pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
 
 /// Starts [`Task::Compare`](super::background::Task::Compare) if a project has new memories. This is cheap: the check reads
 /// two rows.
-pub(super) fn compare(runtime: &Runtime, store: &Store, project: &str) {
+pub(super) fn compare(runtime: &Runtime, store: &Store, project: &str, cwd: &Path) {
     if supersession::is_due(store, project).unwrap_or(false) {
-        spawn(runtime, &[OsStr::new("compare")]);
+        spawn(runtime, &[OsStr::new("compare"), cwd.as_os_str()]);
     }
 }
 

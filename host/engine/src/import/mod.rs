@@ -129,7 +129,7 @@ pub fn run(
 }
 
 /// The common path of all imports: checks what is excluded, redacts, and stores in batches.
-struct Importer<'a> {
+pub(crate) struct Importer<'a> {
     runtime: &'a Runtime,
     store: Option<&'a mut Store>,
     /// If false, nothing is stored.
@@ -141,7 +141,7 @@ struct Importer<'a> {
 
 impl<'a> Importer<'a> {
     /// Creates an importer. Without a store, or if `stores` is false, nothing is stored.
-    fn new(runtime: &'a Runtime, store: Option<&'a mut Store>, stores: bool, default: &'a Path) -> Result<Self> {
+    pub(crate) fn new(runtime: &'a Runtime, store: Option<&'a mut Store>, stores: bool, default: &'a Path) -> Result<Self> {
         if let Some(store) = store.as_ref().filter(|_| stores) {
             store.prepare_import()?;
         }
@@ -150,7 +150,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Takes a line, and stores a batch when it is full. The inner error says why the line cannot be used.
-    fn add(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
+    pub(crate) fn add(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
         let place = match self.places.of(line.project.as_deref()) {
             Ok(place) => place,
             Err(reason) => return Ok(Err(reason)),
@@ -176,7 +176,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Stores the last batch and returns the report.
-    fn finish(mut self) -> Result<ImportReport> {
+    pub(crate) fn finish(mut self) -> Result<ImportReport> {
         self.flush()?;
         if let Some(store) = self.store.as_ref().filter(|_| self.stores) {
             store.finish_import()?;

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         [word, cwd] if word == "compile" => Task::Compile { cwd: cwd.into() },
         [word, session] if word == "take" => Task::StoreJournal { session: session.to_string_lossy().into_owned() },
         [word, cwd] if word == "compress" => Task::Compress { cwd: cwd.into() },
-        [word] if word == "compare" => Task::Compare,
+        [word, cwd] if word == "compare" => Task::Compare { cwd: cwd.into() },
         [word] if word == "tidy" => Task::CleanUp,
         [word] if word == "checkpoint" => Task::CheckpointWal,
         [word] if word == "reindex" => Task::Reindex,

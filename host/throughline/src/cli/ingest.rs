@@ -10,9 +10,11 @@ use indicatif::ProgressBar;
 use super::environment;
 use super::error::CommandError;
 use super::output;
+use throughline_engine::history;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest::{self, FileReport, IngestReport, TranscriptSource};
 use throughline_engine::runtime::Runtime;
+use throughline_engine::targets;
 use throughline_platform::paths;
 use throughline_store::Access;
 
@@ -31,13 +33,34 @@ pub(super) struct Arguments {
     /// Transcripts, or folders of transcripts
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Print an object: files, totals
+    /// Read the commits of the current project's git repository instead: subject and body, without authors. From then
+    /// on new commits are read after each session (`git.follow`)
+    #[arg(long, conflicts_with = "paths")]
+    git: bool,
+    /// Use the project of this folder, or the known project of this name or path; with --git
+    #[arg(long, value_name = "DIR", requires = "git")]
+    project: Option<PathBuf>,
+    /// Print an object: files, totals; with --git: project, commits, memories, known, `passed_over`, reverted
     #[arg(long)]
     json: bool,
 }
 
+/// What is printed with `--json`.
+#[cfg(test)]
+#[derive(serde::Serialize, schemars::JsonSchema)]
+#[serde(untagged)]
+pub(super) enum IngestOutput {
+    /// Transcripts were read.
+    Transcripts(IngestReport),
+    /// With `--git`, a history was read.
+    History(history::HistoryReport),
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
+    if arguments.git {
+        return read_history(&runtime, arguments);
+    }
     let (sources, failed) = find(&runtime, &arguments.paths)?;
     let started = Instant::now();
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
@@ -65,6 +88,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         n => format!("{n} transcripts could not be read"),
     })
     .hint("the others are stored; correct these and run the command again"))
+}
+
+fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let project = targets::find_project(runtime, arguments.project.as_deref())?;
+    let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
+    let bar = output::progress_bar(None, "{spinner} {human_pos} commits {elapsed}");
+    let outcome = history::ingest(runtime, &mut store, &project, |commits| bar.set_position(commits));
+    bar.finish_and_clear();
+    runtime.finish();
+    let report = outcome?;
+    if arguments.json {
+        output::json(&report)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = output::stdout();
+    let commits = output::counted(report.commits, "new commit", "new commits");
+    let project = paths::display(report.project.as_ref(), &runtime.paths.home);
+    writeln!(out, "read {commits} of {}", output::clean_line(&project))?;
+    let memories = output::counted(report.memories, "new memory", "new memories");
+    writeln!(
+        out,
+        "{memories}, {} known already, {} without a text, {} reverted",
+        report.known, report.passed_over, report.reverted
+    )?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<TranscriptSource>, Vec<FileReport>), CommandError> {

@@ -35,7 +35,7 @@ fn outputs() -> BTreeMap<&'static str, Schema> {
         ("failures", of::<Vec<failures::FailureEntry<'_>>>()),
         ("files", of::<files::FilesOutput<'_>>()),
         ("import", of::<import::Imported>()),
-        ("ingest", of::<throughline_engine::ingest::IngestReport>()),
+        ("ingest", of::<super::ingest::IngestOutput>()),
         ("install", of::<install::Installed>()),
         ("namespaces", of::<Vec<namespaces::NamespaceEntry>>()),
         ("projections", of::<projections::WrittenFiles>()),
