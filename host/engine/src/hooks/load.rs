@@ -133,6 +133,7 @@ pub fn context(
     let memories = ProjectMemories {
         store: Rc::clone(store),
         project: session.project.clone(),
+        root: session.root.clone().into(),
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,

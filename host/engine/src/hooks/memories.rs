@@ -1,5 +1,7 @@
 //! The memories that a policy may see: those of one project, and those that the user shared with all projects.
 
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -15,6 +17,8 @@ pub struct ProjectMemories {
     pub store: Rc<Store>,
     /// The project's identifier.
     pub project: String,
+    /// The project's root folder, in which the files that memories are about are looked for.
+    pub root: PathBuf,
     /// The current session.
     pub session: String,
     /// The current time, milliseconds since the Unix epoch.
@@ -42,22 +46,62 @@ fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories
 }
 
+/// The attribute of a memory that names a file that it is about and that is gone.
+const GONE_FILE: &str = "gone-file";
+
+/// The most files that are looked for in one call. Looking for one takes a microsecond or two.
+const MAX_LOOKED_FOR: usize = 400;
+
+/// Marks memories with the files that they are about and that are gone: a memory whose file is gone may be outdated. Paths
+/// outside of the project are not looked for, and none at all if the project itself is not on this machine.
+pub(super) fn mark_gone_files(root: &Path, memories: &mut [Memory]) {
+    if !root.is_absolute() || !root.is_dir() {
+        return;
+    }
+    let mut looked_for: HashMap<String, bool> = HashMap::new();
+    for memory in memories {
+        let mut gone = Vec::new();
+        for file in &memory.files {
+            let is_inside =
+                !file.starts_with('~') && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_inside || (looked_for.len() >= MAX_LOOKED_FOR && !looked_for.contains_key(file)) {
+                continue;
+            }
+            let is_there = *looked_for.entry(file.clone()).or_insert_with(|| root.join(file).symlink_metadata().is_ok());
+            if !is_there {
+                gone.push((GONE_FILE.to_owned(), file.clone()));
+            }
+        }
+        memory.attributes.extend(gone);
+    }
+}
+
+impl ProjectMemories {
+    fn told(&self, memories: Vec<Memory>) -> Vec<Memory> {
+        let mut memories = without_digests(memories);
+        mark_gone_files(&self.root, &mut memories);
+        memories
+    }
+}
+
 impl MemorySource for ProjectMemories {
     fn recent(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(without_digests(self.store.recent(&self.filter(None, kinds), limit)?))
+        Ok(self.told(self.store.recent(&self.filter(None, kinds), limit)?))
     }
 
     fn important(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(without_digests(self.store.important(&self.filter(None, kinds), limit)?))
+        Ok(self.told(self.store.important(&self.filter(None, kinds), limit)?))
     }
 
     fn of_session(&self, session: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
-        Ok(without_digests(self.store.in_learned_order(&self.filter(Some(session), kinds), limit)?))
+        Ok(self.told(self.store.in_learned_order(&self.filter(Some(session), kinds), limit)?))
     }
 
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         let request = SearchRequest::of_policy(query, kinds, &self.project, limit, self.now).with_shared(self.shared);
-        Ok(request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect())
+        let mut found: Vec<Memory> = request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect();
+        mark_gone_files(&self.root, &mut found);
+        Ok(found)
     }
 
     fn knowledge(&self, limit: u32) -> Result<Vec<Fact>> {
@@ -110,6 +154,27 @@ mod tests {
         }
         told.extend(SESSIONS.map(|session| format!("{:?}", memories.session(session).unwrap())));
         told.concat()
+    }
+
+    #[test]
+    fn files_that_are_gone_are_marked() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("src")).unwrap();
+        std::fs::write(dir.path().join("src/a.rs"), "").unwrap();
+        let memory = |files: &[&str]| Memory { files: files.iter().map(|&it| it.into()).collect(), ..Memory::default() };
+        let mut memories = [
+            memory(&["src/a.rs"]),
+            memory(&["src/b.rs", "src/a.rs"]),
+            memory(&["/etc/none", "../none", "~/none"]),
+            memory(&[]),
+        ];
+        mark_gone_files(dir.path(), &mut memories);
+        let gone: Vec<Vec<(String, String)>> = memories.iter().map(|memory| memory.attributes.clone()).collect();
+        assert_eq!(gone, [vec![], vec![(GONE_FILE.into(), "src/b.rs".into())], vec![], vec![]]);
+        // The project is on another machine.
+        let mut memories = [memory(&["src/b.rs"])];
+        mark_gone_files(&dir.path().join("none"), &mut memories);
+        assert!(memories[0].attributes.is_empty());
     }
 
     proptest! {
@@ -179,7 +244,8 @@ mod tests {
             let store = Rc::new(store);
             for (project, shared) in (0..4).flat_map(|project| [(project, true), (project, false)]) {
                 let memories = ProjectMemories {
-                    store: Rc::clone(&store), project: format!("p{project}"), session: "s9".into(), now: 4_000, shared,
+                    store: Rc::clone(&store), project: format!("p{project}"), root: "/none".into(), session: "s9".into(),
+                    now: 4_000, shared,
                 };
                 let told = all(&memories, &query.join(" "));
                 for other in (0..4).filter(|other| *other != project) {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::journal_writer;
-use super::memories::ProjectMemories;
+use super::memories::{ProjectMemories, mark_gone_files};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::session_project::project_of;
 use crate::runtime::Runtime;
@@ -52,6 +52,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let memories = ProjectMemories {
         store: Rc::clone(&store),
         project: project.id.clone(),
+        root: project.root.clone(),
         session: event.session.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
@@ -77,7 +78,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     found.retain(|hit| hit.memory.score >= search.min_score && !is_before_it(&hit.memory));
     let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
-    let found: Vec<Memory> = found.into_iter().map(with_match).collect();
+    let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
+    mark_gone_files(&project.root, &mut found);
     if found.is_empty() {
         return Ok(None);
     }

@@ -125,10 +125,11 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
         return Ok(None);
     }
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
-    let project = Project::discover(root).id;
+    let Project { id: project, root, .. } = Project::discover(root);
     Ok(Some(Rc::new(ProjectMemories {
         store,
         project,
+        root,
         session: String::new(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
