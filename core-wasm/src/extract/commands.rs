@@ -195,6 +195,10 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
 /// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
+    // A commit in another repository says nothing of this one.
+    if matches!(one, Class::Commit | Class::Publish) && folder_outside(failed) != folder_outside(later) {
+        return false;
+    }
     let same = match one {
         Class::Other | Class::Inspect => shared_words(failed) == shared_words(later),
         // A passing formatter says nothing about the type checker.
@@ -206,6 +210,116 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     }
     let (before, after) = (targets(failed), targets(later));
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
+}
+
+/// Returns the folder outside of the project in which a command line works, or an empty text.
+fn folder_outside(command: &str) -> &str {
+    let words = || command.split_whitespace().take_while(|word| !word.starts_with("<<"));
+    let after = |option: &str| words().skip_while(|word| *word != option).nth(1);
+    let folder = after("-C").or_else(|| after("cd")).unwrap_or_default();
+    if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
+}
+
+/// What a command line does to files of the project, as far as its words say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileEffects {
+    /// Files that it writes, or that it moves something to.
+    pub written: Vec<String>,
+    /// Files that it deletes or moves away.
+    pub removed: Vec<String>,
+}
+
+/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
+pub(crate) fn file_effects(command: &str) -> FileEffects {
+    let mut effects = FileEffects::default();
+    let mut folder = String::new();
+    for segment in segments(command) {
+        // The lines of a here-document are not words of the command.
+        let tokens = tokens(segment.lines().next().unwrap_or_default());
+        let mut plain: Vec<&str> = Vec::new();
+        let (mut redirected, mut is_redirection) = (None, false);
+        for token in &tokens {
+            if std::mem::take(&mut is_redirection) {
+                redirected = Some(token.as_str());
+            } else if token == ">" || token == ">>" {
+                is_redirection = true;
+            } else if let Some(file) = token.strip_prefix(">>").or_else(|| token.strip_prefix('>')) {
+                redirected = Some(file);
+            } else {
+                plain.push(token);
+            }
+        }
+        let start = plain.iter().position(|word| !word.contains('=') && !WRAPPERS.contains(word)).unwrap_or(plain.len());
+        let is_git = plain.get(start) == Some(&"git");
+        let words = &plain[(start + usize::from(is_git)).min(plain.len())..];
+        let Some((&program, arguments)) = words.split_first() else { continue };
+        let has_option = |short: char| {
+            arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+        };
+        let edits_in_place = has_option('i') || arguments.iter().any(|word| word.starts_with("--in-place"));
+        let names: Vec<&str> =
+            arguments.iter().copied().filter(|word| !word.starts_with(['-', '<', '&']) && !word.is_empty()).collect();
+        let inside = |name: &str| project_file(&folder, name);
+        match program {
+            "cd" => {
+                let into = names.first().copied().unwrap_or("~").trim_end_matches('/');
+                folder = if matches!(into, "." | "./") { String::new() } else { into.to_owned() };
+                continue;
+            }
+            // The first name is the script.
+            "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
+            "mv" | "cp" => {
+                if let Some((to, from)) = names.split_last() {
+                    effects.written.extend(inside(to));
+                    if program == "mv" {
+                        effects.removed.extend(from.iter().filter_map(|name| inside(name)));
+                    }
+                }
+            }
+            "rm" => effects.removed.extend(names.iter().filter_map(|name| inside(name))),
+            _ => {}
+        }
+        // What a check or a build prints is a log.
+        let is_log = !INSPECTION_PROGRAMS.contains(&program);
+        effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
+    }
+    effects
+}
+
+/// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
+fn project_file(folder: &str, name: &str) -> Option<String> {
+    let name = name.trim_start_matches("./");
+    let path = if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") };
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
+    let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
+    (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+}
+
+/// Splits a line of shell into words, without their quotes.
+fn tokens(line: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let (mut word, mut quote, mut is_open) = (String::new(), None, false);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => (quote, is_open) = (Some(c), true),
+            (_, '\\') if quote != Some('\'') => word.extend(chars.next()),
+            (None, c) if c.is_whitespace() => {
+                if is_open || !word.is_empty() {
+                    all.push(std::mem::take(&mut word));
+                }
+                is_open = false;
+            }
+            _ => word.push(c),
+        }
+    }
+    if is_open || !word.is_empty() {
+        all.push(word);
+    }
+    all
 }
 
 /// Returns whether a later command line rewords the failed one.
@@ -438,13 +552,42 @@ const COMMIT_FAILURE_SIGNS: &[&str] = &[
     "husky - ",
 ];
 
+/// Returns whether the command line pipes what it is about into another command, which hides its exit code.
+fn is_piped(command: &str) -> bool {
+    let main = main_segment(command);
+    let after = command.find(main).map_or("", |at| &command[at + main.len()..]).trim_start();
+    after.starts_with('|') && !after.starts_with("||")
+}
+
+/// Openings of lines in which a tool says that it failed itself. Logs of the code under test do not begin so.
+const OWN_FAILURES: &[&str] = &[
+    "npm error",
+    "npm ERR!",
+    "error: script",
+    "error: Recipe",
+    "error: could not compile",
+    "make: ***",
+    "ELIFECYCLE",
+    "fatal:",
+    "--- FAIL",
+    "FAIL\t",
+    "error TS",
+    "error[E",
+];
+
+/// Returns whether the output shows that a command failed whose exit code a pipe hides.
+pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
+    let is_run =
+        matches!(class(command), Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish);
+    is_run
+        && is_piped(command)
+        && text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+}
+
 /// Returns whether the command certainly passed. A pipe hides its exit code.
 pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
-    let main = main_segment(command);
-    let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
-    let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
-    if !piped || matches!(class, Class::Inspect | Class::Other | Class::Install) {
+    if !is_piped(command) || matches!(class, Class::Inspect | Class::Other) {
         return true;
     }
     match class {
@@ -588,10 +731,41 @@ mod tests {
         assert_eq!(counts("all good"), None);
     }
 
+    #[test]
+    fn files_that_a_command_line_writes_and_removes() {
+        let written = |command: &str| file_effects(command).written;
+        assert_eq!(written("sed -i '' 's/a b/c/' src/one.ts src/two.ts"), ["src/one.ts", "src/two.ts"]);
+        assert_eq!(written("cd web && perl -pi -e 's/a/b/' app.js"), ["web/app.js"]);
+        assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
+        assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
+        assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
+        let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
+        assert_eq!(moved.written, ["docs/new.md"]);
+        assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
+    }
+
+    #[test]
+    fn a_pipe_does_not_hide_a_failure() {
+        assert!(failed_behind_pipe("npm ci 2>&1 | tail -5", "npm error code EBADPLATFORM\nnpm error notsup"));
+        assert!(failed_behind_pipe("go test ./... | grep -v ok", "--- FAIL: TestRead (0.01s)"));
+        assert!(!failed_behind_pipe("npm ci", "npm error code EBADPLATFORM"), "its exit code is known");
+        assert!(!failed_behind_pipe("cat build.txt | grep npm", "npm error code EBADPLATFORM"));
+        assert!(!failed_behind_pipe("go test ./... | tail -3", "ok  \tshop/cart\t0.2s"));
+    }
+
+    #[test]
+    fn a_commit_elsewhere_cures_nothing_here() {
+        assert!(!same_purpose("git commit -m 'a'", "git -C /home/dev/other commit -m 'b'"));
+        assert!(!same_purpose("git commit -m 'a'", "cd ../other && git commit -m 'b'"));
+        assert!(same_purpose("git -C . commit -m 'a'", "git commit -m 'b'"));
+    }
+
     proptest! {
         #[test]
         fn never_panics(command in any::<String>()) {
             segments(&command);
+            file_effects(&command);
+            failed_behind_pipe(&command, &command);
             class(&command);
             shared_words(&command);
             error_line(&command);

@@ -75,7 +75,6 @@ impl Failures {
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), MAX_STEPS);
             return;
         }
         self.push(Failure {
@@ -272,9 +271,8 @@ impl Failure {
             return None;
         }
         let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. With a cause, or if it fails again, it says something about
-            // the file.
-            Subject::Edit if cause.is_empty() && self.times < 2 => return None,
+            // A failed edit alone is a mistake of the agent. Only with a cause does it say something about the file.
+            Subject::Edit if cause.is_empty() => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
             Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
@@ -287,7 +285,7 @@ impl Failure {
             return None;
         }
         // The shell was in another folder: a slip.
-        if self.error.contains("cd:") || self.error.contains("cd: ") {
+        if self.error.contains("cd:") {
             return None;
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
@@ -350,14 +348,9 @@ impl Failure {
                 return format!("`{after_in_folder}`");
             }
         }
-        // Retries are not fixes. Such steps are stored without quotes.
-        let steps: Vec<&str> = self
-            .steps
-            .iter()
-            .map(String::as_str)
-            .filter(|step| step.starts_with(['`', '"']))
-            .filter(|step| step.trim_matches('`') != display_command(&self.what))
-            .collect();
+        // Retries are not fixes.
+        let own = display_command(&self.what);
+        let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(|step| step.trim_matches('`') != own).collect();
         steps[steps.len().saturating_sub(2)..].join(", ")
     }
 }

@@ -669,7 +669,7 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule))
 }
 
 /// Converts to lower case without apostrophes. People leave them out as often as not.
@@ -717,14 +717,6 @@ pub(super) fn needs_context(said: &str) -> bool {
     bare.split(' ').any(|word| pointers.contains(&word))
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
         || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
-}
-
-fn contains_words(text: &str, words: &str) -> bool {
-    text.match_indices(words).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + words.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
-    })
 }
 
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.

@@ -3,6 +3,8 @@
 //! What a statement is worth depends on what came after it, so the statements are kept and judged anew at the end of
 //! every call.
 
+use std::cell::OnceCell;
+
 use serde::{Deserialize, Serialize};
 
 use super::human;
@@ -76,10 +78,16 @@ pub(super) struct Results {
     /// Whether all statements are kept. Only training needs them.
     #[serde(skip)]
     pub keep_all: bool,
+    /// The scores of the statements, once they were asked for. Drafts and notes need the same.
+    #[serde(skip)]
+    judged: OnceCell<Vec<Judged>>,
 }
 
 /// A statement that was chosen, by the places of its turn and itself.
 type Place = (usize, usize);
+
+/// A statement's place, what happened around it, and its score.
+pub(super) type Judged = (Place, Setting, f32);
 
 impl Results {
     /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
@@ -87,6 +95,7 @@ impl Results {
         if !self.keep_all {
             turn.limit(self.turns.is_empty());
         }
+        self.judged.take();
         self.turns.push(turn);
         if self.turns.len() > MAX_TURNS && !self.keep_all {
             self.turns.remove(1);
@@ -110,7 +119,11 @@ impl Results {
     }
 
     /// Returns every statement with its place, its setting and its score.
-    pub(super) fn judged(&self) -> Vec<(Place, Setting, f32)> {
+    pub(super) fn judged(&self) -> &[Judged] {
+        self.judged.get_or_init(|| self.judge())
+    }
+
+    fn judge(&self) -> Vec<Judged> {
         let named: Vec<Vec<u32>> = self.turns.iter().map(TurnResult::names).collect();
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
@@ -127,7 +140,7 @@ impl Results {
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self) -> Vec<(usize, String)> {
-        let chosen = self.choose(self.judged(), MIN_SCORE, MAX_SESSION_CHARS);
+        let chosen = self.choose(self.judged().to_vec(), MIN_SCORE, MAX_SESSION_CHARS);
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
@@ -151,7 +164,7 @@ impl Results {
     }
 
     /// Chooses the best statements that fit, none twice, in their order.
-    fn choose(&self, mut judged: Vec<(Place, Setting, f32)>, least: f32, max_chars: usize) -> Vec<Place> {
+    fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
         let mut chosen: Vec<Place> = Vec::new();
         let mut known: Vec<text::Features> = Vec::new();
@@ -327,7 +340,8 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         }
         if statement.form == Form::Heading {
             heading = &statement.text;
-        } else if !statement.heading.is_empty() && statement.heading != heading {
+        } else if !statement.heading.is_empty() && statement.heading != heading && !statement::is_question(&statement.heading)
+        {
             heading = &statement.heading;
             line.push_str(heading);
             line.push_str(": ");

@@ -63,6 +63,9 @@ const OPEN_STATES: &[&str] = &[
     "not pushed",
     "not been pushed",
     "still fail",
+    "still fails",
+    "still failing",
+    "still failed",
     "still need",
     "still broken",
     "still not",
@@ -214,12 +217,12 @@ pub(super) fn is_one_off(lower: &str) -> bool {
 
 /// Returns whether a text in lower case guesses.
 pub(super) fn is_guess(lower: &str) -> bool {
-    GUESSES.iter().any(|guess| contains_words(lower, guess))
+    GUESSES.iter().any(|guess| text::contains_words(lower, guess))
 }
 
 /// Returns whether a text in lower case says that something is not done yet.
 pub(super) fn is_open_state(lower: &str) -> bool {
-    OPEN_STATES.iter().any(|state| contains_words(lower, state))
+    OPEN_STATES.iter().any(|state| text::contains_words(lower, state))
 }
 
 /// Returns whether a text in lower case only praises.
@@ -231,18 +234,6 @@ pub(super) fn is_praise(lower: &str) -> bool {
 pub(super) fn is_code(said: &str) -> bool {
     let openings = ["//", "#!", "$ ", "> ", "❯", "●", "at ", "ERROR", "Error:", "error:", "warning:", "WARN", "Traceback"];
     openings.iter().any(|opening| said.starts_with(opening)) || said.ends_with(['{', '}', ';'])
-}
-
-/// Returns whether the text contains the words. ASCII words must not be part of longer words.
-fn contains_words(lower: &str, words: &str) -> bool {
-    if !words.is_ascii() {
-        return text::contains(lower, words);
-    }
-    lower.match_indices(words).any(|(at, _)| {
-        let before = lower[..at].chars().next_back();
-        let after = lower[at + words.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric() || words.ends_with("fail"))
-    })
 }
 
 #[cfg(test)]

@@ -538,9 +538,9 @@ impl State {
         self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
-    /// Returns the state as if the session ended here, and the memories that then hold. `last_message` is the agent's
-    /// last message if its line has not arrived yet.
-    pub(super) fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+    /// Returns the state as if the session ended here, and the memories that settle then. `last_message` is the agent's last
+    /// message if its line has not arrived yet.
+    pub(super) fn at_end(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
         // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
         let mut end = self.clone();
@@ -548,8 +548,14 @@ impl State {
         if let Some(message) = last_message {
             end.apply_last_message(message);
         }
-        let mut live = Vec::new();
-        end.close_turn(&mut live);
+        let mut settled = Vec::new();
+        end.close_turn(&mut settled);
+        (end, settled)
+    }
+
+    /// Returns the state as if the session ended here, and the memories that then hold.
+    pub(super) fn snapshot(&mut self) -> (State, Vec<Draft>) {
+        let (end, mut live) = self.at_end(None);
         live.extend(end.memories.live().map(SessionMemory::draft));
         live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
@@ -679,7 +685,9 @@ impl State {
     fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error || commands::output_reports_failure(class, output);
+        let failed = is_error
+            || commands::output_reports_failure(class, output)
+            || commands::failed_behind_pipe(command, output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -700,6 +708,9 @@ impl State {
         }
         if commits::says_clean(output) {
             self.undone.found_clean();
+        }
+        if !failed {
+            self.files_changed_by(command);
         }
         let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
         let committed = !made.is_empty();
@@ -739,6 +750,23 @@ impl State {
         }
         if committed {
             self.failures.checks_committed();
+        }
+    }
+
+    /// Records the files that a command line writes or deletes.
+    fn files_changed_by(&mut self, command: &str) {
+        let effects = commands::file_effects(command);
+        for path in &effects.removed {
+            self.files.record_removal(path);
+        }
+        for path in &effects.written {
+            self.files.record_change(path, 0, 0);
+            self.turn.add_file(path);
+        }
+        let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
+        if effects.written.iter().chain(&effects.removed).any(is_inside) {
+            self.undone.file_changed();
+            self.turn.edited = true;
         }
     }
 
@@ -840,6 +868,9 @@ impl State {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
         self.files.record_change(file, added, removed);
+        if kind == Some("\"create\"") {
+            self.files.record_creation(file);
+        }
         if !clean::path(file, &self.root).starts_with('/') {
             self.undone.file_changed();
         }
@@ -853,7 +884,6 @@ impl State {
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }
-        self.failures.step(&format!("edit of {file}"));
     }
 
     /// Records that an edit was reverted. The agent's preceding text gives the reason.
