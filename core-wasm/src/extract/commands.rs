@@ -577,11 +577,15 @@ const OWN_FAILURES: &[&str] = &[
 
 /// Returns whether the output shows that a command failed whose exit code a pipe hides.
 pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
-    let is_run =
-        matches!(class(command), Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish);
+    let is_run = matches!(
+        class(command),
+        Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish
+    );
     is_run
         && is_piped(command)
-        && text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+        && text::tail(output, 8 * 1024)
+            .lines()
+            .any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
 }
 
 /// Returns whether the command certainly passed. A pipe hides its exit code.

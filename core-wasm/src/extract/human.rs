@@ -710,6 +710,138 @@ pub(super) fn is_correction(sentence: &str) -> bool {
     CORRECTION_OPENINGS.iter().any(opening) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
+/// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
+const DISPUTE_OPENINGS: &[&str] = &[
+    "hmm",
+    "hm",
+    "emm",
+    "um",
+    "uuum",
+    "uh",
+    "wait",
+    "no",
+    "nope",
+    "but",
+    "yeah but",
+    "yes but",
+    "ok but",
+    "okay but",
+    "still",
+    "actually",
+    "are you sure",
+    "really",
+    "why",
+    "isnt",
+    "doesnt",
+    "didnt",
+    "wasnt",
+    "arent",
+    "couldnt",
+    "shouldnt",
+    "wouldnt",
+    "cant we",
+    "im not",
+    "i dont",
+    "thats not",
+    "this is not",
+    "not quite",
+    "instead",
+    "rather",
+    "id rather",
+    "could we also",
+    "could we just",
+    "can we just",
+    "can you change",
+    "change it",
+    "ok maybe",
+    "maybe",
+    "i think its better",
+    "id like",
+    "thats part of it",
+    "lets not",
+    "let us not",
+    "what about",
+    "it still",
+    "same error",
+    "remove",
+    "revert",
+    "undo",
+    "drop",
+    "what do you think about renam",
+    "아니",
+    "근데",
+    "그런데",
+    "하지만",
+    "왜",
+    "아직",
+    "안 되",
+    "안돼",
+    "다시",
+    "그게 아니",
+    "혹시",
+    "그냥",
+    "いや",
+    "でも",
+    "なぜ",
+    "なんで",
+    "違",
+    "まだ",
+    "やっぱ",
+    "しかし",
+    "えっ",
+    "あれ",
+    "不对",
+    "但是",
+    "可是",
+    "为什么",
+    "还是",
+    "不是",
+    "其实",
+];
+
+/// Signs of such a prompt anywhere in its first sentence.
+const DISPUTE_SIGNS: &[&str] = &[
+    " instead of ",
+    " rather than ",
+    "not seeing",
+    "not working",
+    "change it to",
+    "doesnt work",
+    "better not",
+    "in place of",
+    "couldnt we",
+    "could we not",
+    " not simply",
+    "아니라",
+    "말고",
+    "대신",
+    "바꿔",
+    "ではなく",
+    "じゃなく",
+    "変えて",
+    "代わり",
+    "やめて",
+    "而不是",
+    "改成",
+];
+
+/// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
+pub(super) fn disputes(prompt: &str) -> bool {
+    if plan(prompt).is_some() || prompt.starts_with('/') {
+        return false;
+    }
+    let own = own_words(text::head(prompt, 2_000));
+    let Some(first) = text::first_sentence(&own) else { return false };
+    let lower = strip_apostrophes(&first);
+    let mut said = lower.as_str();
+    for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
+        said = said.strip_prefix(lead).unwrap_or(said);
+    }
+    DISPUTE_OPENINGS.iter().any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+        || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
+        || is_correction(&first)
+}
+
 /// Returns whether a remark refers to something said before it.
 pub(super) fn needs_context(said: &str) -> bool {
     let bare = normalize(said);

@@ -670,8 +670,9 @@ fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<Stri
         return Some(format!("{heading}: {sentence}"));
     }
     let lower = previous.to_lowercase();
-    let usable =
-        !previous.is_empty() && !is_narration(previous) && !POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
+    let usable = !previous.is_empty()
+        && !is_narration(previous)
+        && !POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
     usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 

@@ -38,6 +38,8 @@ const MIN_MEMORY_SCORE: f32 = -2.0;
 const MIN_NAMES: usize = 2;
 /// The share of its names that later turns must state anew for a statement to be overtaken.
 const OVERTAKEN: f32 = 0.8;
+/// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
+const AMENDED: f32 = 0.2;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -66,6 +68,8 @@ pub(super) struct TurnResult {
     pub failed: bool,
     /// Whether the request asks for something of its own.
     pub substantive: bool,
+    /// Whether the next prompt disputes or amends what the turn gave.
+    pub disputed: bool,
 }
 
 /// The results of the latest turns, oldest first.
@@ -101,6 +105,14 @@ impl Results {
             self.turns.remove(1);
             self.dropped += 1;
         }
+    }
+
+    /// Records that a prompt disputes or amends what the latest turn gave.
+    pub(super) fn dispute(&mut self) {
+        if let Some(last) = self.turns.last_mut() {
+            last.disputed = true;
+        }
+        self.judged.take();
     }
 
     /// Returns the turns, oldest first.
@@ -140,7 +152,12 @@ impl Results {
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self) -> Vec<(usize, String)> {
-        let chosen = self.choose(self.judged().to_vec(), MIN_SCORE, MAX_SESSION_CHARS);
+        let amended: Vec<Option<text::Features>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
+        let holds = |&&((turn, number), ..): &&Judged| {
+            amended[turn].as_ref().is_none_or(|words| !is_amended(&self.turns[turn].statements[number], words))
+        };
+        let judged = self.judged().iter().filter(holds).copied().collect();
+        let chosen = self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS);
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
@@ -191,6 +208,12 @@ impl Results {
         self.without_overtaken(&chosen)
     }
 
+    /// Returns the words of the turn that followed if its prompt disputed this one.
+    fn amendment(&self, turn: usize) -> Option<text::Features> {
+        let next = self.turns.get(turn + 1).filter(|_| self.turns[turn].disputed)?;
+        Some(next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect())
+    }
+
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
@@ -208,6 +231,14 @@ impl Results {
         };
         (0..chosen.len()).filter(|&at| !is_overtaken(at)).map(|at| chosen[at]).collect()
     }
+}
+
+/// Returns whether the words of the turn after a dispute speak of the statement's subject, so that they and not the
+/// statement hold.
+fn is_amended(statement: &Statement, words: &text::Features) -> bool {
+    let own = text::features(&statement.text);
+    let again = own.iter().filter(|word| words.contains(word)).count();
+    matches!(statement.voice, Voice::Work | Voice::Answer) && share(again, own.len()) >= AMENDED
 }
 
 /// Returns whether a statement only leads to what follows it.
@@ -236,6 +267,7 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
         || (statement.voice != Voice::Human && prose::is_pointer(&lower) && statement.heading.is_empty())
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (is_past && signs::is_open_state(&lower))
+        || (is_past && signs::is_offer(&lower))
         || signs::is_praise(&lower)
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human && signs::is_code(&statement.text))
@@ -340,7 +372,9 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         }
         if statement.form == Form::Heading {
             heading = &statement.text;
-        } else if !statement.heading.is_empty() && statement.heading != heading && !statement::is_question(&statement.heading)
+        } else if !statement.heading.is_empty()
+            && statement.heading != heading
+            && !statement::is_question(&statement.heading)
         {
             heading = &statement.heading;
             line.push_str(heading);

@@ -138,6 +138,9 @@ const ON_THE_WAY: &[&str] = &[
     "agreed",
     "sure",
     "yes,",
+    "ok ",
+    "ok,",
+    "okay",
     "actually,",
     "아,",
     "아 ",
@@ -223,6 +226,37 @@ pub(super) fn is_guess(lower: &str) -> bool {
 /// Returns whether a text in lower case says that something is not done yet.
 pub(super) fn is_open_state(lower: &str) -> bool {
     OPEN_STATES.iter().any(|state| text::contains_words(lower, state))
+}
+
+/// Words of an offer or of a step that somebody proposes. Once the work has gone on, it was taken up or dropped.
+const OFFERS: &[&str] = &[
+    "if you want",
+    "if you'd like",
+    "if needed",
+    "if necessary",
+    "let me know",
+    "just needs to be",
+    "simplest fix is",
+    "i'll add",
+    "i'll update",
+    "we could",
+    "you could",
+    "you can also",
+    "필요에 따라",
+    "필요하면",
+    "필요하시면",
+    "원하시면",
+    "원하신다면",
+    "必要に応じて",
+    "必要であれば",
+    "よければ",
+    "如果需要",
+    "如有需要",
+];
+
+/// Returns whether a text in lower case offers or proposes something.
+pub(super) fn is_offer(lower: &str) -> bool {
+    OFFERS.iter().any(|offer| text::contains_words(lower, offer))
 }
 
 /// Returns whether a text in lower case only praises.

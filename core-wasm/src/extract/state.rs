@@ -225,7 +225,11 @@ impl State {
 
     fn start_turn(&mut self, prompt: &str, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
+        let has_answer = !self.turn.answer.is_empty();
         self.close_turn(settled);
+        if has_answer && human::disputes(&prompt) {
+            self.results.dispute();
+        }
         self.turns += 1;
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
@@ -596,6 +600,7 @@ impl State {
                 committed: turn.committed,
                 failed: turn.failed,
                 substantive: turn.substantive,
+                disputed: false,
             });
         }
         self.learn_from_answer(true, settled);
@@ -685,9 +690,8 @@ impl State {
     fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error
-            || commands::output_reports_failure(class, output)
-            || commands::failed_behind_pipe(command, output);
+        let failed =
+            is_error || commands::output_reports_failure(class, output) || commands::failed_behind_pipe(command, output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);

@@ -105,6 +105,11 @@ impl Undone {
         title.clone_into(&mut self.unanswered);
     }
 
+    /// Returns that the user refused the plan, if that is how it ended.
+    pub(super) fn refusal(&self, labels: &Labels) -> Option<String> {
+        (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
+    }
+
     /// Returns in a few words whether the changes were committed and pushed. Empty if there is nothing to say.
     pub(super) fn commit_state(&self, labels: &'static Labels) -> &'static str {
         match (self.is_uncommitted, self.has_committed, self.is_unpushed) {
@@ -125,9 +130,7 @@ impl Undone {
         } else if !self.unanswered.is_empty() {
             items.push(format!("{}: {}", labels.open_request, self.unanswered));
         }
-        if !self.refused_plan.is_empty() {
-            items.push(labels.refused_plan.replace("{}", &self.refused_plan));
-        }
+        items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
         if self.is_uncommitted || self.has_committed {
             let checks = self.checks.iter().take(MAX_SHOWN_CHECKS);
