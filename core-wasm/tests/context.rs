@@ -451,8 +451,31 @@ fn a_prompt_that_the_memory_cannot_help_gets_nothing() {
         assert_eq!(build(&asked(prompt, found()), &Fake::default()), None, "{prompt}");
     }
     assert_eq!(build(&asked(QUESTION, Vec::new()), &Fake::default()), None);
-    let summary = vec![hit(0.9, "upload", memory("c1", "compact_summary", 0.5, "The upload fails behind the proxy"))];
-    assert_eq!(build(&asked(QUESTION, summary), &Fake::default()), None, "it is for manual searches");
+}
+
+#[test]
+fn a_long_memory_gives_its_passages_without_narration() {
+    let filler = "The page was drawn anew. ".repeat(30);
+    let first = "The upload fails because the proxy allows one megabyte.";
+    let second = "A large file is split before its upload.";
+    let long = format!("{first} Let me look at the upload.\n\n`curl -F upload=@file.bin`\n\n{filler}\n\n{second} {filler}");
+    let found = vec![hit(0.6, "upload large", of_session("one", memory("c1", "compact_summary", 0.2, &long)))];
+    let context = build(&asked(QUESTION, found), &Fake::default()).expect("there is an answer");
+    let lines: Vec<&str> = context.text.lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() < 360), "{lines:#?}");
+    for passage in [first, second] {
+        assert_eq!(lines.iter().filter(|line| line.contains(passage)).count(), 1, "{passage}: {lines:#?}");
+    }
+    assert!(!context.text.contains("Let me look") && !context.text.contains("curl"), "{lines:#?}");
+}
+
+#[test]
+fn a_stem_is_found_in_words_that_end_otherwise() {
+    let filler = "The page was drawn anew. ".repeat(30);
+    let long = format!("{filler}The retry strategy of uploads is a fixed delay. {filler}");
+    let found = vec![hit(0.6, "strategi", of_session("one", memory("t1", "turn", 0.2, &long)))];
+    let context = build(&asked("what is our strategy for uploads that fail?", found), &Fake::default()).expect("an answer");
+    assert!(context.text.contains("The retry strategy of uploads"), "{}", context.text);
 }
 
 #[test]

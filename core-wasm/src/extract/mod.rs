@@ -16,7 +16,7 @@ pub(crate) mod labels;
 mod memories;
 mod notes;
 mod options;
-mod prose;
+pub(crate) mod prose;
 mod questions;
 mod results;
 mod seen_lines;

@@ -215,7 +215,7 @@ const NARRATION_ENDS: &[&str] = &[
 ];
 
 /// Returns whether a sentence only narrates the agent's next step.
-pub(super) fn is_narration(sentence: &str) -> bool {
+pub(crate) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
