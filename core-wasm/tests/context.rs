@@ -470,6 +470,19 @@ fn a_long_memory_gives_its_passages_without_narration() {
 }
 
 #[test]
+fn the_files_that_changed_most_are_named_and_the_others_counted() {
+    let path = |number: u32| format!("/home/u/proj/src/a/rather/long/folder/for/a/part/number-{number:02}.ts");
+    let mut notes = SessionNotes { outcome: "The importer is in parts.".into(), ..empty_notes() };
+    notes.changes = (0..20).map(|number| change(&path(number), if number == 0 { 900 } else { number }, 0)).collect();
+    let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
+    let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
+    let line = text.lines().find(|line| line.starts_with("- Files")).expect("a line of files");
+    assert!(line.chars().count() <= 300 && line.contains("number-00.ts (+900)"), "{line}");
+    let named = line.matches(".ts").count();
+    assert!(line.ends_with(&format!("+{}", 20 - named)) && line.contains("number-19.ts (+19)"), "{line}");
+}
+
+#[test]
 fn a_stem_is_found_in_words_that_end_otherwise() {
     let filler = "The page was drawn anew. ".repeat(30);
     let long = format!("{filler}The retry strategy of uploads is a fixed delay. {filler}");

@@ -315,16 +315,19 @@ impl TurnResult {
 
     /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
     fn line(&self, chosen: impl Iterator<Item = usize>) -> String {
-        let chosen: Vec<&Statement> = chosen.map(|at| &self.statements[at]).collect();
-        // A line that leads to a list says nothing without it.
-        let leads_on = |at: usize| {
-            let (lead, next) = (chosen[at], chosen.get(at + 1));
-            next.is_some_and(|next| next.place == lead.place + 1 && matches!(next.form, Form::Item | Form::Row))
+        let chosen: Vec<usize> = chosen.collect();
+        // A line that leads to a list says nothing without it, and promises too much before a small part of it.
+        let is_followed = |lead: usize| {
+            let items = self.items_below(lead);
+            let told = items.clone().filter(|at| chosen.contains(at)).count();
+            told > 0 && 2 * told >= items.count()
         };
-        let chosen: Vec<&Statement> = (0..chosen.len())
-            .filter(|&at| chosen[at].form == Form::Heading || !is_lead(&chosen[at].text) || leads_on(at))
-            .map(|at| chosen[at])
-            .collect();
+        let is_told = |at: usize| {
+            let statement = &self.statements[at];
+            statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
+        };
+        let chosen: Vec<&Statement> =
+            chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
         for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
@@ -336,6 +339,19 @@ impl TurnResult {
             }
         }
         line
+    }
+
+    /// Returns the places of the list's items below the line that leads to them.
+    fn items_below(&self, lead: usize) -> impl Iterator<Item = usize> + Clone {
+        let first = &self.statements[lead];
+        (lead + 1..self.statements.len()).take_while(move |at| {
+            let item = &self.statements[*at];
+            // The places show whether an item was dropped, or belongs to another text.
+            let is_next = usize::from(item.place) == usize::from(first.place) + at - lead;
+            is_next
+                && (item.count, item.voice) == (first.count, first.voice)
+                && matches!(item.form, Form::Item | Form::Row)
+        })
     }
 
     fn draft(&self, chosen: impl Iterator<Item = usize>) -> Option<Draft> {
