@@ -123,12 +123,12 @@ fn words(segment: &str) -> Vec<&str> {
 }
 
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
-/// one.
+/// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
     let all = segments(command);
-    all.iter()
-        .rev()
-        .find(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program)))
+    let last = |does_more: fn(&str) -> bool| all.iter().rev().find(|segment| does_more(segment));
+    last(|segment| class_of(segment) != Class::Inspect)
+        .or_else(|| last(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program))))
         .or(all.last())
         .copied()
         .unwrap_or(command)
@@ -136,7 +136,10 @@ pub(crate) fn main_segment(command: &str) -> &str {
 
 /// Returns the class of the command line.
 pub(crate) fn class(command: &str) -> Class {
-    let segment = main_segment(command);
+    class_of(main_segment(command))
+}
+
+fn class_of(segment: &str) -> Class {
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
         return Class::Inspect;
@@ -377,6 +380,8 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
     "could not resolve host",
     "authentication",
     "not logged in",
+    "not trusted",
+    "untrusted",
     "unauthorized",
     "pre-commit",
     "pre-push",
@@ -454,7 +459,10 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
     let line = candidate.or_else(|| lines().next_back())?;
-    Some(text::clip(line, 200).into_owned())
+    // What the tool itself advises is worth more than what it complains of.
+    let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
+    let line = text::clip(line, 200);
+    Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
 }
 
 /// Returns whether a command changes something, so that it may have made another command pass.
@@ -473,11 +481,19 @@ pub(crate) fn may_fix(command: &str) -> bool {
     matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
 }
 
+/// Returns whether a line of output says which command would help.
+fn is_advice(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["run ", "try ", "hint: run", "hint: use", "please run", "to fix"].iter().any(|opening| lower.starts_with(opening))
+        && line.contains(['`', '\'', '"'])
+}
+
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
         || is_passing(line)
+        || lower.starts_with("please report")
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
 }
@@ -493,7 +509,7 @@ fn is_passing(line: &str) -> bool {
 
 fn is_definite_error(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
+    let starts = ["error", "fatal", "bug:", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
     starts.iter().any(|start| lower.starts_with(start))
         || lower.ends_with("...failed")
         || lower.contains("error:")
@@ -696,6 +712,8 @@ mod tests {
         assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
         assert_eq!(class("git status"), Class::Inspect);
+        assert_eq!(class("git add a && git commit -m \"x\" && git status"), Class::Commit);
+        assert_eq!(main_segment("cd web && bun test; git log -1"), "bun test");
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
         assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
         assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
@@ -718,6 +736,13 @@ mod tests {
             "(eval):1: can't create temp file for here document: operation not permitted"
         );
         assert_eq!(error_line("Exit code 1"), None);
+        assert_eq!(
+            error_line(
+                "checks....Passed\nbug: the script is from before\nrun `hooks install -f` to fix this\nPlease report it"
+            )
+            .unwrap(),
+            "bug: the script is from before; run `hooks install -f` to fix this"
+        );
     }
 
     #[test]

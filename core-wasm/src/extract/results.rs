@@ -326,8 +326,7 @@ impl TurnResult {
             let statement = &self.statements[at];
             statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
         };
-        let chosen: Vec<&Statement> =
-            chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
+        let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
         for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
@@ -348,9 +347,7 @@ impl TurnResult {
             let item = &self.statements[*at];
             // The places show whether an item was dropped, or belongs to another text.
             let is_next = usize::from(item.place) == usize::from(first.place) + at - lead;
-            is_next
-                && (item.count, item.voice) == (first.count, first.voice)
-                && matches!(item.form, Form::Item | Form::Row)
+            is_next && (item.count, item.voice) == (first.count, first.voice) && matches!(item.form, Form::Item | Form::Row)
         })
     }
 

@@ -769,6 +769,7 @@ impl State {
         }
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
         if effects.written.iter().chain(&effects.removed).any(is_inside) {
+            self.failures.file_changed();
             self.undone.file_changed();
             self.turn.edited = true;
         }
@@ -885,6 +886,7 @@ impl State {
         if self.files.record_edit(file, &old, &new) {
             self.record_revert(file, &tool_use.source, settled);
         }
+        self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }
