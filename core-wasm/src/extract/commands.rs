@@ -230,6 +230,10 @@ pub(crate) struct FileEffects {
     pub written: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
+    /// Files whose changes it takes back, with git.
+    pub restored: Vec<String>,
+    /// Whether it takes back all changes that are not committed.
+    pub restores_all: bool,
 }
 
 /// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
@@ -278,6 +282,12 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                         effects.removed.extend(from.iter().filter_map(|name| inside(name)));
                     }
                 }
+            }
+            "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
+            "restore" if is_git && arguments.contains(&"--staged") => {}
+            "restore" | "checkout" if is_git => {
+                effects.restores_all |= names.contains(&".");
+                effects.restored.extend(names.iter().filter_map(|name| inside(name)));
             }
             "rm" => effects.removed.extend(names.iter().filter_map(|name| inside(name))),
             _ => {}
@@ -591,17 +601,18 @@ const OWN_FAILURES: &[&str] = &[
     "error[E",
 ];
 
+/// Returns whether a line of the output says that the tool failed.
+pub(crate) fn prints_failure(output: &str) -> bool {
+    text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+}
+
 /// Returns whether the output shows that a command failed whose exit code a pipe hides.
 pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
     let is_run = matches!(
         class(command),
         Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish
     );
-    is_run
-        && is_piped(command)
-        && text::tail(output, 8 * 1024)
-            .lines()
-            .any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+    is_run && is_piped(command) && prints_failure(output)
 }
 
 /// Returns whether the command certainly passed. A pipe hides its exit code.
@@ -771,6 +782,9 @@ mod tests {
         let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
         assert_eq!(moved.written, ["docs/new.md"]);
         assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
+        assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
+        assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
+        assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl Files {
         }
     }
 
+    /// Records that the changes of the files for which `is_restored` returns true were taken back.
+    pub(super) fn record_restoration(&mut self, is_restored: impl Fn(&str) -> bool) {
+        self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
+    }
+
     /// Marks a file as created by this session.
     pub(super) fn record_creation(&mut self, path: &str) {
         if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
@@ -148,6 +153,8 @@ mod tests {
         files.record_removal("new.md");
         files.record_removal("old.md");
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
+        files.record_restoration(|path| path == "old.md");
+        assert_eq!(files.paths().count(), 0);
     }
 
     #[test]

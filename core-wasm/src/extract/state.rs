@@ -33,6 +33,8 @@ const MAX_COMMITS: usize = 50;
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
 const MAX_REQUEST_CHARS: usize = 270;
+/// The maximum length of a command that the user runs, in bytes.
+const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -74,6 +76,8 @@ pub(super) struct State {
     pub(super) open_question: String,
     pub(super) undone: Undone,
     last_answer: String,
+    /// The command that the user runs, until its output comes.
+    user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
     interrupted: bool,
@@ -208,6 +212,7 @@ impl State {
                 UserText::Human(text) => join(&mut prompt, &text),
                 UserText::Command(command) => join(&mut prompt, &command),
                 UserText::Interrupted => self.interrupted = !self.question_deferred,
+                UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
                 UserText::Machine => self.turn.notified = true,
             },
             Block::ToolResult { id, content, is_error } => {
@@ -757,9 +762,34 @@ impl State {
         }
     }
 
+    /// Records a command that the user ran, and what it printed. The two come on lines of their own; the client does not say
+    /// how the command ended.
+    fn human_ran(&mut self, command: &str, output: Option<&str>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if !command.is_empty() {
+            self.user_command = clean::command(command, &self.root, MAX_USER_COMMAND_BYTES);
+        }
+        let Some(output) = output else { return };
+        let command = std::mem::take(&mut self.user_command);
+        if command.is_empty() {
+            return;
+        }
+        let output = clean::clean(output);
+        let failed = commands::prints_failure(&output);
+        self.open_turn(&line_ref(line), &command);
+        let tool_use = ToolUse::of_user(command, line_ref(line));
+        self.command_ran(&tool_use, &output, failed, settled);
+    }
+
     /// Records the files that a command line writes or deletes.
     fn files_changed_by(&mut self, command: &str) {
         let effects = commands::file_effects(command);
+        if self.undone.is_without_commit() {
+            let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+            self.files.record_restoration(is_restored);
+            if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
+                self.undone.found_clean();
+            }
+        }
         for path in &effects.removed {
             self.files.record_removal(path);
         }

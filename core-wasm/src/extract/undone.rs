@@ -76,6 +76,11 @@ impl Undone {
         (self.is_uncommitted, self.has_committed, self.is_unpushed) = (false, true, true);
     }
 
+    /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
+    pub(super) fn is_without_commit(&self) -> bool {
+        !self.has_committed
+    }
+
     /// Records that git has nothing to commit: a hook or somebody else committed the changes.
     pub(super) fn found_clean(&mut self) {
         self.is_uncommitted = false;
