@@ -413,6 +413,15 @@ pub(crate) fn is_environment(error: &str) -> bool {
     contains_sign(error, ENVIRONMENT_SIGNS)
 }
 
+/// Signs that a repository, an index or a cache is damaged.
+const DAMAGE_SIGNS: &[&str] = &["unable to read", "corrupt", "bad object", "missing object", "index file smaller"];
+
+/// Returns whether something is damaged, so that even looking fails.
+pub(crate) fn is_damage(error: &str) -> bool {
+    let error = error.to_lowercase();
+    DAMAGE_SIGNS.iter().any(|sign| error.contains(sign))
+}
+
 /// Returns whether the command did not run as intended.
 pub(crate) fn is_invocation(error: &str) -> bool {
     contains_sign(error, INVOCATION_SIGNS)

@@ -65,7 +65,9 @@ impl Failures {
     /// Records a failed command.
     pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
         // A path that does not exist is a mistake of the agent.
-        if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
+        if error.contains("pathspec")
+            || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        {
             return;
         }
         let same =
@@ -553,6 +555,19 @@ mod tests {
         );
         assert_eq!(cured(error, true, failed, "shopctl --json orders"), None, "the code may have been at fault");
         assert_eq!(cured(error, false, failed, failed), None, "nothing says what was different");
+    }
+
+    #[test]
+    fn a_damaged_repository_is_cured_by_what_was_run() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        failures.command_failed("git status", "fatal: unable to read 1a2b3c4d", &LineRef::default(), 1);
+        failures.command_failed("git log -1", "fatal: your branch has no commits", &LineRef::default(), 1);
+        failures.step("`git read-tree HEAD`");
+        let cures = failures.command_passed("git status", labels);
+        assert_eq!(cures.len(), 1, "a look that finds nothing is no failure");
+        assert!(cures[0].content.ends_with("Fixed by: `git read-tree HEAD`"), "{}", cures[0].content);
+        assert!(failures.command_passed("git log -1", labels).is_empty());
     }
 
     #[test]

@@ -472,7 +472,7 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
-        .map(|sentence| text::clip(sentence, 300).into_owned())
+        .map(|sentence| text::clip(without_consent(sentence), 300).into_owned())
         .take(3)
         .collect();
     let correction = sentences
@@ -481,6 +481,16 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
         .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Directives { rules, correction }
+}
+
+/// Strips the consent before a rule: "yes, and never …".
+fn without_consent(sentence: &str) -> &str {
+    let leads = ["yes, ", "yes ", "ok, ", "ok ", "okay, ", "okay ", "and ", "also, ", "also "];
+    let mut rest = sentence;
+    while let Some(lead) = leads.iter().find(|lead| rest.get(..lead.len()).is_some_and(|it| it.eq_ignore_ascii_case(lead))) {
+        rest = rest[lead.len()..].trim_start();
+    }
+    rest
 }
 
 /// Returns the lines that the user wrote: no quotations, no differences, no markup, no logs, no mails, and nothing after a
@@ -669,7 +679,32 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule))
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule)) || is_reasoned_prohibition(&lower)
+}
+
+/// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
+fn is_reasoned_prohibition(lower: &str) -> bool {
+    let forbids =
+        ["do not ", "don't ", "must not ", "should not ", "shouldn't ", "avoid ", "하지 마", "하지마", "말아", "しないで"];
+    let reasons = [" as ", " because ", " since ", " otherwise ", "때문", "니까", "므로", "から", "ので"];
+    let passing = [
+        "for now",
+        "this time",
+        "right now",
+        "yet",
+        "worry",
+        "don't know",
+        "don't think",
+        "don't see",
+        "don't have",
+        "i don't",
+    ];
+    let at = forbids.iter().filter_map(|words| lower.find(words)).min();
+    at.is_some_and(|at| {
+        // In Korean and Japanese the reason stands first.
+        let rest = if lower.is_ascii() { &lower[at..] } else { lower };
+        reasons.iter().any(|reason| rest.contains(reason))
+    }) && !passing.iter().any(|words| lower.contains(words))
 }
 
 /// Converts to lower case without apostrophes. People leave them out as often as not.
@@ -940,12 +975,26 @@ mod tests {
             "앞으로 커밋 메시지는 한국어로 작성해줘.",
             "テストは必ず追加してください。",
             "以后提交信息都用中文写。",
+            "Please do not squash the migrations as the staging database has run them one by one.",
+            "배포 스크립트가 느려지니까 로그를 남기지 말아줘.",
         ] {
             assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
         }
-        for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
+        for prompt in [
+            "it never finishes when I run it",
+            "is it always like that?",
+            "add a button to the page",
+            "don't fix the lint for now because we are in a hurry",
+            "do not touch the header",
+        ] {
             assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
         }
+    }
+
+    #[test]
+    fn a_rule_stands_without_the_consent_before_it() {
+        assert_eq!(directives("Yes, and never push to main.", false).rules, ["never push to main."]);
+        assert_eq!(directives("ok", false).rules, [""; 0]);
     }
 
     #[test]
