@@ -226,6 +226,7 @@ impl Failures {
                     failure.error,
                     labels.cause
                 ),
+                keywords: failure.keywords(labels),
                 importance: 60,
                 source: failure.source.clone(),
                 ..SessionMemory::default()
@@ -322,11 +323,18 @@ impl Failure {
             title: text::clip(&content, 200).into_owned(),
             why: cause,
             content,
+            keywords: self.keywords(labels),
             files,
             importance,
             source: self.source.clone(),
             ..SessionMemory::default()
         })
+    }
+
+    /// Returns what people call the purpose of the command in the language of the labels.
+    fn keywords(&self, labels: &Labels) -> Vec<String> {
+        let class = (self.subject == Subject::Command).then(|| commands::class(&self.what));
+        labels.purposes.iter().filter(|(purpose, _)| Some(*purpose) == class).map(|(_, word)| (*word).to_owned()).collect()
     }
 
     /// Returns the most informative sentences between failure and success, in order.
@@ -568,6 +576,17 @@ mod tests {
         assert_eq!(cures.len(), 1, "a look that finds nothing is no failure");
         assert!(cures[0].content.ends_with("Fixed by: `git read-tree HEAD`"), "{}", cures[0].content);
         assert!(failures.command_passed("git log -1", labels).is_empty());
+    }
+
+    #[test]
+    fn a_failure_is_found_by_its_purpose_in_the_language_of_the_session() {
+        for (language, words) in [(text::Language::Korean, vec!["커밋".to_owned()]), (text::Language::English, Vec::new())]
+        {
+            let mut failures = Failures::default();
+            failures.command_failed("git commit -m a", "the hook hangs", &LineRef::default(), 1);
+            let cures = failures.command_passed("git commit -n -m a", super::super::labels::labels(language));
+            assert_eq!(cures[0].draft().keywords, words);
+        }
     }
 
     #[test]

@@ -127,6 +127,6 @@ fn diff_drafts(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
-    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
+    let Draft { key: _, kind, title, content, keywords, files, importance, origin, attributes: _ } = draft;
+    text::hash(&format!("{kind}\n{title}\n{content}\n{keywords:?}\n{files:?}\n{importance}\n{origin:?}"))
 }
