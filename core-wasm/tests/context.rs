@@ -301,7 +301,6 @@ What earlier sessions of this project left. It may be outdated: the user and the
 ### Last Session
 - Date: 2026-02-23
 - Asked: 가이드로 만드는 문서를 모두 한국어로 출력하도록 설정
-- Last asked: 템플릿에도 frontmatter를 추가해줘
 - Outcome: guide.md에 언어 정책 섹션을 추가했습니다. (커밋: "docs: 언어 정책 섹션을 추가하다")
 - Files: guide.md (+5), template.md (+5 −5)
 - Left undone: template.md 번역
@@ -467,6 +466,17 @@ fn a_long_memory_gives_its_passages_without_narration() {
         assert_eq!(lines.iter().filter(|line| line.contains(passage)).count(), 1, "{passage}: {lines:#?}");
     }
     assert!(!context.text.contains("Let me look") && !context.text.contains("curl"), "{lines:#?}");
+}
+
+#[test]
+fn the_last_request_is_told_if_nothing_came_of_it() {
+    let page = |outcome: &str| {
+        let notes = SessionNotes { outcome: outcome.into(), current_objective: "Move the guide".into(), ..korean() };
+        let fake = Fake { sessions: vec![record("last", MONDAY, notes)], ..Fake::default() };
+        build(&request("startup", 9_500), &fake).expect("there is a page").text
+    };
+    assert!(page("").contains("\n- Last asked: Move the guide\n"), "{}", page(""));
+    assert!(!page("The guide is in docs/.").contains("Last asked"));
 }
 
 #[test]

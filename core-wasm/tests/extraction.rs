@@ -470,6 +470,16 @@ fn what_a_shell_command_changes_and_takes_back() {
     assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/theme.md", "docs/color.md"]);
     script.bash("git checkout -- docs/theme.md", "Updated 1 path from the index", false);
     assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/color.md"]);
+    script.tool(
+        "Write",
+        &json!({"file_path": "/home/u/proj/draft/notes.md"}),
+        "created",
+        false,
+        &json!({"type": "create", "filePath": "/home/u/proj/draft/notes.md", "content": "one\n"}),
+    );
+    assert_eq!(paths(&script).len(), 4);
+    script.bash("rm -r /home/u/proj/draft", "", false);
+    assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/color.md"]);
 }
 
 #[test]

@@ -144,7 +144,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     page.add(SectionKind::LastSession, Entry::session_line("Asked", &notes.original_request, 1.0));
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
-    if is_unfinished(notes) && !is_rule {
+    // With an outcome it was answered, or is told as left undone.
+    if notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
     // Without results these are the tasks of a list, too short for a line each.

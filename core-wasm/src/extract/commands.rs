@@ -230,6 +230,8 @@ pub(crate) struct FileEffects {
     pub written: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
+    /// Folders that it deletes with all that is in them.
+    pub removed_folders: Vec<String>,
     /// Files whose changes it takes back, with git.
     pub restored: Vec<String>,
     /// Whether it takes back all changes that are not committed.
@@ -289,7 +291,12 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                 effects.restores_all |= names.contains(&".");
                 effects.restored.extend(names.iter().filter_map(|name| inside(name)));
             }
-            "rm" => effects.removed.extend(names.iter().filter_map(|name| inside(name))),
+            "rm" => {
+                effects.removed.extend(names.iter().filter_map(|name| inside(name)));
+                if has_option('r') {
+                    effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
+                }
+            }
             _ => {}
         }
         // What a check or a build prints is a log.
@@ -301,13 +308,18 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
 
 /// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
 fn project_file(folder: &str, name: &str) -> Option<String> {
-    let name = name.trim_start_matches("./");
-    let path = if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") };
+    let path = below(folder, name);
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
     let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
     (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+}
+
+/// Returns the path that a name has in a folder.
+fn below(folder: &str, name: &str) -> String {
+    let name = name.trim_start_matches("./");
+    if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// Splits a line of shell into words, without their quotes.
@@ -791,6 +803,7 @@ mod tests {
         let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
         assert_eq!(moved.written, ["docs/new.md"]);
         assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
+        assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
         assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
         assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
         assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());

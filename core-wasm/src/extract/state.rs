@@ -793,6 +793,13 @@ impl State {
         for path in &effects.removed {
             self.files.record_removal(path);
         }
+        for folder in &effects.removed_folders {
+            let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
+            for path in &removed {
+                self.files.record_removal(path);
+            }
+        }
         for path in &effects.written {
             self.files.record_change(path, 0, 0);
             self.turn.add_file(path);
