@@ -524,17 +524,6 @@ fn a_refused_plan_is_how_the_session_ended() {
 }
 
 #[test]
-fn a_lead_without_most_of_its_list_is_not_told() {
-    let mut script = Script::default();
-    script.human("Review the cart.").agent(
-        "Three problems stand out:\n\n- The total in `src/cart.ts` is never rounded, because `formatPrice` gets a float.\n- Ok.\n- Fine.\n- \
-         Good.\n",
-    );
-    let outcome = script.outcome().notes.outcome;
-    assert!(outcome.contains("never rounded") && !outcome.contains("Three problems"), "{outcome}");
-}
-
-#[test]
 fn a_commit_before_a_look_at_the_repository_is_cured_by_the_next() {
     let mut script = Script::default();
     script

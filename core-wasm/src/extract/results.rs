@@ -40,6 +40,8 @@ const MIN_NAMES: usize = 2;
 const OVERTAKEN: f32 = 0.8;
 /// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
 const AMENDED: f32 = 0.2;
+/// The share of its words that the answer must have for a statement of a commit's body to repeat it.
+const REPEATED: f32 = 0.6;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -327,6 +329,19 @@ impl TurnResult {
             statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
+        // The body of a commit often repeats the answer in other words. Its subject stays.
+        let said: text::Features = chosen
+            .iter()
+            .filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer))
+            .flat_map(|statement| text::features(&statement.text))
+            .collect();
+        let repeats = |statement: &&Statement| {
+            statement.voice == Voice::Commit && statement.place > 0 && {
+                let words = text::features(&statement.text);
+                share(words.iter().filter(|word| said.contains(word)).count(), words.len()) >= REPEATED
+            }
+        };
+        let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
         for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
@@ -399,4 +414,58 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         }
     }
     line.trim_end_matches(':').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(answer: &str, commit: &str) -> TurnResult {
+        let mut statements = statement::statements(answer, Voice::Answer);
+        statements.extend(statement::statements(commit, Voice::Commit));
+        TurnResult { statements, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_lead_needs_most_of_its_list() {
+        let turn = turn("Three problems stand out:\n- One is slow.\n- Two is lost.\n- Three is late.", "");
+        assert_eq!(turn.line([0, 1].into_iter()), "One is slow.");
+        assert_eq!(turn.line([0, 1, 3].into_iter()), "Three problems stand out: One is slow. Three is late.");
+        assert_eq!(turn.line([0].into_iter()), "");
+    }
+
+    #[test]
+    fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
+        let mut turn = turn("It is done.\n\nThe next step:", "");
+        turn.statements.extend(statement::statements("- One\n- Two\n- Three is late.\n- Four", Voice::Answer));
+        assert_eq!(turn.line([1, 4].into_iter()), "Three is late.");
+    }
+
+    #[test]
+    fn the_body_of_a_commit_does_not_repeat_the_answer() {
+        let turn = turn(
+            "`src/cart.ts` now rounds the total of the cart to cents.",
+            "Round totals\n\nRounds the total to cents in the cart.\n\nThe invoice service still truncates.",
+        );
+        assert_eq!(
+            turn.line(0..4),
+            "`src/cart.ts` now rounds the total of the cart to cents. — Round totals; The invoice service still truncates."
+        );
+    }
+
+    #[test]
+    fn a_question_is_no_heading() {
+        let turn = turn("## Should we keep it?\n\n- It is used once.", "");
+        assert_eq!(turn.line([1].into_iter()), "It is used once.");
+    }
+
+    #[test]
+    fn scores_are_computed_anew_after_another_turn() {
+        let mut results = Results::default();
+        results.push(turn("The cache in `src/cache.rs` is stale because nobody clears it.", ""));
+        let alone = results.judged().to_vec();
+        results.push(turn("All is well.", ""));
+        assert_eq!((alone.len(), results.judged().len()), (1, 2));
+        assert_eq!(results.judged()[0].1.later_turns, 1);
+    }
 }
