@@ -141,7 +141,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
-    page.add(SectionKind::LastSession, Entry::session_line("Asked", &notes.original_request, 1.0));
+    page.add(SectionKind::LastSession, Entry::result_line("Asked", &notes.original_request, 1.0));
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.

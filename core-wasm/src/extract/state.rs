@@ -32,7 +32,7 @@ const MAX_COMMITS: usize = 50;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
-const MAX_REQUEST_CHARS: usize = 270;
+const MAX_REQUEST_CHARS: usize = 400;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
