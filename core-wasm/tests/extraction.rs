@@ -540,3 +540,23 @@ fn a_commit_before_a_look_at_the_repository_is_cured_by_the_next() {
     assert!(learnings.contains("bug: the hook is from before; run `hooks install -f` to fix this"), "{learnings}");
     assert!(learnings.contains("Fixed by: `git commit --no-verify"), "{learnings}");
 }
+
+#[test]
+fn a_request_that_was_cut_off_is_left_undone() {
+    let after = |end: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals of the cart to cents.")
+            .agent("The totals in `src/cart.ts` are rounded, because prices have cents.")
+            .human("Number the folders from zero instead of one.")
+            .agent(end);
+        script
+    };
+    let undone = |script: &Script| script.outcome().notes.pending.join("; ");
+    let open = "Request without an answer: Number the folders from zero instead of one.";
+    assert_eq!(undone(&after("Let me look at the folders first.")), open);
+    let mut script = after("The folders are numbered in `src/folders.ts`, in two places.");
+    assert_eq!(undone(&script), "");
+    script.human("[Request interrupted by user for tool use]");
+    assert_eq!(undone(&script), open);
+}

@@ -211,7 +211,10 @@ impl State {
             Block::Text(raw) => match user_text::classify(&raw.text().unwrap_or_default()) {
                 UserText::Human(text) => join(&mut prompt, &text),
                 UserText::Command(command) => join(&mut prompt, &command),
-                UserText::Interrupted => self.interrupted = !self.question_deferred,
+                UserText::Interrupted => {
+                    self.interrupted = !self.question_deferred;
+                    self.turn.cut_off = self.interrupted;
+                }
                 UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
                 UserText::Machine => self.turn.notified = true,
             },
@@ -590,7 +593,11 @@ impl State {
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }
-            self.undone.asked("");
+            // What only announces the next step, or was cut off, is no answer.
+            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence));
+            if says_something && !turn.cut_off {
+                self.undone.asked("");
+            }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
             let checked = prose::checked(&turn.answer).unwrap_or_default();
