@@ -739,6 +739,9 @@ pub(super) fn is_correction(sentence: &str) -> bool {
         "do not hesitate",
         "no idea",
         "다시 한번",
+        "다시 확인",
+        "다시 실행",
+        "다시 시도",
         "dont worry",
         "do not worry",
     ];
@@ -752,9 +755,7 @@ pub(super) fn is_correction(sentence: &str) -> bool {
 const DISPUTE_OPENINGS: &[&str] = &[
     "hmm",
     "hm",
-    "emm",
     "um",
-    "uuum",
     "uh",
     "wait",
     "no",
@@ -786,7 +787,6 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "instead",
     "rather",
     "id rather",
-    "could we also",
     "could we just",
     "can we just",
     "can you change",
@@ -795,7 +795,6 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "maybe",
     "i think its better",
     "id like",
-    "thats part of it",
     "lets not",
     "let us not",
     "what about",
@@ -805,7 +804,6 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "revert",
     "undo",
     "drop",
-    "what do you think about renam",
     "아니",
     "근데",
     "그런데",
@@ -814,10 +812,7 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "아직",
     "안 되",
     "안돼",
-    "다시",
     "그게 아니",
-    "혹시",
-    "그냥",
     "いや",
     "でも",
     "なぜ",
@@ -991,6 +986,23 @@ mod tests {
             "do not touch the header",
         ] {
             assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn disputes_in_three_languages() {
+        for prompt in [
+            "hmm, doesn't the hook call make?",
+            "ok maybe put it above the title",
+            "Can you change it to a table",
+            "근데 그건 예제가 아니라 필수야",
+            "いや、別のファイルです",
+        ] {
+            assert!(disputes(prompt), "{prompt}");
+        }
+        for prompt in ["yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
+        {
+            assert!(!disputes(prompt), "{prompt}");
         }
     }
 

@@ -40,6 +40,8 @@ const MIN_NAMES: usize = 2;
 const OVERTAKEN: f32 = 0.8;
 /// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
 const AMENDED: f32 = 0.2;
+/// The same for a script that is compared by pairs of letters: two sentences share the pairs of their endings.
+const AMENDED_WIDE: f32 = 0.4;
 /// The share of its words that the answer must have for a statement of a commit's body to repeat it.
 const REPEATED: f32 = 0.6;
 /// The similarity at which two statements count as the same.
@@ -240,7 +242,8 @@ impl Results {
 fn is_amended(statement: &Statement, words: &text::Features) -> bool {
     let own = text::features(&statement.text);
     let again = own.iter().filter(|word| words.contains(word)).count();
-    matches!(statement.voice, Voice::Work | Voice::Answer) && share(again, own.len()) >= AMENDED
+    let least = if text::language(&statement.text) == text::Language::English { AMENDED } else { AMENDED_WIDE };
+    matches!(statement.voice, Voice::Work | Voice::Answer) && share(again, own.len()) >= least
 }
 
 /// Returns whether a statement only leads to what follows it.
