@@ -29,6 +29,26 @@ pub(crate) fn contains(text: &str, part: &str) -> bool {
     memchr::memchr_iter(first, text).any(|at| text[at..].starts_with(part))
 }
 
+/// Returns whether `text` contains the words. Words in the Latin script must not be part of longer words; other scripts write
+/// words without spaces.
+pub(crate) fn contains_words(text: &str, words: &str) -> bool {
+    if !words.is_ascii() {
+        return contains(text, words);
+    }
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// Returns whether `text` begins with the words. If they end in the Latin script, no longer word may begin with them.
+pub(crate) fn starts_with_words(text: &str, words: &str) -> bool {
+    text.strip_prefix(words).is_some_and(|rest| {
+        !words.ends_with(|c: char| c.is_ascii_alphanumeric()) || !rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+    })
+}
+
 /// Returns the text in at most `max` characters. A longer text is cut at the end of a word and ends in `…`.
 pub(crate) fn clip(text: &str, max: usize) -> Cow<'_, str> {
     let text = text.trim();
@@ -328,6 +348,14 @@ mod tests {
         }
     }
     use proptest::prelude::*;
+
+    #[test]
+    fn words_are_whole_in_the_latin_script() {
+        assert!(contains_words("it might be stale", "might") && !contains_words("the mighty parser", "might"));
+        assert!(contains_words("원인은 캐시인 것 같습니다", "것 같"));
+        assert!(starts_with_words("now the cache", "now") && !starts_with_words("nowhere", "now"));
+        assert!(starts_with_words("commit해줘", "commit") && starts_with_words("먼저 확인", "먼저"));
+    }
 
     #[test]
     fn clips_at_a_word_and_counts_characters() {

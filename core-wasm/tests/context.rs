@@ -301,7 +301,6 @@ What earlier sessions of this project left. It may be outdated: the user and the
 ### Last Session
 - Date: 2026-02-23
 - Asked: 가이드로 만드는 문서를 모두 한국어로 출력하도록 설정
-- Last asked: 템플릿에도 frontmatter를 추가해줘
 - Outcome: guide.md에 언어 정책 섹션을 추가했습니다. (커밋: "docs: 언어 정책 섹션을 추가하다")
 - Files: guide.md (+5), template.md (+5 −5)
 - Left undone: template.md 번역
@@ -451,8 +450,55 @@ fn a_prompt_that_the_memory_cannot_help_gets_nothing() {
         assert_eq!(build(&asked(prompt, found()), &Fake::default()), None, "{prompt}");
     }
     assert_eq!(build(&asked(QUESTION, Vec::new()), &Fake::default()), None);
-    let summary = vec![hit(0.9, "upload", memory("c1", "compact_summary", 0.5, "The upload fails behind the proxy"))];
-    assert_eq!(build(&asked(QUESTION, summary), &Fake::default()), None, "it is for manual searches");
+}
+
+#[test]
+fn a_long_memory_gives_its_passages_without_narration() {
+    let filler = "The page was drawn anew. ".repeat(30);
+    let first = "The upload fails because the proxy allows one megabyte.";
+    let second = "A large file is split before its upload.";
+    let long = format!("{first} Let me look at the upload.\n\n`curl -F upload=@file.bin`\n\n{filler}\n\n{second} {filler}");
+    let found = vec![hit(0.6, "upload large", of_session("one", memory("c1", "compact_summary", 0.2, &long)))];
+    let context = build(&asked(QUESTION, found), &Fake::default()).expect("there is an answer");
+    let lines: Vec<&str> = context.text.lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() < 360), "{lines:#?}");
+    for passage in [first, second] {
+        assert_eq!(lines.iter().filter(|line| line.contains(passage)).count(), 1, "{passage}: {lines:#?}");
+    }
+    assert!(!context.text.contains("Let me look") && !context.text.contains("curl"), "{lines:#?}");
+}
+
+#[test]
+fn the_last_request_is_told_if_nothing_came_of_it() {
+    let page = |outcome: &str| {
+        let notes = SessionNotes { outcome: outcome.into(), current_objective: "Move the guide".into(), ..korean() };
+        let fake = Fake { sessions: vec![record("last", MONDAY, notes)], ..Fake::default() };
+        build(&request("startup", 9_500), &fake).expect("there is a page").text
+    };
+    assert!(page("").contains("\n- Last asked: Move the guide\n"), "{}", page(""));
+    assert!(!page("The guide is in docs/.").contains("Last asked"));
+}
+
+#[test]
+fn the_files_that_changed_most_are_named_and_the_others_counted() {
+    let path = |number: u32| format!("/home/u/proj/src/a/rather/long/folder/for/a/part/number-{number:02}.ts");
+    let mut notes = SessionNotes { outcome: "The importer is in parts.".into(), ..empty_notes() };
+    notes.changes = (0..20).map(|number| change(&path(number), if number == 0 { 900 } else { number }, 0)).collect();
+    let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
+    let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
+    let line = text.lines().find(|line| line.starts_with("- Files")).expect("a line of files");
+    assert!(line.chars().count() <= 300 && line.contains("number-00.ts (+900)"), "{line}");
+    let named = line.matches(".ts").count();
+    assert!(line.ends_with(&format!("+{}", 20 - named)) && line.contains("number-19.ts (+19)"), "{line}");
+}
+
+#[test]
+fn a_stem_is_found_in_words_that_end_otherwise() {
+    let filler = "The page was drawn anew. ".repeat(30);
+    let long = format!("{filler}The retry strategy of uploads is a fixed delay. {filler}");
+    let found = vec![hit(0.6, "strategi", of_session("one", memory("t1", "turn", 0.2, &long)))];
+    let context = build(&asked("what is our strategy for uploads that fail?", found), &Fake::default()).expect("an answer");
+    assert!(context.text.contains("The retry strategy of uploads"), "{}", context.text);
 }
 
 #[test]

@@ -431,3 +431,132 @@ fn json_value() -> impl Strategy<Value = Value> {
         ]
     })
 }
+
+/// Returns the value of an attribute of the notes, or an empty text.
+fn attribute<'a>(outcome: &'a Outcome, name: &str) -> &'a str {
+    outcome.notes.attributes.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+}
+
+#[test]
+fn commands_that_the_user_runs_count() {
+    let mut script = Script::default();
+    script
+        .line(
+            json!({"type": "user", "gitBranch": "topic", "message": {"content": "Round the totals of the cart to cents."}}),
+        )
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return Math.round(total * 100) / 100;")
+        .bash("git commit -m 'Round totals'", "[topic 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("The totals in `src/cart.ts` are rounded to cents.");
+    assert_eq!(attribute(&script.outcome(), "commit-state"), "committed, not pushed");
+    script.human("<bash-input>git push</bash-input>");
+    let mut refused = Script { lines: script.lines.clone(), used: script.used };
+    refused.human("<bash-stdout></bash-stdout><bash-stderr>fatal: could not read from remote</bash-stderr>");
+    assert_eq!(attribute(&refused.outcome(), "commit-state"), "committed, not pushed");
+    script.human("<bash-stdout>topic -> topic</bash-stdout><bash-stderr></bash-stderr>");
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "commit-state"), "");
+    assert_eq!(outcome.notes.turns, 1, "a command of the user is no request");
+}
+
+#[test]
+fn what_a_shell_command_changes_and_takes_back() {
+    let mut script = Script::default();
+    script
+        .human("Rename the option everywhere.")
+        .bash("sed -i 's/colour/color/' src/theme.ts docs/theme.md && git mv docs/colour.md docs/color.md", "", false)
+        .agent("The option is called `color` now.");
+    let paths =
+        |script: &Script| -> Vec<String> { script.outcome().notes.changes.into_iter().map(|change| change.path).collect() };
+    assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/theme.md", "docs/color.md"]);
+    script.bash("git checkout -- docs/theme.md", "Updated 1 path from the index", false);
+    assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/color.md"]);
+    script.tool(
+        "Write",
+        &json!({"file_path": "/home/u/proj/draft/notes.md"}),
+        "created",
+        false,
+        &json!({"type": "create", "filePath": "/home/u/proj/draft/notes.md", "content": "one\n"}),
+    );
+    assert_eq!(paths(&script).len(), 4);
+    script.bash("rm -r /home/u/proj/draft", "", false);
+    assert_eq!(paths(&script), ["docs/colour.md", "src/theme.ts", "docs/color.md"]);
+}
+
+#[test]
+fn what_the_human_disputes_gives_way_to_what_follows() {
+    let claim = "The hook calls the installed `shopctl` in `/usr/local/bin`, so the new build must be installed first.";
+    let later = "The hook runs `go run ./cmd/shopctl`, so nothing is installed: the state in `/usr/local/bin` is not read.";
+    let after = |prompt: &str| {
+        let mut script = Script::default();
+        script
+            .human("Why does the hook not show the new column?")
+            .edit("/home/u/proj/hook.go", "one", "two")
+            .agent(claim)
+            .human(prompt)
+            .edit("/home/u/proj/hook.go", "two", "three")
+            .agent(later)
+            .human("Now add the column to the docs.")
+            .edit("/home/u/proj/docs/columns.md", "a", "b")
+            .agent("`docs/columns.md` has the column `seen`, because readers look there first.");
+        script.outcome().notes.done.join("\n")
+    };
+    let (agreed, disputed) = (after("Good. Explain what else the hook reads."), after("hmm, doesn't the hook call go run?"));
+    assert!(agreed.contains("must be installed first"), "{agreed}");
+    assert!(!disputed.contains("must be installed first") && disputed.contains("nothing is installed"), "{disputed}");
+}
+
+#[test]
+fn a_refused_plan_is_how_the_session_ended() {
+    let mut script = Script::default();
+    script
+        .human("Plan how to move the guide into the docs.")
+        .agent("The plan is written: the guide moves to `docs/guide.md` and its links are rewritten.")
+        .tool(
+            "ExitPlanMode",
+            &json!({"plan": "# Plan: Move the guide\n\n1. Move it"}),
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            true,
+            &Value::Null,
+        );
+    let outcome = script.outcome().notes.outcome;
+    assert!(outcome.contains("docs/guide.md"), "{outcome}");
+    assert!(outcome.contains("The plan \"Move the guide\" was refused"), "{outcome}");
+}
+
+#[test]
+fn a_commit_before_a_look_at_the_repository_is_cured_by_the_next() {
+    let mut script = Script::default();
+    script
+        .human("Commit the change.")
+        .bash(
+            "git add a.ts && git commit -m 'Round totals' && git status",
+            "bug: the hook is from before\nrun `hooks install -f` to fix this",
+            true,
+        )
+        .human("no verify")
+        .bash("git commit --no-verify -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("Committed.");
+    let learnings = script.outcome().notes.learnings.join("\n");
+    assert!(learnings.contains("bug: the hook is from before; run `hooks install -f` to fix this"), "{learnings}");
+    assert!(learnings.contains("Fixed by: `git commit --no-verify"), "{learnings}");
+}
+
+#[test]
+fn a_request_that_was_cut_off_is_left_undone() {
+    let after = |end: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals of the cart to cents.")
+            .agent("The totals in `src/cart.ts` are rounded, because prices have cents.")
+            .human("Number the folders from zero instead of one.")
+            .agent(end);
+        script
+    };
+    let undone = |script: &Script| script.outcome().notes.pending.join("; ");
+    let open = "Request without an answer: Number the folders from zero instead of one.";
+    assert_eq!(undone(&after("Let me look at the folders first.")), open);
+    let mut script = after("The folders are numbered in `src/folders.ts`, in two places.");
+    assert_eq!(undone(&script), "");
+    script.human("[Request interrupted by user for tool use]");
+    assert_eq!(undone(&script), open);
+}

@@ -67,15 +67,33 @@ fn is_visible(c: char) -> bool {
 }
 
 /// Returns whether a `<` between these texts starts something that the client could take for one of its tags. Generic
-/// types such as `Option<String>`, comparisons and `<...>` do not.
+/// types such as `Option<String>`, comparisons, `<...>` and elements of web pages in code do not.
 fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else {
         return false;
     };
+    if is_in_code(before) && is_web_element(after) {
+        return false;
+    }
     let generic = before.ends_with(char::is_alphanumeric)
         && first.is_uppercase()
         && after.find(|c: char| !c.is_ascii_alphanumeric()).is_some_and(|end| after[end..].starts_with(['>', '<', ',']));
     matches!(first, '/' | '!' | '?') || (first.is_alphabetic() && !generic)
+}
+
+/// The elements of web pages that people write about. The client's tags have other names.
+const WEB_ELEMENTS: &[&str] = &[
+    "a", "article", "aside", "b", "body", "br", "button", "canvas", "code", "details", "div", "em", "footer", "form", "h1",
+    "h2", "h3", "h4", "head", "header", "hr", "html", "i", "iframe", "img", "input", "label", "li", "link", "main", "nav",
+    "ol", "option", "p", "path", "pre", "script", "section", "select", "slot", "span", "strong", "style", "svg", "table",
+    "tbody", "td", "template", "textarea", "th", "thead", "tr", "ul", "video",
+];
+
+/// Returns whether what follows a `<` is the tag of an element of a web page.
+fn is_web_element(after: &str) -> bool {
+    let name = after.strip_prefix('/').unwrap_or(after);
+    let end = name.find(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit()).unwrap_or(name.len());
+    WEB_ELEMENTS.contains(&&name[..end]) && name[end..].starts_with(['>', ' ', '/', '`'])
 }
 
 /// Shortens the line to at most `max` characters. It is cut at the end of a sentence or else of a word, and ends in
@@ -254,6 +272,13 @@ mod tests {
         assert_eq!(sanitize("x<system-reminder>y"), "x‹system-reminder>y");
         assert_eq!(sanitize("<\u{200b}System-Reminder>"), "‹System-Reminder>");
         assert_eq!(sanitize("`Vec<Option<String>>` and a < b, <...>, x<-1"), "`Vec<Option<String>>` and a < b, <...>, x<-1");
+    }
+
+    #[test]
+    fn elements_of_web_pages_stay_as_they_are_in_code() {
+        assert_eq!(sanitize("wrap it in `<div class=x>…</div>`"), "wrap it in `<div class=x>…</div>`");
+        assert_eq!(sanitize("wrap it in <div>"), "wrap it in ‹div>");
+        assert_eq!(sanitize("`<system-reminder>` `<a-b>`"), "`‹system-reminder>` `‹a-b>`");
     }
 
     #[test]

@@ -18,6 +18,9 @@ const MAX_SESSIONS: u32 = 12;
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
+/// The maximum number of files on the line of changed files.
+const MAX_FILES: usize = 8;
+
 /// The length below which a result says too little for a line of its own, in characters.
 const MIN_RESULT_CHARS: usize = 60;
 
@@ -138,10 +141,11 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
-    page.add(SectionKind::LastSession, Entry::session_line("Asked", &notes.original_request, 1.0));
+    page.add(SectionKind::LastSession, Entry::result_line("Asked", &notes.original_request, 1.0));
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
-    if is_unfinished(notes) && !is_rule {
+    // With an outcome it was answered, or is told as left undone.
+    if notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
     // Without results these are the tasks of a list, too short for a line each.
@@ -209,25 +213,33 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
     notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// Adds the files with the most changes, in the order of their last change. Files outside the project come last,
-/// because a session is rarely about them.
+/// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
+/// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
-    let changes: Vec<(bool, &Change)> =
-        notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
-    let mut order: Vec<usize> = (0..changes.len()).collect();
-    order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
-    order.truncate(8);
-    order.sort_by_key(|&at| (changes[at].0, at));
-    let mut items: Vec<String> = order.iter().map(|&at| change_text(page, changes[at].1)).collect();
-    if changes.len() > order.len() {
-        items.push(format!("+{}", changes.len() - order.len()));
-    }
     let label = match attribute(notes, "commit-state") {
         Some(state) => format!("Files ({state})"),
         None => "Files".to_owned(),
     };
-    let files = line::join(&items, ", ", MAX_LINE_CHARS - 10 - label.chars().count());
-    page.add(kind, Entry::session_line(&label, &files, 0.9));
+    let changes: Vec<(bool, &Change)> =
+        notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
+    let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, change_text(page, changes[at].1))).collect();
+    // What does not fit is what changed least, not what changed first.
+    let max_chars = MAX_LINE_CHARS - label.chars().count() - ", +999".len() - 2;
+    let mut chars = 0;
+    let fits = |(number, (_, item)): (usize, &(usize, String))| {
+        chars += item.chars().count() + 2;
+        number == 0 || (number < MAX_FILES && chars <= max_chars)
+    };
+    let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
+    items.truncate(count);
+    items.sort_by_key(|(at, _)| (changes[*at].0, *at));
+    let mut items: Vec<String> = items.into_iter().map(|(_, item)| item).collect();
+    if changes.len() > count {
+        items.push(format!("+{}", changes.len() - count));
+    }
+    page.add(kind, Entry::session_line(&label, &items.join(", "), 0.9));
 }
 
 fn change_text(page: &Page, change: &Change) -> String {

@@ -109,13 +109,14 @@ impl Entry {
 
     fn labelled(label: &str, raw: &str, importance: f32, max_chars: usize) -> Self {
         let said = line::sanitize(raw);
-        let mut entry = Self::new(&said, importance);
-        entry.keys = TextKey::new(&said).into_iter().collect();
-        entry.text = line::truncate(&format!("{label}: {said}"), max_chars);
-        if said.is_empty() {
-            entry.keys.clear();
+        // The key is made of the text without its label. No text has no key.
+        Self {
+            text: line::truncate(&format!("{label}: {said}"), max_chars),
+            weight: weight(importance),
+            ids: Vec::new(),
+            keys: TextKey::new(&said).into_iter().collect(),
+            is_session_line: true,
         }
-        entry.into_session_line()
     }
 
     /// Returns the same entry with this text in full, in at most `max_chars` characters.

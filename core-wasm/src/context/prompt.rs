@@ -1,12 +1,14 @@
 //! The page for a prompt: of the sessions that the search found, the passages that answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use super::line::{self, TextKey};
 use super::page::{Entry, Page, SectionKind, memory_text};
 use super::relevance;
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::Memory;
+use crate::extract::prose;
 use crate::query::form::PromptForm;
 use crate::text;
 
@@ -17,56 +19,182 @@ pub(super) const INTRO: &str =
 /// The maximum length in UTF-16 units. It is small because the text is added to every prompt.
 pub(super) const MAX_UNITS: usize = 2_000;
 
-/// What is told of each session, best match first: the maximum length of the best passage and of the session's summary, in
-/// characters. A passage that answers, whole, is worth more than several that are cut.
-const SESSION_CHARS: [(usize, usize); 3] = [(400, 760), (320, 420), (300, 0)];
+/// How many of the best sessions are told of.
+const MAX_SESSIONS: usize = 3;
 /// The share of the best session's score below which a session is not told beside it.
 const MIN_SHARE: f32 = 0.5;
+/// The maximum number of passages, and the maximum length of one, in characters. Four short ones find the answer more often
+/// than two long ones.
+const MAX_PASSAGES: usize = 4;
+const PASSAGE_CHARS: usize = 300;
+/// The maximum lengths of the summaries of the best sessions, in characters. The first holds most settled rules whole.
+const SUMMARY_CHARS: [usize; 2] = [760, 420];
+/// The length below which a passage is not worth its line, in characters.
+const MIN_CHARS: usize = 120;
+/// What the marks of an entry take, and what the heading and the line below it take, in UTF-16 units.
+const ENTRY_UNITS: usize = 50;
+const HEAD_UNITS: usize = 160;
 /// The maximum length of the request before a passage of its answer, in characters.
 const REQUEST_CHARS: usize = 120;
-/// The kind of memory that is for manual searches only: it is long, and others cover it.
-const SKIPPED_KIND: &str = "compact_summary";
 
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
-    let mut page = Page::new(&request.session.root);
     let (form, found) = judged(request);
+    let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room: MAX_UNITS - HEAD_UNITS };
     if relevance::evidence(&form, &found) <= 0.0 {
-        return page;
+        return told.page;
     }
+    told.page.limit(SectionKind::Found, MAX_PASSAGES + SUMMARY_CHARS.len());
     let rarity = Rarity::of(&found);
     let sessions = by_session(&found);
     let best = sessions.first().map_or(0.0, |session| session[0].score);
-    let mut rank = 0_u8;
-    let mut told: Vec<TextKey> = Vec::new();
-    for (session, (passage_chars, summary_chars)) in sessions.iter().zip(SESSION_CHARS) {
-        if session[0].score < best * MIN_SHARE {
-            break;
-        }
-        let (summaries, others): (Vec<&Memory>, Vec<&Memory>) =
-            session.iter().partition(|memory| memory.kind == "session_summary");
-        let parts = [(others.first(), passage_chars), (summaries.first(), summary_chars)];
-        for (memory, max_chars) in parts.into_iter().filter_map(|(memory, max)| Some((memory?, max))) {
-            if max_chars == 0 {
-                continue;
-            }
-            let passage = passage(memory, max_chars, &rarity);
-            let Some(key) = TextKey::new(&passage) else { continue };
-            if !told.iter().any(|known| key.is_within(known)) {
-                add(&mut page, memory, &passage, rank);
-                told.push(key);
-                rank = rank.saturating_add(1);
+    let sessions: Vec<_> =
+        sessions.iter().take(MAX_SESSIONS).filter(|session| session[0].score >= best * MIN_SHARE).collect();
+    let summary = |memory: &&&Memory| memory.kind == "session_summary";
+    let sources = sessions.iter().flat_map(|session| session.iter()).filter(|memory| !summary(memory));
+    let mut passages = Passages::of(sources.map(|memory| Source::of(memory, &rarity)).collect());
+    let mut summaries = sessions.iter().filter_map(|session| session.iter().find(summary));
+    for number in 0..MAX_PASSAGES {
+        passages.tell_next(&mut told);
+        if let Some(max_chars) = SUMMARY_CHARS.get(number)
+            && let Some(summary) = summaries.next()
+        {
+            let max_chars = told.room_for(*max_chars);
+            if max_chars >= MIN_CHARS {
+                told.tell(summary, &Source::of(summary, &rarity).best_passage(max_chars));
             }
         }
     }
-    page
+    told.page
+}
+
+/// What is on the page so far.
+struct Told {
+    page: Page,
+    keys: Vec<TextKey>,
+    rank: u8,
+    /// The UTF-16 units that are left.
+    room: usize,
+}
+
+impl Told {
+    /// Returns how many characters of the wanted ones fit.
+    fn room_for(&self, max_chars: usize) -> usize {
+        max_chars.min(self.room.saturating_sub(ENTRY_UNITS))
+    }
+
+    /// Adds a passage, unless the page says it already. Returns whether it was added.
+    fn tell(&mut self, memory: &Memory, passage: &str) -> bool {
+        let Some(key) = TextKey::new(passage) else { return false };
+        if self.keys.iter().any(|known| key.is_within(known)) {
+            return false;
+        }
+        add(&mut self.page, memory, passage, self.rank);
+        self.keys.push(key);
+        self.rank = self.rank.saturating_add(1);
+        self.room = self.room.saturating_sub(ENTRY_UNITS + text::utf16_len(passage));
+        true
+    }
+}
+
+/// A memory that passages are taken from.
+struct Source<'a> {
+    memory: &'a Memory,
+    pieces: Vec<String>,
+    /// How much of the prompt each piece has. All are 0 if the memory only means something similar.
+    scores: Vec<f32>,
+    /// The pieces that were told.
+    told: Vec<Range<usize>>,
+}
+
+impl<'a> Source<'a> {
+    fn of(memory: &'a Memory, rarity: &Rarity) -> Self {
+        let pieces = pieces(&memory.content);
+        let scores = pieces.iter().map(|piece| rarity.score(piece, memory)).collect();
+        Self { memory, pieces, scores, told: Vec::new() }
+    }
+
+    /// Returns how much of the prompt a piece and half of what stands beside it have.
+    fn score(&self, at: usize) -> f32 {
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        self.scores[at] + beside.filter_map(|at| self.scores.get(at)).sum::<f32>() / 2.0
+    }
+
+    /// Returns the memory around its best piece: all of it if it fits. The last of equals counts: later statements win over
+    /// earlier ones.
+    fn best_passage(&self, max_chars: usize) -> String {
+        let best = (0..self.pieces.len()).max_by(|&one, &other| self.score(one).total_cmp(&self.score(other)));
+        self.passage(best.unwrap_or(0), max_chars).0
+    }
+
+    /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
+    /// request and as many pieces as fit, first those that follow.
+    fn passage(&self, at: usize, max_chars: usize) -> (String, Range<usize>) {
+        let whole = memory_text(self.memory);
+        if self.memory.content.chars().count() <= max_chars || self.pieces.is_empty() {
+            return (line::truncate(&line::sanitize(&whole), max_chars), 0..self.pieces.len());
+        }
+        let is_answer = matches!(self.memory.kind.as_str(), "turn" | "result" | "session_summary") && self.told.is_empty();
+        let title = line::sanitize(&self.memory.title);
+        let request = if is_answer { line::truncate(&title, REQUEST_CHARS) } else { String::new() };
+        let room = max_chars.saturating_sub(request.chars().count() + 3);
+        let window = window(&self.pieces, at, room, &self.told);
+        let around = line::sanitize(&line::truncate(&self.pieces[window.clone()].join(" "), room));
+        let passage = if request.is_empty() || around.starts_with(request.trim_end_matches('…')) {
+            around
+        } else {
+            format!("{request} → {around}")
+        };
+        (passage, window)
+    }
+}
+
+/// The passages of the results, best first.
+struct Passages<'a> {
+    sources: Vec<Source<'a>>,
+    /// The places of the pieces: of the source, and in it.
+    order: VecDeque<(usize, usize)>,
+}
+
+impl<'a> Passages<'a> {
+    fn of(sources: Vec<Source<'a>>) -> Self {
+        let mut order: Vec<(usize, usize, f32)> = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            // How well the whole memory matches says whether its words mean the same.
+            let is_alike = source.scores.iter().all(|score| *score <= 0.0);
+            let has_words = |at: &usize| source.scores[*at] > 0.0 || (is_alike && *at == 0);
+            order.extend(
+                (0..source.pieces.len()).filter(has_words).map(|at| (number, at, source.score(at) * source.memory.score)),
+            );
+        }
+        order.sort_by(|(.., one), (.., other)| other.total_cmp(one));
+        Self { sources, order: order.into_iter().map(|(source, at, _)| (source, at)).collect() }
+    }
+
+    /// Tells the best passage that is new.
+    fn tell_next(&mut self, told: &mut Told) {
+        let max_chars = told.room_for(PASSAGE_CHARS);
+        if max_chars < MIN_CHARS {
+            return;
+        }
+        while let Some((number, at)) = self.order.pop_front() {
+            let source = &mut self.sources[number];
+            if source.told.iter().any(|told| told.contains(&at)) {
+                continue;
+            }
+            let (passage, pieces) = source.passage(at, max_chars);
+            source.told.push(pieces);
+            if told.tell(source.memory, &passage) {
+                return;
+            }
+        }
+    }
 }
 
 /// Returns the form of the request's prompt, and the results that may be told.
 pub(super) fn judged(request: &Request) -> (PromptForm, Vec<Memory>) {
     let prompt = request.session.attributes.iter().find(|(name, _)| name == "prompt").map_or("", |(_, value)| value);
-    let found = request.found.iter().filter(|memory| memory.kind != SKIPPED_KIND).cloned().collect();
-    (PromptForm::of(prompt), found)
+    (PromptForm::of(prompt), request.found.clone())
 }
 
 /// Groups the results by their sessions, the session with the best result first. Memories without a session stand alone.
@@ -103,7 +231,7 @@ impl Rarity {
         let pieces: Vec<String> =
             found.iter().flat_map(|memory| pieces(&memory.content)).map(|it| it.to_lowercase()).collect();
         for (word, rarity) in &mut words {
-            let count = pieces.iter().filter(|piece| text::contains(piece, word)).count();
+            let count = pieces.iter().filter(|piece| contains_stem(piece, word)).count();
             #[expect(clippy::cast_precision_loss, reason = "small counts")]
             let share = (1 + pieces.len()) as f32 / (1 + count) as f32;
             *rarity = share.ln();
@@ -114,9 +242,15 @@ impl Rarity {
     /// Returns how much of the prompt a piece has.
     fn score(&self, piece: &str, memory: &Memory) -> f32 {
         let lower = piece.to_lowercase();
-        let words = matched(memory).filter(|word| text::contains(&lower, word));
+        let words = matched(memory).filter(|word| contains_stem(&lower, word));
         words.filter_map(|word| self.0.get(word)).sum()
     }
+}
+
+/// Returns whether a text in lower case has a word with that stem. The stem of "strategy" is "strategi".
+fn contains_stem(lower: &str, stem: &str) -> bool {
+    text::contains(lower, stem)
+        || stem.strip_suffix('i').is_some_and(|rest| rest.len() > 2 && text::contains(lower, &format!("{rest}y")))
 }
 
 /// Returns the words of the prompt that a memory has.
@@ -128,53 +262,28 @@ fn matched(memory: &Memory) -> impl Iterator<Item = &str> {
 /// Splits a text into sentences and rows, without code.
 fn pieces(content: &str) -> Vec<String> {
     let rows = |line: &str| if line.starts_with('|') { vec![text::plain(line)] } else { text::sentences(line) };
-    text::prose_lines(content).flat_map(rows).collect()
+    text::prose_lines(content).flat_map(rows).filter(|piece| says_something(piece)).collect()
 }
 
-/// Returns what a memory says in answer to the prompt: all of it if it fits, otherwise its request and the sentences
-/// around the best match.
-fn passage(memory: &Memory, max_chars: usize, rarity: &Rarity) -> String {
-    let whole = memory_text(memory);
-    if memory.content.chars().count() <= max_chars || memory.content.is_empty() {
-        return line::sanitize(&whole);
-    }
-    let is_answer = matches!(memory.kind.as_str(), "turn" | "result" | "session_summary");
-    let request = if is_answer { line::truncate(&line::sanitize(&memory.title), REQUEST_CHARS) } else { String::new() };
-    let pieces = pieces(&memory.content);
-    let room = max_chars.saturating_sub(request.chars().count() + 3);
-    let around = best_window(&pieces, room, |piece| rarity.score(piece, memory));
-    let around = line::sanitize(&around);
-    if request.is_empty() || around.starts_with(request.trim_end_matches('…')) {
-        around
-    } else if around.is_empty() {
-        line::truncate(&line::sanitize(&whole), max_chars)
-    } else {
-        format!("{request} → {around}")
-    }
+/// Returns whether a piece says something: it neither narrates the agent's next step nor is a command that was run.
+fn says_something(piece: &str) -> bool {
+    let is_command = piece.starts_with('`') && piece.ends_with('`') && piece.matches('`').count() == 2;
+    !is_command && !prose::is_narration(piece)
 }
 
-/// Returns the pieces around the one that has most of the prompt, as many as fit: first those that follow it.
-fn best_window(pieces: &[String], max_chars: usize, score: impl Fn(&str) -> f32) -> String {
-    let scores: Vec<f32> = pieces.iter().map(|piece| score(piece)).collect();
-    let near = |at: usize| {
-        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| scores.get(at)).sum::<f32>();
-        scores[at] + beside / 2.0
-    };
-    // The last of equals: later statements win over earlier ones.
-    let Some(best) = (0..pieces.len()).max_by(|&one, &other| near(one).total_cmp(&near(other))) else {
-        return String::new();
-    };
-    let (mut first, mut end) = (best, best + 1);
-    let mut chars = pieces[best].chars().count();
+/// Returns the pieces around one of them that were not told yet, as many as fit: first those that follow it.
+fn window(pieces: &[String], at: usize, max_chars: usize, told: &[Range<usize>]) -> Range<usize> {
+    let (mut first, mut end) = (at, at + 1);
+    let mut chars = pieces[at].chars().count();
     loop {
-        let cost = |at: usize| pieces.get(at).map(|piece| piece.chars().count() + 1);
+        let is_new = |at: &usize| !told.iter().any(|told| told.contains(at));
+        let cost = |at: usize| pieces.get(at).filter(|_| is_new(&at)).map(|piece| piece.chars().count() + 1);
         let after = cost(end).filter(|cost| chars + cost <= max_chars);
         let before = first.checked_sub(1).and_then(cost).filter(|cost| chars + cost <= max_chars);
         match (after, before) {
             (Some(cost), _) => (chars, end) = (chars + cost, end + 1),
             (None, Some(cost)) => (chars, first) = (chars + cost, first - 1),
-            (None, None) => break,
+            (None, None) => return first..end,
         }
     }
-    line::truncate(&pieces[first..end].join(" "), max_chars)
 }

@@ -123,12 +123,12 @@ fn words(segment: &str) -> Vec<&str> {
 }
 
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
-/// one.
+/// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
     let all = segments(command);
-    all.iter()
-        .rev()
-        .find(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program)))
+    let last = |does_more: fn(&str) -> bool| all.iter().rev().find(|segment| does_more(segment));
+    last(|segment| class_of(segment) != Class::Inspect)
+        .or_else(|| last(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program))))
         .or(all.last())
         .copied()
         .unwrap_or(command)
@@ -136,7 +136,10 @@ pub(crate) fn main_segment(command: &str) -> &str {
 
 /// Returns the class of the command line.
 pub(crate) fn class(command: &str) -> Class {
-    let segment = main_segment(command);
+    class_of(main_segment(command))
+}
+
+fn class_of(segment: &str) -> Class {
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
         return Class::Inspect;
@@ -195,6 +198,10 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
 /// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (class(failed), class(later));
+    // A commit in another repository says nothing of this one.
+    if matches!(one, Class::Commit | Class::Publish) && folder_outside(failed) != folder_outside(later) {
+        return false;
+    }
     let same = match one {
         Class::Other | Class::Inspect => shared_words(failed) == shared_words(later),
         // A passing formatter says nothing about the type checker.
@@ -206,6 +213,138 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
     }
     let (before, after) = (targets(failed), targets(later));
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
+}
+
+/// Returns the folder outside of the project in which a command line works, or an empty text.
+fn folder_outside(command: &str) -> &str {
+    let words = || command.split_whitespace().take_while(|word| !word.starts_with("<<"));
+    let after = |option: &str| words().skip_while(|word| *word != option).nth(1);
+    let folder = after("-C").or_else(|| after("cd")).unwrap_or_default();
+    if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
+}
+
+/// What a command line does to files of the project, as far as its words say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileEffects {
+    /// Files that it writes, or that it moves something to.
+    pub written: Vec<String>,
+    /// Files that it deletes or moves away.
+    pub removed: Vec<String>,
+    /// Folders that it deletes with all that is in them.
+    pub removed_folders: Vec<String>,
+    /// Files whose changes it takes back, with git.
+    pub restored: Vec<String>,
+    /// Whether it takes back all changes that are not committed.
+    pub restores_all: bool,
+}
+
+/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
+pub(crate) fn file_effects(command: &str) -> FileEffects {
+    let mut effects = FileEffects::default();
+    let mut folder = String::new();
+    for segment in segments(command) {
+        // The lines of a here-document are not words of the command.
+        let tokens = tokens(segment.lines().next().unwrap_or_default());
+        let mut plain: Vec<&str> = Vec::new();
+        let (mut redirected, mut is_redirection) = (None, false);
+        for token in &tokens {
+            if std::mem::take(&mut is_redirection) {
+                redirected = Some(token.as_str());
+            } else if token == ">" || token == ">>" {
+                is_redirection = true;
+            } else if let Some(file) = token.strip_prefix(">>").or_else(|| token.strip_prefix('>')) {
+                redirected = Some(file);
+            } else {
+                plain.push(token);
+            }
+        }
+        let start = plain.iter().position(|word| !word.contains('=') && !WRAPPERS.contains(word)).unwrap_or(plain.len());
+        let is_git = plain.get(start) == Some(&"git");
+        let words = &plain[(start + usize::from(is_git)).min(plain.len())..];
+        let Some((&program, arguments)) = words.split_first() else { continue };
+        let has_option = |short: char| {
+            arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+        };
+        let edits_in_place = has_option('i') || arguments.iter().any(|word| word.starts_with("--in-place"));
+        let names: Vec<&str> =
+            arguments.iter().copied().filter(|word| !word.starts_with(['-', '<', '&']) && !word.is_empty()).collect();
+        let inside = |name: &str| project_file(&folder, name);
+        match program {
+            "cd" => {
+                let into = names.first().copied().unwrap_or("~").trim_end_matches('/');
+                folder = if matches!(into, "." | "./") { String::new() } else { into.to_owned() };
+                continue;
+            }
+            // The first name is the script.
+            "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
+            "mv" | "cp" => {
+                if let Some((to, from)) = names.split_last() {
+                    effects.written.extend(inside(to));
+                    if program == "mv" {
+                        effects.removed.extend(from.iter().filter_map(|name| inside(name)));
+                    }
+                }
+            }
+            "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
+            "restore" if is_git && arguments.contains(&"--staged") => {}
+            "restore" | "checkout" if is_git => {
+                effects.restores_all |= names.contains(&".");
+                effects.restored.extend(names.iter().filter_map(|name| inside(name)));
+            }
+            "rm" => {
+                effects.removed.extend(names.iter().filter_map(|name| inside(name)));
+                if has_option('r') {
+                    effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
+                }
+            }
+            _ => {}
+        }
+        // What a check or a build prints is a log.
+        let is_log = !INSPECTION_PROGRAMS.contains(&program);
+        effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
+    }
+    effects
+}
+
+/// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
+fn project_file(folder: &str, name: &str) -> Option<String> {
+    let path = below(folder, name);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
+    let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
+    (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+}
+
+/// Returns the path that a name has in a folder.
+fn below(folder: &str, name: &str) -> String {
+    let name = name.trim_start_matches("./");
+    if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Splits a line of shell into words, without their quotes.
+fn tokens(line: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let (mut word, mut quote, mut is_open) = (String::new(), None, false);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => (quote, is_open) = (Some(c), true),
+            (_, '\\') if quote != Some('\'') => word.extend(chars.next()),
+            (None, c) if c.is_whitespace() => {
+                if is_open || !word.is_empty() {
+                    all.push(std::mem::take(&mut word));
+                }
+                is_open = false;
+            }
+            _ => word.push(c),
+        }
+    }
+    if is_open || !word.is_empty() {
+        all.push(word);
+    }
+    all
 }
 
 /// Returns whether a later command line rewords the failed one.
@@ -263,6 +402,8 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
     "could not resolve host",
     "authentication",
     "not logged in",
+    "not trusted",
+    "untrusted",
     "unauthorized",
     "pre-commit",
     "pre-push",
@@ -282,6 +423,15 @@ const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument"
 /// Returns whether the environment caused the failure.
 pub(crate) fn is_environment(error: &str) -> bool {
     contains_sign(error, ENVIRONMENT_SIGNS)
+}
+
+/// Signs that a repository, an index or a cache is damaged.
+const DAMAGE_SIGNS: &[&str] = &["unable to read", "corrupt", "bad object", "missing object", "index file smaller"];
+
+/// Returns whether something is damaged, so that even looking fails.
+pub(crate) fn is_damage(error: &str) -> bool {
+    let error = error.to_lowercase();
+    DAMAGE_SIGNS.iter().any(|sign| error.contains(sign))
 }
 
 /// Returns whether the command did not run as intended.
@@ -340,7 +490,10 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
     let line = candidate.or_else(|| lines().next_back())?;
-    Some(text::clip(line, 200).into_owned())
+    // What the tool itself advises is worth more than what it complains of.
+    let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
+    let line = text::clip(line, 200);
+    Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
 }
 
 /// Returns whether a command changes something, so that it may have made another command pass.
@@ -359,11 +512,19 @@ pub(crate) fn may_fix(command: &str) -> bool {
     matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
 }
 
+/// Returns whether a line of output says which command would help.
+fn is_advice(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["run ", "try ", "hint: run", "hint: use", "please run", "to fix"].iter().any(|opening| lower.starts_with(opening))
+        && line.contains(['`', '\'', '"'])
+}
+
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
         || is_passing(line)
+        || lower.starts_with("please report")
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
 }
@@ -379,7 +540,7 @@ fn is_passing(line: &str) -> bool {
 
 fn is_definite_error(line: &str) -> bool {
     let lower = line.to_lowercase();
-    let starts = ["error", "fatal", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
+    let starts = ["error", "fatal", "bug:", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
     starts.iter().any(|start| lower.starts_with(start))
         || lower.ends_with("...failed")
         || lower.contains("error:")
@@ -438,13 +599,47 @@ const COMMIT_FAILURE_SIGNS: &[&str] = &[
     "husky - ",
 ];
 
+/// Returns whether the command line pipes what it is about into another command, which hides its exit code.
+fn is_piped(command: &str) -> bool {
+    let main = main_segment(command);
+    let after = command.find(main).map_or("", |at| &command[at + main.len()..]).trim_start();
+    after.starts_with('|') && !after.starts_with("||")
+}
+
+/// Openings of lines in which a tool says that it failed itself. Logs of the code under test do not begin so.
+const OWN_FAILURES: &[&str] = &[
+    "npm error",
+    "npm ERR!",
+    "error: script",
+    "error: Recipe",
+    "error: could not compile",
+    "make: ***",
+    "ELIFECYCLE",
+    "fatal:",
+    "--- FAIL",
+    "FAIL\t",
+    "error TS",
+    "error[E",
+];
+
+/// Returns whether a line of the output says that the tool failed.
+pub(crate) fn prints_failure(output: &str) -> bool {
+    text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+}
+
+/// Returns whether the output shows that a command failed whose exit code a pipe hides.
+pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
+    let is_run = matches!(
+        class(command),
+        Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish
+    );
+    is_run && is_piped(command) && prints_failure(output)
+}
+
 /// Returns whether the command certainly passed. A pipe hides its exit code.
 pub(crate) fn passed(command: &str, output: &str) -> bool {
     let class = class(command);
-    let main = main_segment(command);
-    let after = command.find(main).map_or("", |at| &command[at + main.len()..]);
-    let piped = after.trim_start().starts_with('|') && !after.trim_start().starts_with("||");
-    if !piped || matches!(class, Class::Inspect | Class::Other | Class::Install) {
+    if !is_piped(command) || matches!(class, Class::Inspect | Class::Other) {
         return true;
     }
     match class {
@@ -549,6 +744,8 @@ mod tests {
         assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
         assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
         assert_eq!(class("git status"), Class::Inspect);
+        assert_eq!(class("git add a && git commit -m \"x\" && git status"), Class::Commit);
+        assert_eq!(main_segment("cd web && bun test; git log -1"), "bun test");
         assert_eq!(class("npx tsc --noEmit"), Class::Check);
         assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
         assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
@@ -571,6 +768,13 @@ mod tests {
             "(eval):1: can't create temp file for here document: operation not permitted"
         );
         assert_eq!(error_line("Exit code 1"), None);
+        assert_eq!(
+            error_line(
+                "checks....Passed\nbug: the script is from before\nrun `hooks install -f` to fix this\nPlease report it"
+            )
+            .unwrap(),
+            "bug: the script is from before; run `hooks install -f` to fix this"
+        );
     }
 
     #[test]
@@ -588,10 +792,45 @@ mod tests {
         assert_eq!(counts("all good"), None);
     }
 
+    #[test]
+    fn files_that_a_command_line_writes_and_removes() {
+        let written = |command: &str| file_effects(command).written;
+        assert_eq!(written("sed -i '' 's/a b/c/' src/one.ts src/two.ts"), ["src/one.ts", "src/two.ts"]);
+        assert_eq!(written("cd web && perl -pi -e 's/a/b/' app.js"), ["web/app.js"]);
+        assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
+        assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
+        assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
+        let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
+        assert_eq!(moved.written, ["docs/new.md"]);
+        assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
+        assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
+        assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
+        assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
+        assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());
+    }
+
+    #[test]
+    fn a_pipe_does_not_hide_a_failure() {
+        assert!(failed_behind_pipe("npm ci 2>&1 | tail -5", "npm error code EBADPLATFORM\nnpm error notsup"));
+        assert!(failed_behind_pipe("go test ./... | grep -v ok", "--- FAIL: TestRead (0.01s)"));
+        assert!(!failed_behind_pipe("npm ci", "npm error code EBADPLATFORM"), "its exit code is known");
+        assert!(!failed_behind_pipe("cat build.txt | grep npm", "npm error code EBADPLATFORM"));
+        assert!(!failed_behind_pipe("go test ./... | tail -3", "ok  \tshop/cart\t0.2s"));
+    }
+
+    #[test]
+    fn a_commit_elsewhere_cures_nothing_here() {
+        assert!(!same_purpose("git commit -m 'a'", "git -C /home/dev/other commit -m 'b'"));
+        assert!(!same_purpose("git commit -m 'a'", "cd ../other && git commit -m 'b'"));
+        assert!(same_purpose("git -C . commit -m 'a'", "git commit -m 'b'"));
+    }
+
     proptest! {
         #[test]
         fn never_panics(command in any::<String>()) {
             segments(&command);
+            file_effects(&command);
+            failed_behind_pipe(&command, &command);
             class(&command);
             shared_words(&command);
             error_line(&command);

@@ -50,6 +50,9 @@ pub(super) struct Failure {
     /// How many texts the agent has written since then.
     #[serde(default)]
     age: u32,
+    /// Whether files were changed since then.
+    #[serde(default)]
+    edited: bool,
 }
 
 /// All open failures.
@@ -62,7 +65,9 @@ impl Failures {
     /// Records a failed command.
     pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
         // A path that does not exist is a mistake of the agent.
-        if error.contains("pathspec") || (is_throwaway(command) && !commands::is_invocation(error)) {
+        if error.contains("pathspec")
+            || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        {
             return;
         }
         let same =
@@ -75,7 +80,6 @@ impl Failures {
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            push_bounded(&mut known.steps, text::clip(&text::one_line(command), 200).into_owned(), MAX_STEPS);
             return;
         }
         self.push(Failure {
@@ -135,6 +139,13 @@ impl Failures {
             if failure.steps.last().map(String::as_str) != Some(step) {
                 push_bounded(&mut failure.steps, step.to_owned(), MAX_STEPS);
             }
+        }
+    }
+
+    /// Records that a file was changed, which may have been the fix.
+    pub(super) fn file_changed(&mut self) {
+        for failure in &mut self.open {
+            failure.edited = true;
         }
     }
 
@@ -215,6 +226,7 @@ impl Failures {
                     failure.error,
                     labels.cause
                 ),
+                keywords: failure.keywords(labels),
                 importance: 60,
                 source: failure.source.clone(),
                 ..SessionMemory::default()
@@ -266,28 +278,31 @@ impl Failure {
         if self.error.is_empty() {
             return None;
         }
-        let environment = commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         let cause = self.cause();
+        let fix = self.fix(command);
+        // If no file was changed, the code was not at fault: how the command was run was, or what it found.
+        let is_cured_elsewhere = self.subject == Subject::Command && !self.edited && !fix.is_empty();
+        let environment =
+            is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         if !environment && signs::is_one_off(&format!("{} {cause}", self.error).to_lowercase()) {
             return None;
         }
         let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. With a cause, or if it fails again, it says something about
-            // the file.
-            Subject::Edit if cause.is_empty() && self.times < 2 => return None,
+            // A failed edit alone is a mistake of the agent. It says something about the file if its cause was named, or if it
+            // failed again until the file was written anew.
+            Subject::Edit if cause.is_empty() && (self.times < 2 || fix.is_empty()) => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
             Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
             Subject::Command => return None,
         };
-        let fix = self.fix(command);
         // With a cause, a failure teaches something even if only an edit cured it. Without one, it needs a cure that is
         // another command.
         if fix.is_empty() && self.subject == Subject::Command && cause.is_empty() {
             return None;
         }
         // The shell was in another folder: a slip.
-        if self.error.contains("cd:") || self.error.contains("cd: ") {
+        if self.error.contains("cd:") {
             return None;
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
@@ -308,11 +323,18 @@ impl Failure {
             title: text::clip(&content, 200).into_owned(),
             why: cause,
             content,
+            keywords: self.keywords(labels),
             files,
             importance,
             source: self.source.clone(),
             ..SessionMemory::default()
         })
+    }
+
+    /// Returns what people call the purpose of the command in the language of the labels.
+    fn keywords(&self, labels: &Labels) -> Vec<String> {
+        let class = (self.subject == Subject::Command).then(|| commands::class(&self.what));
+        labels.purposes.iter().filter(|(purpose, _)| Some(*purpose) == class).map(|(_, word)| (*word).to_owned()).collect()
     }
 
     /// Returns the most informative sentences between failure and success, in order.
@@ -344,20 +366,22 @@ impl Failure {
             if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return format!("`{after}`");
             }
+            // The same command after another one on its line.
+            let earlier = commands::segments(&self.what);
+            let added = commands::segments(command);
+            let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
+            if let Some(added) = added.filter(|added| before == after && display_command(added) != after) {
+                return format!("`{}`", display_command(added));
+            }
             // The same command in another folder.
             let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
             if before == after && before_in_folder != after_in_folder {
                 return format!("`{after_in_folder}`");
             }
         }
-        // Retries are not fixes. Such steps are stored without quotes.
-        let steps: Vec<&str> = self
-            .steps
-            .iter()
-            .map(String::as_str)
-            .filter(|step| step.starts_with(['`', '"']))
-            .filter(|step| step.trim_matches('`') != display_command(&self.what))
-            .collect();
+        // Retries are not fixes.
+        let own = display_command(&self.what);
+        let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(|step| step.trim_matches('`') != own).collect();
         steps[steps.len().saturating_sub(2)..].join(", ")
     }
 }
@@ -474,7 +498,8 @@ fn char_class(byte: u8) -> u8 {
 
 /// Formats a command for display: its main part on one line, without redirections and without the text of a message.
 pub(super) fn display_command(command: &str) -> String {
-    let main = commands::main_segment(command);
+    // The project's own folder says nothing.
+    let main = commands::main_segment(command).replace(" -C . ", " ");
     let main = match (main.find("<<"), main.find(" -m ")) {
         (Some(at), _) => {
             let end = main[at..].find('\n').map_or(main.len(), |line| at + line);
@@ -488,7 +513,7 @@ pub(super) fn display_command(command: &str) -> String {
             match [" -e \"", " -e '", " -c \"", " -c '"].iter().find_map(|flag| main.find(flag).map(|at| at + flag.len())) {
                 // The text of an inline script is of no use to a reader.
                 Some(at) if main.len() > at + 60 => format!("{}…{}", &main[..at], &main[at - 1..at]),
-                _ => main.to_owned(),
+                _ => main.clone(),
             }
         }
     };
@@ -517,6 +542,71 @@ mod tests {
         ] {
             assert_eq!(normalize(text), same);
         }
+    }
+
+    fn cured(error: &str, edited: bool, failed: &str, passed: &str) -> Option<String> {
+        let mut failures = Failures::default();
+        failures.command_failed(failed, error, &LineRef::default(), 1);
+        if edited {
+            failures.file_changed();
+        }
+        let cures = failures.command_passed(passed, super::super::labels::labels(text::Language::English));
+        cures.into_iter().next().map(|cure| cure.content)
+    }
+
+    #[test]
+    fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
+        let (failed, error) = ("shopctl orders --json", "invalid order \"--json\"");
+        assert_eq!(
+            cured(error, false, failed, "shopctl --json orders").unwrap(),
+            "`shopctl orders --json` fails: invalid order \"--json\". Fixed by: `shopctl --json orders`"
+        );
+        assert_eq!(cured(error, true, failed, "shopctl --json orders"), None, "the code may have been at fault");
+        assert_eq!(cured(error, false, failed, failed), None, "nothing says what was different");
+    }
+
+    #[test]
+    fn a_damaged_repository_is_cured_by_what_was_run() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        failures.command_failed("git status", "fatal: unable to read 1a2b3c4d", &LineRef::default(), 1);
+        failures.command_failed("git log -1", "fatal: your branch has no commits", &LineRef::default(), 1);
+        failures.step("`git read-tree HEAD`");
+        let cures = failures.command_passed("git status", labels);
+        assert_eq!(cures.len(), 1, "a look that finds nothing is no failure");
+        assert!(cures[0].content.ends_with("Fixed by: `git read-tree HEAD`"), "{}", cures[0].content);
+        assert!(failures.command_passed("git log -1", labels).is_empty());
+    }
+
+    #[test]
+    fn a_failure_is_found_by_its_purpose_in_the_language_of_the_session() {
+        for (language, words) in [(text::Language::Korean, vec!["커밋".to_owned()]), (text::Language::English, Vec::new())]
+        {
+            let mut failures = Failures::default();
+            failures.command_failed("git commit -m a", "the hook hangs", &LineRef::default(), 1);
+            let cures = failures.command_passed("git commit -n -m a", super::super::labels::labels(language));
+            assert_eq!(cures[0].draft().keywords, words);
+        }
+    }
+
+    #[test]
+    fn a_command_before_the_same_one_is_its_cure() {
+        let cure = cured("the config is locked by its owner", false, "make fmt", "direnv allow && make fmt").unwrap();
+        assert!(cure.ends_with("Fixed by: `direnv allow`"), "{cure}");
+    }
+
+    #[test]
+    fn an_edit_that_failed_until_the_file_was_written_anew() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        for _ in 0..2 {
+            failures.edit_failed("src/cart.ts", "the text was not found", &LineRef::default(), 1);
+        }
+        assert_eq!(
+            failures.clone().edit_passed("src/cart.ts", "Write", labels)[0].content,
+            "edit of src/cart.ts fails (2×): the text was not found. Fixed by: `Write`"
+        );
+        assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "another edit says nothing");
     }
 
     #[test]

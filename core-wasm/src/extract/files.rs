@@ -27,6 +27,9 @@ struct Changed {
     path: String,
     added: u32,
     removed: u32,
+    /// Whether the session created it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_new: bool,
 }
 
 /// The changes of the session to files.
@@ -48,6 +51,26 @@ impl Files {
         self.changed.push(changed);
         if self.changed.len() > MAX_FILES {
             self.changed.remove(0);
+        }
+    }
+
+    /// Records that a file was deleted. A file that the session itself created leaves nothing behind.
+    pub(super) fn record_removal(&mut self, path: &str) {
+        match self.changed.iter().position(|changed| changed.path == path) {
+            Some(at) if self.changed[at].is_new => _ = self.changed.remove(at),
+            _ => self.record_change(path, 0, 0),
+        }
+    }
+
+    /// Records that the changes of the files for which `is_restored` returns true were taken back.
+    pub(super) fn record_restoration(&mut self, is_restored: impl Fn(&str) -> bool) {
+        self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
+    }
+
+    /// Marks a file as created by this session.
+    pub(super) fn record_creation(&mut self, path: &str) {
+        if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
+            changed.is_new = true;
         }
     }
 
@@ -119,6 +142,19 @@ mod tests {
         ));
         assert!(files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
         assert!(!files.record_edit("a.md", "something else here", "and another one"));
+    }
+
+    #[test]
+    fn a_file_that_was_created_and_deleted_leaves_nothing() {
+        let mut files = Files::default();
+        files.record_change("new.md", 4, 0);
+        files.record_creation("new.md");
+        files.record_change("old.md", 1, 1);
+        files.record_removal("new.md");
+        files.record_removal("old.md");
+        assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
+        files.record_restoration(|path| path == "old.md");
+        assert_eq!(files.paths().count(), 0);
     }
 
     #[test]

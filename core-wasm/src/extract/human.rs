@@ -435,6 +435,9 @@ const CORRECTION_SIGNS: &[&str] = &[
     "you dont need",
     "dont need to",
     "no need to",
+    "go back and",
+    "change your",
+    "redo ",
     "must not",
     "should not",
     "shouldnt",
@@ -472,7 +475,7 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     let rules: Vec<String> = sentences
         .iter()
         .filter(|sentence| is_rule(sentence))
-        .map(|sentence| text::clip(sentence, 300).into_owned())
+        .map(|sentence| text::clip(without_consent(sentence), 300).into_owned())
         .take(3)
         .collect();
     let correction = sentences
@@ -481,6 +484,16 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
         .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Directives { rules, correction }
+}
+
+/// Strips the consent before a rule: "yes, and never …".
+fn without_consent(sentence: &str) -> &str {
+    let leads = ["yes, ", "yes ", "ok, ", "ok ", "okay, ", "okay ", "and ", "also, ", "also "];
+    let mut rest = sentence;
+    while let Some(lead) = leads.iter().find(|lead| rest.get(..lead.len()).is_some_and(|it| it.eq_ignore_ascii_case(lead))) {
+        rest = rest[lead.len()..].trim_start();
+    }
+    rest
 }
 
 /// Returns the lines that the user wrote: no quotations, no differences, no markup, no logs, no mails, and nothing after a
@@ -669,7 +682,32 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    RULE_SIGNS.iter().any(|rule| if rule.is_ascii() { contains_words(&lower, rule) } else { lower.contains(rule) })
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule)) || is_reasoned_prohibition(&lower)
+}
+
+/// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
+fn is_reasoned_prohibition(lower: &str) -> bool {
+    let forbids =
+        ["do not ", "don't ", "must not ", "should not ", "shouldn't ", "avoid ", "하지 마", "하지마", "말아", "しないで"];
+    let reasons = [" as ", " because ", " since ", " otherwise ", "때문", "니까", "므로", "から", "ので"];
+    let passing = [
+        "for now",
+        "this time",
+        "right now",
+        "yet",
+        "worry",
+        "don't know",
+        "don't think",
+        "don't see",
+        "don't have",
+        "i don't",
+    ];
+    let at = forbids.iter().filter_map(|words| lower.find(words)).min();
+    at.is_some_and(|at| {
+        // In Korean and Japanese the reason stands first.
+        let rest = if lower.is_ascii() { &lower[at..] } else { lower };
+        reasons.iter().any(|reason| rest.contains(reason))
+    }) && !passing.iter().any(|words| lower.contains(words))
 }
 
 /// Converts to lower case without apostrophes. People leave them out as often as not.
@@ -701,6 +739,9 @@ pub(super) fn is_correction(sentence: &str) -> bool {
         "do not hesitate",
         "no idea",
         "다시 한번",
+        "다시 확인",
+        "다시 실행",
+        "다시 시도",
         "dont worry",
         "do not worry",
     ];
@@ -710,6 +751,130 @@ pub(super) fn is_correction(sentence: &str) -> bool {
     CORRECTION_OPENINGS.iter().any(opening) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
+/// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
+const DISPUTE_OPENINGS: &[&str] = &[
+    "hmm",
+    "hm",
+    "um",
+    "uh",
+    "wait",
+    "no",
+    "nope",
+    "but",
+    "yeah but",
+    "yes but",
+    "ok but",
+    "okay but",
+    "still",
+    "actually",
+    "are you sure",
+    "really",
+    "why",
+    "isnt",
+    "doesnt",
+    "didnt",
+    "wasnt",
+    "arent",
+    "couldnt",
+    "shouldnt",
+    "wouldnt",
+    "cant we",
+    "im not",
+    "i dont",
+    "thats not",
+    "this is not",
+    "not quite",
+    "instead",
+    "rather",
+    "id rather",
+    "could we just",
+    "can we just",
+    "can you change",
+    "change it",
+    "ok maybe",
+    "maybe",
+    "i think its better",
+    "id like",
+    "lets not",
+    "let us not",
+    "what about",
+    "it still",
+    "same error",
+    "remove",
+    "revert",
+    "undo",
+    "drop",
+    "아니",
+    "근데",
+    "그런데",
+    "하지만",
+    "왜",
+    "아직",
+    "안 되",
+    "안돼",
+    "그게 아니",
+    "いや",
+    "でも",
+    "なぜ",
+    "なんで",
+    "違",
+    "まだ",
+    "やっぱ",
+    "しかし",
+    "えっ",
+    "あれ",
+    "不对",
+    "但是",
+    "可是",
+    "为什么",
+    "还是",
+    "不是",
+    "其实",
+];
+
+/// Signs of such a prompt anywhere in its first sentence.
+const DISPUTE_SIGNS: &[&str] = &[
+    " instead of ",
+    " rather than ",
+    "not seeing",
+    "not working",
+    "change it to",
+    "doesnt work",
+    "better not",
+    "in place of",
+    "couldnt we",
+    "could we not",
+    " not simply",
+    "아니라",
+    "말고",
+    "대신",
+    "바꿔",
+    "ではなく",
+    "じゃなく",
+    "変えて",
+    "代わり",
+    "やめて",
+    "而不是",
+    "改成",
+];
+
+/// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
+pub(super) fn disputes(prompt: &str) -> bool {
+    if plan(prompt).is_some() || prompt.starts_with('/') {
+        return false;
+    }
+    let own = own_words(text::head(prompt, 2_000));
+    let Some(first) = text::first_sentence(&own) else { return false };
+    let lower = strip_apostrophes(&first);
+    let mut said = lower.as_str();
+    for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
+        said = said.strip_prefix(lead).unwrap_or(said);
+    }
+    DISPUTE_OPENINGS.iter().any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+        || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
+        || is_correction(&first)
+}
+
 /// Returns whether a remark refers to something said before it.
 pub(super) fn needs_context(said: &str) -> bool {
     let bare = normalize(said);
@@ -717,14 +882,6 @@ pub(super) fn needs_context(said: &str) -> bool {
     bare.split(' ').any(|word| pointers.contains(&word))
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
         || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
-}
-
-fn contains_words(text: &str, words: &str) -> bool {
-    text.match_indices(words).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + words.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
-    })
 }
 
 /// Strips the mark of file mentions such as `@docs/guide.md`. A package such as `@org/name` keeps it.
@@ -816,12 +973,43 @@ mod tests {
             "앞으로 커밋 메시지는 한국어로 작성해줘.",
             "テストは必ず追加してください。",
             "以后提交信息都用中文写。",
+            "Please do not squash the migrations as the staging database has run them one by one.",
+            "배포 스크립트가 느려지니까 로그를 남기지 말아줘.",
         ] {
             assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
         }
-        for prompt in ["it never finishes when I run it", "is it always like that?", "add a button to the page"] {
+        for prompt in [
+            "it never finishes when I run it",
+            "is it always like that?",
+            "add a button to the page",
+            "don't fix the lint for now because we are in a hurry",
+            "do not touch the header",
+        ] {
             assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
         }
+    }
+
+    #[test]
+    fn disputes_in_three_languages() {
+        for prompt in [
+            "hmm, doesn't the hook call make?",
+            "ok maybe put it above the title",
+            "Can you change it to a table",
+            "근데 그건 예제가 아니라 필수야",
+            "いや、別のファイルです",
+        ] {
+            assert!(disputes(prompt), "{prompt}");
+        }
+        for prompt in ["yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
+        {
+            assert!(!disputes(prompt), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_rule_stands_without_the_consent_before_it() {
+        assert_eq!(directives("Yes, and never push to main.", false).rules, ["never push to main."]);
+        assert_eq!(directives("ok", false).rules, [""; 0]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The labels that memories add around a session's own words, in the session's language.
 
+use super::commands::Class;
 use crate::text::Language;
 
 /// The labels in one language.
@@ -43,6 +44,8 @@ pub(crate) struct Labels {
     pub reverted: &'static str,
     /// Before the counts of a test run.
     pub tests: &'static str,
+    /// What people call a purpose of a command, where its own words are English: they ask in their language.
+    pub purposes: &'static [(Class, &'static str)],
 }
 
 const ENGLISH: Labels = Labels {
@@ -65,6 +68,7 @@ const ENGLISH: Labels = Labels {
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
     tests: "tests",
+    purposes: &[],
 };
 
 const KOREAN: Labels = Labels {
@@ -87,6 +91,14 @@ const KOREAN: Labels = Labels {
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
+    purposes: &[
+        (Class::Commit, "커밋"),
+        (Class::Publish, "푸시"),
+        (Class::Build, "빌드"),
+        (Class::Check, "린트"),
+        (Class::Install, "설치"),
+        (Class::Test, "테스트"),
+    ],
 };
 
 const JAPANESE: Labels = Labels {
@@ -109,6 +121,14 @@ const JAPANESE: Labels = Labels {
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
     tests: "テスト",
+    purposes: &[
+        (Class::Commit, "コミット"),
+        (Class::Publish, "プッシュ"),
+        (Class::Build, "ビルド"),
+        (Class::Check, "リント"),
+        (Class::Install, "インストール"),
+        (Class::Test, "テスト"),
+    ],
 };
 
 const CHINESE: Labels = Labels {
@@ -131,6 +151,14 @@ const CHINESE: Labels = Labels {
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",
     tests: "测试",
+    purposes: &[
+        (Class::Commit, "提交"),
+        (Class::Publish, "推送"),
+        (Class::Build, "构建"),
+        (Class::Check, "检查"),
+        (Class::Install, "安装"),
+        (Class::Test, "测试"),
+    ],
 };
 
 /// Returns the labels for a language code.

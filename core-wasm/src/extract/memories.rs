@@ -52,6 +52,9 @@ pub(super) struct SessionMemory {
     /// The whole memory. Empty if the title says everything.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
+    /// Words by which it is found, besides its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
     /// The files that the memory is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
@@ -78,7 +81,7 @@ impl SessionMemory {
             kind: self.kind.clone(),
             title: text::clip(&self.title, 200).into_owned(),
             content: if self.content.is_empty() { self.title.clone() } else { self.content.clone() },
-            keywords: Vec::new(),
+            keywords: self.keywords.clone(),
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
             origin: self.source.origin(),

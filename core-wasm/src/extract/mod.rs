@@ -16,7 +16,7 @@ pub(crate) mod labels;
 mod memories;
 mod notes;
 mod options;
-mod prose;
+pub(crate) mod prose;
 mod questions;
 mod results;
 mod seen_lines;
@@ -61,11 +61,8 @@ pub fn extract(request: &Request, lines: &mut impl Lines) -> Extraction {
     }
     let last_message = request.supplements.iter().rfind(|supplement| supplement.kind == "last-assistant-message");
     let last_message = last_message.map(|supplement| supplement.text.as_str());
-    let (end, live) = state.snapshot(None);
-    let notes = match last_message {
-        Some(_) => notes::notes(&state.snapshot(last_message).0),
-        None => notes::notes(&end),
-    };
+    let (end, live) = state.snapshot();
+    let notes = notes::notes(last_message.map(|message| state.at_end(Some(message)).0).as_ref().unwrap_or(&end));
     let (drafts, retracted) = diff_drafts(&mut state, settled, live);
     Extraction { drafts, retracted, notes, state: state.save(MAX_STATE_BYTES), consumed, malformed }
 }
@@ -97,8 +94,8 @@ pub fn candidates(request: &Request, lines: &mut impl Lines) -> Vec<Candidate> {
     while lines.next_lines(CHUNK_BYTES, &mut |line, _| {
         state.fold(line, &mut Vec::new());
     }) {}
-    let (end, _) = state.snapshot(None);
-    let candidate = |((turn, number), setting, _): ((usize, usize), judge::Setting, f32)| {
+    let (end, _) = state.snapshot();
+    let candidate = |&((turn, number), setting, _): &results::Judged| {
         let turn = &end.results.turns()[turn];
         let statement: &statement::Statement = &turn.statements[number];
         let features = judge::features(statement, &setting);
@@ -114,7 +111,7 @@ pub fn candidates(request: &Request, lines: &mut impl Lines) -> Vec<Candidate> {
                 .collect(),
         }
     };
-    end.results.judged().into_iter().map(candidate).collect()
+    end.results.judged().iter().map(candidate).collect()
 }
 
 /// Returns the drafts that are new or changed since the last call, and the keys of drafts that no longer hold.
@@ -130,6 +127,6 @@ fn diff_drafts(state: &mut State, settled: Vec<Draft>, live: Vec<Draft>) -> (Vec
 }
 
 fn fingerprint(draft: &Draft) -> u32 {
-    let Draft { key: _, kind, title, content, keywords: _, files, importance, origin, attributes: _ } = draft;
-    text::hash(&format!("{kind}\n{title}\n{content}\n{files:?}\n{importance}\n{origin:?}"))
+    let Draft { key: _, kind, title, content, keywords, files, importance, origin, attributes: _ } = draft;
+    text::hash(&format!("{kind}\n{title}\n{content}\n{keywords:?}\n{files:?}\n{importance}\n{origin:?}"))
 }

@@ -84,6 +84,10 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     if !checked.is_empty() && !end.contains(checked.as_str()) {
         end = format!("{} {checked}", as_sentence(&end));
     }
+    // That a plan is written is not the end if the user refused it.
+    if let Some(refusal) = state.undone.refusal(state.labels()) {
+        end = format!("{} {refusal}", as_sentence(&end));
+    }
     let sentence = |line: &str| as_sentence(&with_test_count(state, line));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }

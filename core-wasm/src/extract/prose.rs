@@ -215,18 +215,12 @@ const NARRATION_ENDS: &[&str] = &[
 ];
 
 /// Returns whether a sentence only narrates the agent's next step.
-pub(super) fn is_narration(sentence: &str) -> bool {
+pub(crate) fn is_narration(sentence: &str) -> bool {
     let sentence = strip_interjection(sentence);
     let lower = sentence.to_lowercase().replace('’', "'");
     let end = lower.trim_end_matches(['.', ':', '。', '：', '!', '！', ' ']);
-    NARRATION.iter().any(|opening| starts_with_words(&lower, opening))
+    NARRATION.iter().any(|opening| text::starts_with_words(&lower, opening))
         || NARRATION_ENDS.iter().any(|ending| end.ends_with(ending))
-}
-
-fn starts_with_words(text: &str, opening: &str) -> bool {
-    text.strip_prefix(opening).is_some_and(|rest| {
-        !opening.ends_with(|c: char| c.is_ascii_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphanumeric())
-    })
 }
 
 /// Strips words that only connect the sentence to the previous one.
@@ -465,7 +459,7 @@ pub(super) fn causes(said: &str) -> Vec<String> {
         let sentence = strip_interjection(&sentence);
         let length = sentence.chars().count();
         let lower = sentence.to_lowercase();
-        let pointer = POINTERS.iter().any(|word| starts_with_words(&lower, word));
+        let pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
         if (12..300).contains(&length)
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
@@ -664,7 +658,7 @@ const POINTERS: &[&str] = &[
 /// Completes a sentence that starts with a pronoun: adds the heading above it or the previous sentence.
 fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
-    if !POINTERS.iter().any(|word| starts_with_words(&lower, word)) {
+    if !POINTERS.iter().any(|word| text::starts_with_words(&lower, word)) {
         // Korean and Japanese omit the subject if the previous sentence names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
         if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
@@ -676,8 +670,9 @@ fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<Stri
         return Some(format!("{heading}: {sentence}"));
     }
     let lower = previous.to_lowercase();
-    let usable =
-        !previous.is_empty() && !is_narration(previous) && !POINTERS.iter().any(|word| starts_with_words(&lower, word));
+    let usable = !previous.is_empty()
+        && !is_narration(previous)
+        && !POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
     usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 
@@ -741,7 +736,7 @@ pub(super) fn signs(lower: &str) -> (u8, u8) {
 
 /// Returns whether a text in lower case starts with a word that points to something said before it.
 pub(super) fn is_pointer(lower: &str) -> bool {
-    POINTERS.iter().any(|word| starts_with_words(lower, word))
+    POINTERS.iter().any(|word| text::starts_with_words(lower, word))
 }
 
 /// Strips a numbered label: `Fix 2: Title` becomes `Title`.

@@ -3,6 +3,8 @@
 //! What a statement is worth depends on what came after it, so the statements are kept and judged anew at the end of
 //! every call.
 
+use std::cell::OnceCell;
+
 use serde::{Deserialize, Serialize};
 
 use super::human;
@@ -36,6 +38,12 @@ const MIN_MEMORY_SCORE: f32 = -2.0;
 const MIN_NAMES: usize = 2;
 /// The share of its names that later turns must state anew for a statement to be overtaken.
 const OVERTAKEN: f32 = 0.8;
+/// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
+const AMENDED: f32 = 0.2;
+/// The same for a script that is compared by pairs of letters: two sentences share the pairs of their endings.
+const AMENDED_WIDE: f32 = 0.4;
+/// The share of its words that the answer must have for a statement of a commit's body to repeat it.
+const REPEATED: f32 = 0.6;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -64,6 +72,8 @@ pub(super) struct TurnResult {
     pub failed: bool,
     /// Whether the request asks for something of its own.
     pub substantive: bool,
+    /// Whether the next prompt disputes or amends what the turn gave.
+    pub disputed: bool,
 }
 
 /// The results of the latest turns, oldest first.
@@ -76,10 +86,16 @@ pub(super) struct Results {
     /// Whether all statements are kept. Only training needs them.
     #[serde(skip)]
     pub keep_all: bool,
+    /// The scores of the statements, once they were asked for. Drafts and notes need the same.
+    #[serde(skip)]
+    judged: OnceCell<Vec<Judged>>,
 }
 
 /// A statement that was chosen, by the places of its turn and itself.
 type Place = (usize, usize);
+
+/// A statement's place, what happened around it, and its score.
+pub(super) type Judged = (Place, Setting, f32);
 
 impl Results {
     /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
@@ -87,11 +103,20 @@ impl Results {
         if !self.keep_all {
             turn.limit(self.turns.is_empty());
         }
+        self.judged.take();
         self.turns.push(turn);
         if self.turns.len() > MAX_TURNS && !self.keep_all {
             self.turns.remove(1);
             self.dropped += 1;
         }
+    }
+
+    /// Records that a prompt disputes or amends what the latest turn gave.
+    pub(super) fn dispute(&mut self) {
+        if let Some(last) = self.turns.last_mut() {
+            last.disputed = true;
+        }
+        self.judged.take();
     }
 
     /// Returns the turns, oldest first.
@@ -110,7 +135,11 @@ impl Results {
     }
 
     /// Returns every statement with its place, its setting and its score.
-    pub(super) fn judged(&self) -> Vec<(Place, Setting, f32)> {
+    pub(super) fn judged(&self) -> &[Judged] {
+        self.judged.get_or_init(|| self.judge())
+    }
+
+    fn judge(&self) -> Vec<Judged> {
         let named: Vec<Vec<u32>> = self.turns.iter().map(TurnResult::names).collect();
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
@@ -127,7 +156,12 @@ impl Results {
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self) -> Vec<(usize, String)> {
-        let chosen = self.choose(self.judged(), MIN_SCORE, MAX_SESSION_CHARS);
+        let amended: Vec<Option<text::Features>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
+        let holds = |&&((turn, number), ..): &&Judged| {
+            amended[turn].as_ref().is_none_or(|words| !is_amended(&self.turns[turn].statements[number], words))
+        };
+        let judged = self.judged().iter().filter(holds).copied().collect();
+        let chosen = self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS);
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
@@ -151,7 +185,7 @@ impl Results {
     }
 
     /// Chooses the best statements that fit, none twice, in their order.
-    fn choose(&self, mut judged: Vec<(Place, Setting, f32)>, least: f32, max_chars: usize) -> Vec<Place> {
+    fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
         let mut chosen: Vec<Place> = Vec::new();
         let mut known: Vec<text::Features> = Vec::new();
@@ -178,6 +212,12 @@ impl Results {
         self.without_overtaken(&chosen)
     }
 
+    /// Returns the words of the turn that followed if its prompt disputed this one.
+    fn amendment(&self, turn: usize) -> Option<text::Features> {
+        let next = self.turns.get(turn + 1).filter(|_| self.turns[turn].disputed)?;
+        Some(next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect())
+    }
+
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
@@ -195,6 +235,15 @@ impl Results {
         };
         (0..chosen.len()).filter(|&at| !is_overtaken(at)).map(|at| chosen[at]).collect()
     }
+}
+
+/// Returns whether the words of the turn after a dispute speak of the statement's subject, so that they and not the
+/// statement hold.
+fn is_amended(statement: &Statement, words: &text::Features) -> bool {
+    let own = text::features(&statement.text);
+    let again = own.iter().filter(|word| words.contains(word)).count();
+    let least = if text::language(&statement.text) == text::Language::English { AMENDED } else { AMENDED_WIDE };
+    matches!(statement.voice, Voice::Work | Voice::Answer) && share(again, own.len()) >= least
 }
 
 /// Returns whether a statement only leads to what follows it.
@@ -223,6 +272,7 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
         || (statement.voice != Voice::Human && prose::is_pointer(&lower) && statement.heading.is_empty())
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (is_past && signs::is_open_state(&lower))
+        || (is_past && signs::is_offer(&lower))
         || signs::is_praise(&lower)
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human && signs::is_code(&statement.text))
@@ -270,16 +320,31 @@ impl TurnResult {
 
     /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
     fn line(&self, chosen: impl Iterator<Item = usize>) -> String {
-        let chosen: Vec<&Statement> = chosen.map(|at| &self.statements[at]).collect();
-        // A line that leads to a list says nothing without it.
-        let leads_on = |at: usize| {
-            let (lead, next) = (chosen[at], chosen.get(at + 1));
-            next.is_some_and(|next| next.place == lead.place + 1 && matches!(next.form, Form::Item | Form::Row))
+        let chosen: Vec<usize> = chosen.collect();
+        // A line that leads to a list says nothing without it, and promises too much before a small part of it.
+        let is_followed = |lead: usize| {
+            let items = self.items_below(lead);
+            let told = items.clone().filter(|at| chosen.contains(at)).count();
+            told > 0 && 2 * told >= items.count()
         };
-        let chosen: Vec<&Statement> = (0..chosen.len())
-            .filter(|&at| chosen[at].form == Form::Heading || !is_lead(&chosen[at].text) || leads_on(at))
-            .map(|at| chosen[at])
+        let is_told = |at: usize| {
+            let statement = &self.statements[at];
+            statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
+        };
+        let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
+        // The body of a commit often repeats the answer in other words. Its subject stays.
+        let said: text::Features = chosen
+            .iter()
+            .filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer))
+            .flat_map(|statement| text::features(&statement.text))
             .collect();
+        let repeats = |statement: &&Statement| {
+            statement.voice == Voice::Commit && statement.place > 0 && {
+                let words = text::features(&statement.text);
+                share(words.iter().filter(|word| said.contains(word)).count(), words.len()) >= REPEATED
+            }
+        };
+        let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
         for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
@@ -291,6 +356,17 @@ impl TurnResult {
             }
         }
         line
+    }
+
+    /// Returns the places of the list's items below the line that leads to them.
+    fn items_below(&self, lead: usize) -> impl Iterator<Item = usize> + Clone {
+        let first = &self.statements[lead];
+        (lead + 1..self.statements.len()).take_while(move |at| {
+            let item = &self.statements[*at];
+            // The places show whether an item was dropped, or belongs to another text.
+            let is_next = usize::from(item.place) == usize::from(first.place) + at - lead;
+            is_next && (item.count, item.voice) == (first.count, first.voice) && matches!(item.form, Form::Item | Form::Row)
+        })
     }
 
     fn draft(&self, chosen: impl Iterator<Item = usize>) -> Option<Draft> {
@@ -327,7 +403,10 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         }
         if statement.form == Form::Heading {
             heading = &statement.text;
-        } else if !statement.heading.is_empty() && statement.heading != heading {
+        } else if !statement.heading.is_empty()
+            && statement.heading != heading
+            && !statement::is_question(&statement.heading)
+        {
             heading = &statement.heading;
             line.push_str(heading);
             line.push_str(": ");
@@ -338,4 +417,58 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         }
     }
     line.trim_end_matches(':').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(answer: &str, commit: &str) -> TurnResult {
+        let mut statements = statement::statements(answer, Voice::Answer);
+        statements.extend(statement::statements(commit, Voice::Commit));
+        TurnResult { statements, ..TurnResult::default() }
+    }
+
+    #[test]
+    fn a_lead_needs_most_of_its_list() {
+        let turn = turn("Three problems stand out:\n- One is slow.\n- Two is lost.\n- Three is late.", "");
+        assert_eq!(turn.line([0, 1].into_iter()), "One is slow.");
+        assert_eq!(turn.line([0, 1, 3].into_iter()), "Three problems stand out: One is slow. Three is late.");
+        assert_eq!(turn.line([0].into_iter()), "");
+    }
+
+    #[test]
+    fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
+        let mut turn = turn("It is done.\n\nThe next step:", "");
+        turn.statements.extend(statement::statements("- One\n- Two\n- Three is late.\n- Four", Voice::Answer));
+        assert_eq!(turn.line([1, 4].into_iter()), "Three is late.");
+    }
+
+    #[test]
+    fn the_body_of_a_commit_does_not_repeat_the_answer() {
+        let turn = turn(
+            "`src/cart.ts` now rounds the total of the cart to cents.",
+            "Round totals\n\nRounds the total to cents in the cart.\n\nThe invoice service still truncates.",
+        );
+        assert_eq!(
+            turn.line(0..4),
+            "`src/cart.ts` now rounds the total of the cart to cents. — Round totals; The invoice service still truncates."
+        );
+    }
+
+    #[test]
+    fn a_question_is_no_heading() {
+        let turn = turn("## Should we keep it?\n\n- It is used once.", "");
+        assert_eq!(turn.line([1].into_iter()), "It is used once.");
+    }
+
+    #[test]
+    fn scores_are_computed_anew_after_another_turn() {
+        let mut results = Results::default();
+        results.push(turn("The cache in `src/cache.rs` is stale because nobody clears it.", ""));
+        let alone = results.judged().to_vec();
+        results.push(turn("All is well.", ""));
+        assert_eq!((alone.len(), results.judged().len()), (1, 2));
+        assert_eq!(results.judged()[0].1.later_turns, 1);
+    }
 }

@@ -63,6 +63,9 @@ const OPEN_STATES: &[&str] = &[
     "not pushed",
     "not been pushed",
     "still fail",
+    "still fails",
+    "still failing",
+    "still failed",
     "still need",
     "still broken",
     "still not",
@@ -135,6 +138,9 @@ const ON_THE_WAY: &[&str] = &[
     "agreed",
     "sure",
     "yes,",
+    "ok ",
+    "ok,",
+    "okay",
     "actually,",
     "아,",
     "아 ",
@@ -214,12 +220,43 @@ pub(super) fn is_one_off(lower: &str) -> bool {
 
 /// Returns whether a text in lower case guesses.
 pub(super) fn is_guess(lower: &str) -> bool {
-    GUESSES.iter().any(|guess| contains_words(lower, guess))
+    GUESSES.iter().any(|guess| text::contains_words(lower, guess))
 }
 
 /// Returns whether a text in lower case says that something is not done yet.
 pub(super) fn is_open_state(lower: &str) -> bool {
-    OPEN_STATES.iter().any(|state| contains_words(lower, state))
+    OPEN_STATES.iter().any(|state| text::contains_words(lower, state))
+}
+
+/// Words of an offer or of a step that somebody proposes. Once the work has gone on, it was taken up or dropped.
+const OFFERS: &[&str] = &[
+    "if you want",
+    "if you'd like",
+    "if needed",
+    "if necessary",
+    "let me know",
+    "just needs to be",
+    "simplest fix is",
+    "i'll add",
+    "i'll update",
+    "we could",
+    "you could",
+    "you can also",
+    "필요에 따라",
+    "필요하면",
+    "필요하시면",
+    "원하시면",
+    "원하신다면",
+    "必要に応じて",
+    "必要であれば",
+    "よければ",
+    "如果需要",
+    "如有需要",
+];
+
+/// Returns whether a text in lower case offers or proposes something.
+pub(super) fn is_offer(lower: &str) -> bool {
+    OFFERS.iter().any(|offer| text::contains_words(lower, offer))
 }
 
 /// Returns whether a text in lower case only praises.
@@ -231,18 +268,6 @@ pub(super) fn is_praise(lower: &str) -> bool {
 pub(super) fn is_code(said: &str) -> bool {
     let openings = ["//", "#!", "$ ", "> ", "❯", "●", "at ", "ERROR", "Error:", "error:", "warning:", "WARN", "Traceback"];
     openings.iter().any(|opening| said.starts_with(opening)) || said.ends_with(['{', '}', ';'])
-}
-
-/// Returns whether the text contains the words. ASCII words must not be part of longer words.
-fn contains_words(lower: &str, words: &str) -> bool {
-    if !words.is_ascii() {
-        return text::contains(lower, words);
-    }
-    lower.match_indices(words).any(|(at, _)| {
-        let before = lower[..at].chars().next_back();
-        let after = lower[at + words.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric() || words.ends_with("fail"))
-    })
 }
 
 #[cfg(test)]

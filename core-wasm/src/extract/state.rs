@@ -32,7 +32,9 @@ const MAX_COMMITS: usize = 50;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
-const MAX_REQUEST_CHARS: usize = 270;
+const MAX_REQUEST_CHARS: usize = 400;
+/// The maximum length of a command that the user runs, in bytes.
+const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -74,6 +76,8 @@ pub(super) struct State {
     pub(super) open_question: String,
     pub(super) undone: Undone,
     last_answer: String,
+    /// The command that the user runs, until its output comes.
+    user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
     interrupted: bool,
@@ -207,7 +211,11 @@ impl State {
             Block::Text(raw) => match user_text::classify(&raw.text().unwrap_or_default()) {
                 UserText::Human(text) => join(&mut prompt, &text),
                 UserText::Command(command) => join(&mut prompt, &command),
-                UserText::Interrupted => self.interrupted = !self.question_deferred,
+                UserText::Interrupted => {
+                    self.interrupted = !self.question_deferred;
+                    self.turn.cut_off = self.interrupted;
+                }
+                UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
                 UserText::Machine => self.turn.notified = true,
             },
             Block::ToolResult { id, content, is_error } => {
@@ -225,7 +233,11 @@ impl State {
 
     fn start_turn(&mut self, prompt: &str, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
+        let has_answer = !self.turn.answer.is_empty();
         self.close_turn(settled);
+        if has_answer && human::disputes(&prompt) {
+            self.results.dispute();
+        }
         self.turns += 1;
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
@@ -538,9 +550,9 @@ impl State {
         self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
     }
 
-    /// Returns the state as if the session ended here, and the memories that then hold. `last_message` is the agent's
-    /// last message if its line has not arrived yet.
-    pub(super) fn snapshot(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+    /// Returns the state as if the session ended here, and the memories that settle then. `last_message` is the agent's last
+    /// message if its line has not arrived yet.
+    pub(super) fn at_end(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
         // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
         let mut end = self.clone();
@@ -548,8 +560,14 @@ impl State {
         if let Some(message) = last_message {
             end.apply_last_message(message);
         }
-        let mut live = Vec::new();
-        end.close_turn(&mut live);
+        let mut settled = Vec::new();
+        end.close_turn(&mut settled);
+        (end, settled)
+    }
+
+    /// Returns the state as if the session ended here, and the memories that then hold.
+    pub(super) fn snapshot(&mut self) -> (State, Vec<Draft>) {
+        let (end, mut live) = self.at_end(None);
         live.extend(end.memories.live().map(SessionMemory::draft));
         live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
@@ -575,7 +593,11 @@ impl State {
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }
-            self.undone.asked("");
+            // What only announces the next step, or was cut off, is no answer.
+            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence));
+            if says_something && !turn.cut_off {
+                self.undone.asked("");
+            }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
             let checked = prose::checked(&turn.answer).unwrap_or_default();
@@ -590,6 +612,7 @@ impl State {
                 committed: turn.committed,
                 failed: turn.failed,
                 substantive: turn.substantive,
+                disputed: false,
             });
         }
         self.learn_from_answer(true, settled);
@@ -679,7 +702,8 @@ impl State {
     fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error || commands::output_reports_failure(class, output);
+        let failed =
+            is_error || commands::output_reports_failure(class, output) || commands::failed_behind_pipe(command, output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -700,6 +724,9 @@ impl State {
         }
         if commits::says_clean(output) {
             self.undone.found_clean();
+        }
+        if !failed {
+            self.files_changed_by(command);
         }
         let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
         let committed = !made.is_empty();
@@ -739,6 +766,56 @@ impl State {
         }
         if committed {
             self.failures.checks_committed();
+        }
+    }
+
+    /// Records a command that the user ran, and what it printed. The two come on lines of their own; the client does not say
+    /// how the command ended.
+    fn human_ran(&mut self, command: &str, output: Option<&str>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if !command.is_empty() {
+            self.user_command = clean::command(command, &self.root, MAX_USER_COMMAND_BYTES);
+        }
+        let Some(output) = output else { return };
+        let command = std::mem::take(&mut self.user_command);
+        if command.is_empty() {
+            return;
+        }
+        let output = clean::clean(output);
+        let failed = commands::prints_failure(&output);
+        self.open_turn(&line_ref(line), &command);
+        let tool_use = ToolUse::of_user(command, line_ref(line));
+        self.command_ran(&tool_use, &output, failed, settled);
+    }
+
+    /// Records the files that a command line writes or deletes.
+    fn files_changed_by(&mut self, command: &str) {
+        let effects = commands::file_effects(command);
+        if self.undone.is_without_commit() {
+            let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+            self.files.record_restoration(is_restored);
+            if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
+                self.undone.found_clean();
+            }
+        }
+        for path in &effects.removed {
+            self.files.record_removal(path);
+        }
+        for folder in &effects.removed_folders {
+            let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
+            for path in &removed {
+                self.files.record_removal(path);
+            }
+        }
+        for path in &effects.written {
+            self.files.record_change(path, 0, 0);
+            self.turn.add_file(path);
+        }
+        let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
+        if effects.written.iter().chain(&effects.removed).any(is_inside) {
+            self.failures.file_changed();
+            self.undone.file_changed();
+            self.turn.edited = true;
         }
     }
 
@@ -840,6 +917,9 @@ impl State {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
         self.files.record_change(file, added, removed);
+        if kind == Some("\"create\"") {
+            self.files.record_creation(file);
+        }
         if !clean::path(file, &self.root).starts_with('/') {
             self.undone.file_changed();
         }
@@ -850,10 +930,10 @@ impl State {
         if self.files.record_edit(file, &old, &new) {
             self.record_revert(file, &tool_use.source, settled);
         }
+        self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }
-        self.failures.step(&format!("edit of {file}"));
     }
 
     /// Records that an edit was reverted. The agent's preceding text gives the reason.

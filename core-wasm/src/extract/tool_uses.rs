@@ -84,6 +84,11 @@ pub(super) struct ToolUse {
 }
 
 impl ToolUse {
+    /// Returns a command that the user ran.
+    pub(super) fn of_user(command: String, source: LineRef) -> Self {
+        ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }
+    }
+
     /// Reads a call. Paths are made relative to `root`.
     pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
         let tool = Tool::of(name);

@@ -62,6 +62,8 @@ pub(super) struct Turn {
     pub failed: bool,
     /// Whether the client reported something of its own since the agent's latest text.
     pub notified: bool,
+    /// Whether the user interrupted the agent since its latest text.
+    pub cut_off: bool,
     /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
     /// Whether the agent changed files during the turn.
@@ -90,6 +92,7 @@ impl Turn {
     /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
+        self.cut_off = false;
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
         if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {

@@ -76,6 +76,11 @@ impl Undone {
         (self.is_uncommitted, self.has_committed, self.is_unpushed) = (false, true, true);
     }
 
+    /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
+    pub(super) fn is_without_commit(&self) -> bool {
+        !self.has_committed
+    }
+
     /// Records that git has nothing to commit: a hook or somebody else committed the changes.
     pub(super) fn found_clean(&mut self) {
         self.is_uncommitted = false;
@@ -105,6 +110,11 @@ impl Undone {
         title.clone_into(&mut self.unanswered);
     }
 
+    /// Returns that the user refused the plan, if that is how it ended.
+    pub(super) fn refusal(&self, labels: &Labels) -> Option<String> {
+        (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
+    }
+
     /// Returns in a few words whether the changes were committed and pushed. Empty if there is nothing to say.
     pub(super) fn commit_state(&self, labels: &'static Labels) -> &'static str {
         match (self.is_uncommitted, self.has_committed, self.is_unpushed) {
@@ -125,9 +135,7 @@ impl Undone {
         } else if !self.unanswered.is_empty() {
             items.push(format!("{}: {}", labels.open_request, self.unanswered));
         }
-        if !self.refused_plan.is_empty() {
-            items.push(labels.refused_plan.replace("{}", &self.refused_plan));
-        }
+        items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
         if self.is_uncommitted || self.has_committed {
             let checks = self.checks.iter().take(MAX_SHOWN_CHECKS);
@@ -155,7 +163,8 @@ fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
         if !is_inside || checks.len() >= MAX_CHECKS {
             continue;
         }
-        let lower = line.to_lowercase();
+        // A name such as `manual_commit.go` does not make a check manual.
+        let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
         let commands: Vec<String> =
             line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
         let is_manual = MANUAL_WORDS.iter().any(|word| lower.contains(word));
@@ -206,6 +215,8 @@ mod tests {
         assert_eq!(items(&undone), ["Planned, but not checked: Manual: run `bun run dev` and open the summary"]);
         undone.command_passed("bun run dev &");
         assert!(items(&undone).is_empty());
+        undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
+        assert!(items(&undone).is_empty(), "a name is no check by hand");
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl PromptForm {
         let end = lower.trim_end_matches(['.', '!', '?', '。', '！', '？', '~', ' ']);
         let is_wide = text::language(prompt) != text::Language::English;
         let chars = prompt.chars().count();
-        let starts = |list: &[&str]| list.iter().any(|opening| starts_with_words(&lower, opening));
+        let starts = |list: &[&str]| list.iter().any(|opening| text::starts_with_words(&lower, opening));
         let ordered = lower.strip_prefix("please ").unwrap_or(&lower);
         Self {
             asks: lower.contains(['?', '？'])
@@ -220,7 +220,7 @@ impl PromptForm {
                 .split(|c: char| !c.is_alphanumeric())
                 .any(|word| TROUBLE.iter().any(|sign| is_form_of(word, sign)))
                 || WIDE_TROUBLE.iter().any(|sign| lower.contains(sign)),
-            orders: ORDERS.iter().any(|verb| starts_with_words(ordered, verb))
+            orders: ORDERS.iter().any(|verb| text::starts_with_words(ordered, verb))
                 || WIDE_ORDERS.iter().any(|ending| end.ends_with(ending)),
             chats: starts(CHAT),
             is_wide,
@@ -232,11 +232,6 @@ impl PromptForm {
 /// Returns whether a word begins with the sign. Short signs must be the whole word.
 fn is_form_of(word: &str, sign: &str) -> bool {
     if sign.len() < 4 { word == sign } else { word.starts_with(sign) }
-}
-
-/// Returns whether the text begins with the words. Words in the Latin script must end there.
-fn starts_with_words(text: &str, words: &str) -> bool {
-    text.strip_prefix(words).is_some_and(|rest| !words.is_ascii() || !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
 #[cfg(test)]

@@ -12,6 +12,13 @@ pub(crate) enum UserText<'a> {
     Human(Cow<'a, str>),
     /// A slash command from the user that starts work: its name and arguments.
     Command(String),
+    /// A command that the user ran in the client, what it printed, or both.
+    Shell {
+        /// The command. Empty if only its output is here.
+        command: String,
+        /// What it printed.
+        output: Option<String>,
+    },
     /// The user interrupted the agent.
     Interrupted,
     /// Text from the client, a hook, another agent, or Throughline itself.
@@ -120,6 +127,9 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     if trimmed.starts_with("<command-") {
         return parse_command(trimmed);
     }
+    if trimmed.starts_with("<bash-") {
+        return parse_shell(trimmed);
+    }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
         return UserText::Machine;
     }
@@ -139,6 +149,16 @@ fn parse_command(text: &str) -> UserText<'static> {
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
     UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
+}
+
+fn parse_shell(text: &str) -> UserText<'static> {
+    let command = element(text, "bash-input").unwrap_or_default().trim().to_owned();
+    let printed = ["bash-stdout", "bash-stderr"].map(|name| element(text, name));
+    let output = printed.iter().any(Option::is_some).then(|| printed.into_iter().flatten().collect::<Vec<_>>().join("\n"));
+    if command.is_empty() && output.is_none() {
+        return UserText::Machine;
+    }
+    UserText::Shell { command, output }
 }
 
 /// Returns the content of the first element with that name.
@@ -243,7 +263,7 @@ mod tests {
             "<system-reminder>\nread this\n</system-reminder>",
             "Stop hook feedback:\n[x]: no",
             "Base directory for this skill: /home/u/.claude/skills/x",
-            "<bash-input>ls</bash-input>",
+            "<bash-input></bash-input>",
             "<teammate-message teammate_id=\"a\">hi</teammate-message>",
             "# Context\n\n## Session Memory\n- old",
             "",
@@ -251,6 +271,18 @@ mod tests {
             assert_eq!(classify(text), UserText::Machine, "{text}");
         }
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
+    }
+
+    #[test]
+    fn commands_that_the_user_ran_are_told_from_their_output() {
+        assert_eq!(
+            classify("<bash-input>git push</bash-input>"),
+            UserText::Shell { command: "git push".to_owned(), output: None }
+        );
+        assert_eq!(
+            classify("<bash-stdout>main -> main</bash-stdout><bash-stderr>warning</bash-stderr>"),
+            UserText::Shell { command: String::new(), output: Some("main -> main\nwarning".to_owned()) }
+        );
     }
 
     #[test]
