@@ -443,6 +443,25 @@ fn a_prompt_is_answered_with_the_passage_that_matches() {
 }
 
 #[test]
+fn a_prompt_is_told_what_makes_an_answer_doubtful() {
+    let mut old = hit(0.6, "upload", of_session("one", memory("t1", "learning", 0.5, "The upload fails at one megabyte")));
+    old.attributes.push(("gone-file".into(), "src/upload.rs".into()));
+    old.attributes.push(("followed-by".into(), "t9".into()));
+    let context = build(&asked(QUESTION, vec![old]), &Fake::default()).expect("there is an answer");
+    let told =
+        "- [t1] 2026-02-20 learning (src/upload.rs is gone; see also the later [t9]): The upload fails at one megabyte";
+    assert!(context.text.lines().any(|line| line == told), "{}", context.text);
+}
+
+#[test]
+fn a_commit_is_told_with_its_body() {
+    let body = "Split large uploads\n\nThe proxy refuses more than one megabyte.";
+    let commit = Memory { title: "Split large uploads".into(), ..memory("c1", "commit", 0.3, body) };
+    let context = build(&asked(QUESTION, vec![hit(0.6, "upload large", commit)]), &Fake::default()).expect("an answer");
+    assert!(context.text.contains("commit: Split large uploads The proxy refuses"), "{}", context.text);
+}
+
+#[test]
 fn a_prompt_that_the_memory_cannot_help_gets_nothing() {
     let found = || vec![hit(0.4, "upload", memory("l1", "learning", 0.5, "The upload fails behind the proxy"))];
     assert!(build(&asked(QUESTION, found()), &Fake::default()).is_some());

@@ -130,7 +130,11 @@ impl<'a> Source<'a> {
     /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
     /// request and as many pieces as fit, first those that follow.
     fn passage(&self, at: usize, max_chars: usize) -> (String, Range<usize>) {
-        let whole = memory_text(self.memory);
+        let whole = match self.memory.kind.as_str() {
+            // What was decided stands in the body.
+            "commit" => text::one_line(&self.memory.content),
+            _ => memory_text(self.memory),
+        };
         if self.memory.content.chars().count() <= max_chars || self.pieces.is_empty() {
             return (line::truncate(&line::sanitize(&whole), max_chars), 0..self.pieces.len());
         }
@@ -213,12 +217,25 @@ fn by_session(found: &[Memory]) -> Vec<Vec<&Memory>> {
 
 fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
     let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));
-    let line = format!("[{}]{day} {}: {passage}", memory.id, memory.kind);
+    let line = format!("[{}]{day} {}{}: {passage}", memory.id, memory.kind, doubts(memory));
     // The search knows better than the memory's importance what matters here.
     let importance = 1.0 - f32::from(rank) / 100.0;
     // Two passages of one session may come from texts of which one contains the other: only the passages count.
     let entry = Entry::new(&line, importance).with_whole_text(&line, MAX_UNITS).with_id(&memory.id);
     page.add(SectionKind::Found, entry);
+}
+
+/// Returns what makes a memory doubtful, in parentheses: that a file is gone that it is about, or that a later session was
+/// about the same. Empty if nothing does.
+fn doubts(memory: &Memory) -> String {
+    let values =
+        |wanted: &'static str| memory.attributes.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value);
+    let gone: Vec<&str> = values("gone-file").map(String::as_str).take(2).collect();
+    let gone = (!gone.is_empty())
+        .then(|| format!("{} {} gone", line::sanitize(&gone.join(", ")), if gone.len() == 1 { "is" } else { "are" }));
+    let later = values("followed-by").next().map(|id| format!("see also the later [{}]", line::sanitize(id)));
+    let doubts: Vec<String> = [gone, later].into_iter().flatten().collect();
+    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
 }
 
 /// How rare the matched words are among the pieces of all results: a word that stands everywhere does not say which
