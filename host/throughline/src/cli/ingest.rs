@@ -123,6 +123,19 @@ fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(),
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;
+    for file in &report.files {
+        if let Some(other) = &file.known_from {
+            let shown = |path: &str| output::clean_line(&paths::display(path.as_ref(), &runtime.paths.home));
+            writeln!(
+                out,
+                "session {} is known from {}: {} continues it, in the project {}",
+                output::clean_line(&file.session_id),
+                shown(other),
+                shown(&file.path),
+                shown(&file.project)
+            )?;
+        }
+    }
     for (number, what) in [(totals.malformed, "not valid"), (totals.oversized, "too long")] {
         if number > 0 {
             writeln!(out, "skipped {}: {what}", output::counted(number, "line", "lines"))?;
