@@ -64,7 +64,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         1 => "a transcript could not be read".to_owned(),
         n => format!("{n} transcripts could not be read"),
     })
-    .hint("the others are stored; correct these and run the command again"))
+    .hint(if report.totals.failed == report.totals.files {
+        "correct the path, or name another file, and run the command again"
+    } else {
+        "the others are stored; correct these and run the command again"
+    }))
 }
 
 fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<TranscriptSource>, Vec<FileReport>), CommandError> {

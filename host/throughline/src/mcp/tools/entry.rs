@@ -85,7 +85,7 @@ pub(super) fn shared_mark(is_shared: bool) -> &'static str {
 }
 
 /// Returns for each memory the note type under which it was written, if that differs from its kind.
-pub(super) fn note_types<'a>(
+pub(in crate::mcp) fn note_types<'a>(
     store: &Store,
     memories: impl ExactSizeIterator<Item = &'a Memory>,
 ) -> Result<Vec<Option<String>>> {
