@@ -116,7 +116,7 @@ impl FullMemory {
     fn write(&self, out: &mut String) {
         let day: String = self.created_at.chars().take(10).collect();
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
-        let marks = [entry::shared_mark(self.shared), self.origin.mark()].concat();
+        let marks = [entry::shared_mark(self.shared), entry::origin_mark(&self.kind, self.origin)].concat();
         let _ = writeln!(out, "{} {kind} {day}  {}{marks}", self.id, self.title);
         for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
             if !list.is_empty() {
