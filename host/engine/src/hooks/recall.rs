@@ -26,9 +26,16 @@ const CANDIDATES: u32 = 30;
 
 /// Returns the context to show the agent together with the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> HookResult<Option<String>> {
+    let mut is_writable = true;
     let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
         Ok(store) => Some(store),
         Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
+        // Nothing can be recorded, but the agent is told what is known.
+        Err(error @ StoreError::ReadOnly(..)) => {
+            is_writable = false;
+            let Ok(store) = runtime.read_only_store() else { return Err(error.into()) };
+            Some(store)
+        }
         Err(error) => return Err(error.into()),
     };
     let project = match &store {
@@ -57,7 +64,9 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         shared: runtime.config.sharing.context,
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
-    record_prompt(runtime, &mut work, event, &prompt, deadline)?;
+    if is_writable {
+        record_prompt(runtime, &mut work, event, &prompt, deadline)?;
+    }
     if !agent::shows_answer(event) {
         return Ok(None);
     }
@@ -91,7 +100,9 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if text.trim().is_empty() {
         return Ok(None);
     }
-    journal_writer::record_shown(runtime, event, "prompt", &built.used);
+    if is_writable {
+        journal_writer::record_shown(runtime, event, "prompt", &built.used);
+    }
     Ok(Some(text))
 }
 
