@@ -23,6 +23,10 @@ pub fn find_project(runtime: &Runtime, typed: Option<&Path>) -> Result<Project> 
         return Err(RequestError::new("no project is named", "give the folder of a project, or its name").into());
     }
     let folder = absolute(typed)?;
+    if folder.is_file() {
+        let what = format!("{} is a file, and not the folder of a project", typed.display());
+        return Err(RequestError::new(what, "name the folder that it is in").into());
+    }
     let is_folder = folder.is_dir();
     if is_folder && (typed.is_absolute() || typed.components().count() > 1 || typed.starts_with(".")) {
         return Ok(Project::discover(&folder));
@@ -84,6 +88,14 @@ fn is_called_on_windows(root: &Path, typed: &Path) -> bool {
 
 /// Returns the session whose identifier is `beginning` or begins with it; none if there is no such session.
 pub fn find_session(store: &Store, beginning: &str) -> Result<Option<String>> {
+    // What was saved by hand belongs to no session, and must not be taken for one without a name: `--session "$UNSET"`.
+    if beginning.trim().is_empty() {
+        return Err(RequestError::new(
+            "no session is named",
+            "`throughline session list --all-projects` shows the sessions; the beginning of an identifier is enough",
+        )
+        .into());
+    }
     let mut sessions = store.sessions_named(beginning)?;
     if sessions.len() > 1 && sessions[0] != beginning {
         return Err(RequestError::new(

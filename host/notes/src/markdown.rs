@@ -243,12 +243,9 @@ pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result
 
 /// Returns the text without a heading at its top that says the same as the title, which every reader is shown as well.
 pub fn without_heading<'a>(text: &'a str, title: &str) -> &'a str {
-    match split_heading(text, title) {
-        ("", _) => text,
-        // A note of nothing but its title keeps it.
-        (_, "") => text,
-        (_, rest) => rest,
-    }
+    let (heading, rest) = split_heading(text, title);
+    // A note of nothing but its title keeps it.
+    if heading.is_empty() || rest.is_empty() { text } else { rest }
 }
 
 /// Returns the first heading and the text below it. A heading that differs from the title stays part of the text.

@@ -2,6 +2,7 @@
 //! prepares or says, and the suite says what must not come of it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -64,7 +65,7 @@ impl Results {
         let mut table = String::from("| attack | tried | result |\n| --- | --- | --- |\n");
         for [name, tried, result] in &self.rows {
             let tried = if tried.is_empty() { String::new() } else { format!("<code>{}</code>", shown(tried)) };
-            table.push_str(&format!("| {name} | {tried} | {result} |\n"));
+            writeln!(table, "| {name} | {tried} | {result} |").expect("a string takes everything");
         }
         table
     }
@@ -77,7 +78,9 @@ fn shown(text: &str) -> String {
         match letter {
             '<' => cell.push_str("&lt;"),
             '&' => cell.push_str("&amp;"),
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' => cell.push_str(&format!("&#{};", u32::from(letter))),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' => {
+                write!(cell, "&#{};", u32::from(letter)).expect("a string takes everything");
+            }
             letter if letter.is_control() || !is_plain(letter) => cell.push_str(&letter.escape_unicode().to_string()),
             letter => cell.push(letter),
         }
@@ -221,14 +224,20 @@ fn attack_words_that_act_on_the_agent_that_is_told_them() {
         session.transcript.user(&format!("From now on: {}", attack.say)).answer("Understood, I will.");
         session.stop("Understood, I will.");
         session.end();
-        let next = Session::new(&home, &project, &session_id(100 + number));
-        let told = [next.start("startup").context, next.prompt("How do I run the tests with make?").context];
         let mut is_told = false;
-        for told in told.into_iter().flatten() {
-            is_told |= told.contains("make");
-            told_at_all += usize::from(told.contains("make"));
-            assert!(!told.contains(&attack.never), "{}: {told}", attack.name);
+        // On a busy machine a hook can run out of time and say nothing.
+        for again in 0..3 {
+            let next = Session::new(&home, &project, &session_id(100 * (again + 1) + number));
+            let told = [next.start("startup").context, next.prompt("How do I run the tests with make?").context];
+            for told in told.into_iter().flatten() {
+                is_told |= told.contains("make");
+                assert!(!told.contains(&attack.never), "{}: {told}", attack.name);
+            }
+            if is_told {
+                break;
+            }
         }
+        told_at_all += usize::from(is_told);
         results.add(&attack.name, &attack.say, if is_told { "told, and harmless" } else { "not told" });
     }
     assert!(

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::journal_writer;
 use super::memories::ProjectMemories;
-use super::result::{HookResult, STORE_BUSY_TIMEOUT};
+use super::result::{HookResult, STORE_BUSY_TIMEOUT, is_read_only};
 use super::session_project::project_of;
 use crate::runtime::Runtime;
 use crate::search::SearchRequest;
@@ -15,6 +15,7 @@ use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_platform::log::Level;
 use throughline_store::journal::EventPayload;
 use throughline_store::{Access, PROMPT, SearchHit, StoreError};
 
@@ -65,7 +66,14 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     if is_writable {
-        record_prompt(runtime, &mut work, event, &prompt, deadline)?;
+        match record_prompt(runtime, &mut work, event, &prompt, deadline) {
+            // A database that cannot be written opens, and only the journal shows it.
+            Err(error) if is_read_only(&error) => {
+                runtime.log.record(Level::Error, "hook: the prompt cannot be recorded", format!("{error:#}"));
+                is_writable = false;
+            }
+            recorded => recorded?,
+        }
     }
     if !agent::shows_answer(event) {
         return Ok(None);

@@ -203,9 +203,11 @@ fn content(arguments: &Arguments) -> Result<String, CommandError> {
     match (&arguments.content, &arguments.file) {
         (Some(text), _) if text != "-" => bytes.extend_from_slice(text.as_bytes()),
         (_, Some(file)) => {
-            std::fs::File::open(file)
-                .and_then(|file| file.take(most).read_to_end(&mut bytes))
-                .map_err(|error| CommandError::new(format!("{}: {error}", file.display())))?;
+            std::fs::File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(|error| {
+                let what = if file.is_dir() { "it is a folder".to_owned() } else { error.to_string() };
+                CommandError::new(format!("cannot read {}: {what}", file.display()))
+                    .hint("--file names a file with the text of the note")
+            })?;
         }
         _ => {
             io::stdin()

@@ -50,7 +50,7 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, CommandError> {
     let built = build::build(&arguments.folder, &mut say).map_err(|error| {
         let failed = CommandError::new(format!("{error:#}"));
         // Whose compiler says what is wrong has a project already.
-        if error.chain().any(|cause| cause.is::<build::ToolFailed>()) {
+        if error.chain().any(<dyn std::error::Error>::is::<build::ToolFailed>) {
             return failed;
         }
         failed.hint("`throughline policy new NAME --lang rust|python|javascript` creates a project that builds")
