@@ -3,7 +3,7 @@
 use crate::memory::RequestError;
 use throughline_model::contract::Failure;
 use throughline_sandbox::instance::LinkError;
-use throughline_sandbox::trapped::CallTrapped;
+use throughline_sandbox::trapped::{CallStopped, CallTrapped};
 use throughline_store::StoreError;
 
 /// The hint of a failure that a policy itself reports.
@@ -17,6 +17,7 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         let store = || cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
         let trapped = || cause.downcast_ref::<CallTrapped>().and_then(CallTrapped::hint);
         let failed = || cause.downcast_ref::<Failure>().map(|_| FAILED.to_owned());
-        policy.or_else(trapped).or_else(failed).or_else(request).or_else(store)
+        let stopped = || cause.downcast_ref::<CallStopped>().map(|_| CallStopped::HINT.to_owned());
+        policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store)
     })
 }

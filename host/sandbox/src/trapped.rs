@@ -1,4 +1,4 @@
-//! A call of a policy that ended with a trap: who, why, and in which functions.
+//! A call of a policy that ended with a trap, or because the host ended it: who, why, and in which functions.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ const MAX_FUNCTIONS: usize = 5;
 const MAX_NAME: usize = 80;
 
 /// Beginnings of the names of functions that every panic passes through, or that the contract's bindings generate.
-const MACHINERY: [&str; 7] = ["core::", "std::", "alloc::", "rust_panic", "__rust", "__cabi", "abort"];
+const MACHINERY: [&str; 8] = ["core::", "std::", "alloc::", "dlmalloc::", "rust_panic", "__rust", "__cabi", "abort"];
 
 /// A trap in a policy's call.
 #[derive(Debug)]
@@ -32,6 +32,47 @@ impl CallTrapped {
     }
 }
 
+/// An error of the host that ended a policy's call, such as a limit that was exceeded. It stands in the place of wasmtime's own
+/// error, which shows the whole stack.
+#[derive(Debug)]
+pub struct CallStopped {
+    /// The policy and the stage.
+    pub(super) who: String,
+    /// As in [`CallTrapped`].
+    pub(super) functions: Vec<String>,
+    /// With a backtrace as its outermost context.
+    pub(super) error: wasmtime::Error,
+}
+
+impl CallStopped {
+    /// What the policy's author can do.
+    pub const HINT: &'static str = "mend the policy, or request what it needs under [limits] in its policy.toml";
+}
+
+impl fmt::Display for CallStopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: it was stopped", self.who)?;
+        write_functions(f, &self.functions)
+    }
+}
+
+impl std::error::Error for CallStopped {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.chain().nth(1)
+    }
+}
+
+/// Returns whether the error has the stack of the guest in its message.
+pub(super) fn has_stack(error: &wasmtime::Error) -> bool {
+    error.downcast_ref::<WasmBacktrace>().is_some()
+}
+
+fn write_functions(f: &mut fmt::Formatter<'_>, functions: &[String]) -> fmt::Result {
+    let Some((first, callers)) = functions.split_first() else { return Ok(()) };
+    write!(f, " in {first}")?;
+    callers.iter().try_for_each(|caller| write!(f, ", called by {caller}"))
+}
+
 impl fmt::Display for CallTrapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.who)?;
@@ -41,13 +82,7 @@ impl fmt::Display for CallTrapped {
             Trap::UnreachableCodeReached => ": it panicked",
             _ => "",
         })?;
-        if let Some((first, callers)) = self.functions.split_first() {
-            write!(f, " in {first}")?;
-            for caller in callers {
-                write!(f, ", called by {caller}")?;
-            }
-        }
-        Ok(())
+        write_functions(f, &self.functions)
     }
 }
 
@@ -73,6 +108,7 @@ fn own<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 fn is_machinery(name: &str) -> bool {
+    let name = name.trim_start_matches('<');
     // The exports of a component are called `throughline:policy/extractor@0.1.0#extract`.
     MACHINERY.iter().any(|start| name.starts_with(start)) || name.contains('#') || name.contains("_cabi")
 }
