@@ -162,8 +162,22 @@ fn weight(importance: f32) -> u32 {
     (importance.clamp(0.0, 1.0) * 1000.0).round() as u32
 }
 
+/// Follows a preference that an agent saved: what stands there may come from a page that the agent read, so it must not pass for
+/// the user's own word.
+const NOTED_BY_AGENT: &str = " (noted by the agent, not in the user's words)";
+
 /// Returns the text of a memory as it appears among others of its kind.
 pub(super) fn memory_text(memory: &Memory) -> String {
+    let text = own_text(memory);
+    let is_of_agent = || memory.attributes.iter().any(|(name, value)| name == "source" && value == "agent");
+    if memory.kind != "preference" || !is_of_agent() {
+        return text;
+    }
+    let room = MAX_LINE_CHARS - NOTED_BY_AGENT.len();
+    line::truncate(&line::sanitize(&text), room) + NOTED_BY_AGENT
+}
+
+fn own_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.

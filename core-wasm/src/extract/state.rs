@@ -227,11 +227,11 @@ impl State {
             Block::ToolUse { .. } | Block::Thinking(_) => {}
         });
         if !prompt.is_empty() {
-            self.start_turn(&prompt, line_ref(line), settled);
+            self.start_turn(&prompt, line.is_from_program, line_ref(line), settled);
         }
     }
 
-    fn start_turn(&mut self, prompt: &str, source: LineRef, settled: &mut Vec<Draft>) {
+    fn start_turn(&mut self, prompt: &str, is_from_program: bool, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
         let has_answer = !self.turn.answer.is_empty();
         self.close_turn(settled);
@@ -245,7 +245,8 @@ impl State {
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
         self.record_choice(&prompt, &source, settled);
-        self.record_directives(&prompt, &source, settled);
+        // A standing rule, or a correction, is a person's word.
+        self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
         if let Some(plan) = human::plan(&prompt) {
             self.undone.plan_accepted(plan);
             self.record_plan(plan, 35, &source, settled);

@@ -57,6 +57,8 @@ pub(crate) struct Line<'a> {
     pub title: Option<Raw<'a>>,
     /// Whether the client wrote the text in the user's place.
     pub is_meta: bool,
+    /// Whether a program wrote the prompt, through the agent's SDK. It may paste what nobody has read.
+    pub is_from_program: bool,
     /// Whether the line comes from a sub-agent.
     pub is_sidechain: bool,
     /// Whether this is the agent's summary of a context that was compacted.
@@ -130,6 +132,7 @@ impl<'a> Line<'a> {
             b"prUrl" => self.pull_request = Some(value),
             b"aiTitle" | b"customTitle" => self.title = Some(value),
             b"isMeta" => self.is_meta = value.is_true(),
+            b"promptSource" => self.is_from_program = value.json() == "\"sdk\"",
             b"isSidechain" => self.is_sidechain |= value.is_true(),
             b"agentId" => self.is_sidechain |= value.json().starts_with('"'),
             b"isCompactSummary" => self.is_compact_summary = value.is_true(),

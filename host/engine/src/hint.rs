@@ -1,8 +1,13 @@
 //! The hint of an error: what the user can do about it.
 
 use crate::memory::RequestError;
+use throughline_model::contract::Failure;
 use throughline_sandbox::instance::LinkError;
+use throughline_sandbox::trapped::{CallStopped, CallTrapped};
 use throughline_store::StoreError;
+
+/// The hint of a failure that a policy itself reports.
+const FAILED: &str = "the message is the policy's own: it has to be mended in the policy's source or settings";
 
 /// Returns the hint of the error or of the first of its causes that has one.
 pub fn of(error: &anyhow::Error) -> Option<String> {
@@ -10,6 +15,9 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         let policy = cause.downcast_ref::<LinkError>().map(|error| error.hint.clone());
         let request = || cause.downcast_ref::<RequestError>().map(|error| error.hint.clone());
         let store = || cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
-        policy.or_else(request).or_else(store)
+        let trapped = || cause.downcast_ref::<CallTrapped>().and_then(CallTrapped::hint);
+        let failed = || cause.downcast_ref::<Failure>().map(|_| FAILED.to_owned());
+        let stopped = || cause.downcast_ref::<CallStopped>().map(|_| CallStopped::HINT.to_owned());
+        policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store)
     })
 }

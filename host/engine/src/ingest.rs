@@ -59,6 +59,10 @@ pub struct FileReport {
     pub memories: u64,
     /// Memories that were known already and were learned again.
     pub seen_again: u64,
+    /// For a file that was named: the path of another transcript from which the same session was read before. The session
+    /// goes on, in its project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_from: Option<String>,
     /// Why the file, or a part of it, was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -257,6 +261,10 @@ fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Resu
                 }
             }
         }
+    }
+    // An agent keeps several files of one session itself, so this is said of a file that a person names.
+    if source.named && file.bytes > 0 {
+        file.known_from = store.other_transcript(&file.session_id, &path)?;
     }
     match store.cursor(&path)? {
         Some(cursor) => {

@@ -23,6 +23,10 @@ pub fn find_project(runtime: &Runtime, typed: Option<&Path>) -> Result<Project> 
         return Err(RequestError::new("no project is named", "give the folder of a project, or its name").into());
     }
     let folder = absolute(typed)?;
+    if folder.is_file() {
+        let what = format!("{} is a file, and not the folder of a project", typed.display());
+        return Err(RequestError::new(what, "name the folder that it is in").into());
+    }
     let is_folder = folder.is_dir();
     if is_folder && (typed.is_absolute() || typed.components().count() > 1 || typed.starts_with(".")) {
         return Ok(Project::discover(&folder));
@@ -50,7 +54,8 @@ pub fn find_project(runtime: &Runtime, typed: Option<&Path>) -> Result<Project> 
     if let Some(exact) = known.iter().find(|known| known.root == real || known.root == folder || known.root == typed) {
         return Ok(exact.clone());
     }
-    let mut called: Vec<&Project> = known.iter().filter(|known| known.root.ends_with(typed)).collect();
+    let is_called = |known: &&Project| known.root.ends_with(typed) || is_called_on_windows(&known.root, typed);
+    let mut called: Vec<&Project> = known.iter().filter(is_called).collect();
     match (called.pop(), called.is_empty()) {
         (Some(only), true) => Ok(only.clone()),
         (Some(last), false) => {
@@ -64,14 +69,33 @@ pub fn find_project(runtime: &Runtime, typed: Option<&Path>) -> Result<Project> 
             } else {
                 format!("the known projects are {}", named(known.iter()))
             };
-            Err(RequestError::new(format!("there is no folder and no project {:?}", typed.display().to_string()), hint)
-                .into())
+            Err(RequestError::new(format!("there is no folder and no project \"{}\"", typed.display()), hint).into())
         }
     }
 }
 
+/// Returns whether a path of Windows, such as an agent there sends, ends with what was typed: `D:\Work\shop` is also
+/// `d:/work/shop` and `shop`.
+fn is_called_on_windows(root: &Path, typed: &Path) -> bool {
+    let parts = |path: &Path| -> Vec<String> {
+        let path = path.to_string_lossy().to_lowercase();
+        path.split(['\\', '/']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let (root, typed) = (parts(root), parts(typed));
+    let has_drive = root.first().is_some_and(|drive| drive.len() == 2 && drive.ends_with(':'));
+    has_drive && !typed.is_empty() && root.ends_with(&typed)
+}
+
 /// Returns the session whose identifier is `beginning` or begins with it; none if there is no such session.
 pub fn find_session(store: &Store, beginning: &str) -> Result<Option<String>> {
+    // What was saved by hand belongs to no session, and must not be taken for one without a name: `--session "$UNSET"`.
+    if beginning.trim().is_empty() {
+        return Err(RequestError::new(
+            "no session is named",
+            "`throughline session list --all-projects` shows the sessions; the beginning of an identifier is enough",
+        )
+        .into());
+    }
     let mut sessions = store.sessions_named(beginning)?;
     if sessions.len() > 1 && sessions[0] != beginning {
         return Err(RequestError::new(
@@ -110,4 +134,21 @@ fn named<'a>(projects: impl ExactSizeIterator<Item = &'a Project>) -> String {
         names.push(format!("and {more} more (`throughline projects`)"));
     }
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_names_a_folder_of_windows() {
+        let root = Path::new("D:\\Work\\shop");
+        for typed in ["D:\\Work\\shop", "d:\\work\\shop\\", "D:/Work/shop", "shop", "Work\\Shop"] {
+            assert!(is_called_on_windows(root, Path::new(typed)), "{typed}");
+        }
+        for typed in ["E:\\Work\\shop", "hop", "D:\\Work", "", "/"] {
+            assert!(!is_called_on_windows(root, Path::new(typed)), "{typed}");
+        }
+        assert!(!is_called_on_windows(Path::new("/home/Work/shop"), Path::new("SHOP")));
+    }
 }

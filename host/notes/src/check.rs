@@ -47,7 +47,22 @@ pub fn check_file(
     };
     let note = match markdown::parse(text, around, registry) {
         Ok(note) => note,
-        Err(why) => return (None, vec![fatal(why)]),
+        Err(why) => {
+            // Whoever corrects the file wants to see all of its faults at once.
+            let first = fatal(why);
+            let fields = parts.fields.as_ref();
+            let note_type = fields.and_then(|fields| fields.get("type")).and_then(Value::as_str).unwrap_or(around.folder);
+            let mut faults: Vec<NoteFault> = fields
+                .map(|fields| schemas.validate(note_type, fields))
+                .into_iter()
+                .flatten()
+                .filter(|(field, _)| *field != first.field)
+                .map(|(field, why)| NoteFault { line: line_of(text, &field).unwrap_or(1), field, why, is_warning: false })
+                .collect();
+            faults.push(first);
+            faults.sort();
+            return (None, faults);
+        }
     };
     let mut faults = Vec::new();
     match &parts.fields {
@@ -193,5 +208,14 @@ mod tests {
             assert!(found.iter().any(|fault| fault.contains(wrong)), "{wrong:?} is not in {found:#?}");
         }
         assert!(check("just text")[0].contains("no front matter"));
+    }
+
+    #[test]
+    fn somebody_sees_all_faults_of_a_file_at_once() {
+        let text = GOOD.replace("created: 2026-02-23", "created: soon").replace("[debug, root-cause, pool]", "[debug]");
+        let found = check(&text.replace("title: x", "title: \"\""));
+        let starts = ["2: error: ", "3: error: [\"debug\"] has less", "5: error: created: \"soon\" is not"];
+        assert_eq!(found.len(), starts.len(), "{found:#?}");
+        assert!(found.iter().zip(starts).all(|(fault, start)| fault.starts_with(start)), "{found:#?}");
     }
 }

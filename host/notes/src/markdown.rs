@@ -241,6 +241,13 @@ pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result
     })
 }
 
+/// Returns the text without a heading at its top that says the same as the title, which every reader is shown as well.
+pub fn without_heading<'a>(text: &'a str, title: &str) -> &'a str {
+    let (heading, rest) = split_heading(text, title);
+    // A note of nothing but its title keeps it.
+    if heading.is_empty() || rest.is_empty() { text } else { rest }
+}
+
 /// Returns the first heading and the text below it. A heading that differs from the title stays part of the text.
 fn split_heading<'a>(body: &'a str, title: &str) -> (&'a str, &'a str) {
     let body = body.trim();

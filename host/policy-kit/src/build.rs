@@ -14,6 +14,7 @@ use anyhow::{Result, ensure};
 pub use source::BuiltPolicy;
 use source::PolicySource;
 use throughline_sandbox::manifest::Language;
+pub use tool::ToolFailed;
 
 /// The first bytes of every component: the magic number, version 13, and the layer "component".
 const COMPONENT_HEADER: &[u8] = b"\0asm\x0d\0\x01\0";

@@ -1,5 +1,6 @@
 //! The wasmtime engine: its configuration, the limits of an instance, and the clock that ends calls at their deadline.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,9 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The guest's stack. The default policy needs less than 64 KiB; language runtimes need more.
 const STACK_BYTES: usize = 1 << 20;
+
+/// How many frames of the guest's stack are looked at after a trap. A panic in Rust has about ten of its own on top.
+const MAX_FRAMES: usize = 40;
 
 /// What one instance of a policy, and one call of it, may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +128,9 @@ impl ResourceLimiter for Meter {
 /// Returns the engine's configuration. Compiling and loading must use exactly the same one.
 fn config() -> Config {
     let mut config = Config::new();
-    config.wasm_component_model(true).epoch_interruption(true).max_wasm_stack(STACK_BYTES).wasm_backtrace_max_frames(None);
+    config.wasm_component_model(true).epoch_interruption(true).max_wasm_stack(STACK_BYTES);
+    // Only a trap costs the time to collect them.
+    config.wasm_backtrace_max_frames(NonZeroUsize::new(MAX_FRAMES));
     config
 }
 

@@ -12,6 +12,7 @@ use super::engine::{EpochTicker, Limits, Meter};
 use super::imports::{Grants, HostState, Reader};
 use super::placeholders;
 use super::stage::Stage;
+use super::trapped::{self, CallStopped, CallTrapped};
 use super::v0_1::bindings::exports::throughline::policy as stages;
 use super::v0_1::bindings::throughline::policy as capabilities;
 use super::wasi;
@@ -198,14 +199,8 @@ impl LinkedPolicy {
         let Terms { name, digest, .. } = &self.terms;
         let who = format!("policy {name} ({}), {stage}", &digest[..12.min(digest.len())]);
         match error.downcast_ref::<Trap>() {
-            Some(trap) => {
-                let what = match trap {
-                    Trap::Interrupt => ": stopped at its deadline",
-                    Trap::StackOverflow => ": its stack overflowed",
-                    _ => "",
-                };
-                anyhow::Error::from(*trap).context(format!("{who}{what}"))
-            }
+            Some(trap) => CallTrapped { who, functions: trapped::functions(&error), trap: *trap }.into(),
+            None if trapped::has_stack(&error) => CallStopped { who, functions: trapped::functions(&error), error }.into(),
             None => anyhow::Error::from(error).context(who),
         }
     }

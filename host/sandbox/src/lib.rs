@@ -61,6 +61,7 @@ pub mod placeholders;
 pub mod registry;
 pub mod rules;
 pub mod stage;
+pub mod trapped;
 pub mod user_config;
 pub mod v0_1;
 mod wasi;

@@ -44,6 +44,17 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Cursor> {
 }
 
 impl Store {
+    /// Returns the path of another transcript from which the session was read before, if there is one.
+    pub fn other_transcript(&self, session_id: &str, path: &str) -> Result<Option<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT path FROM transcripts WHERE session_id = ?1 AND path <> ?2 ORDER BY updated_at LIMIT 1",
+                )
+                .and_then(|mut s| s.query_row([session_id, path], |row| row.get(0)).optional()),
+        )
+    }
+
     /// Returns the cursor of the transcript at `path`.
     pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
         self.explain(

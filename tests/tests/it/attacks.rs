@@ -2,7 +2,9 @@
 //! prepares or says, and the suite says what must not come of it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -12,7 +14,7 @@ use tests::drop_in::DropIn;
 use tests::home::{Home, check_hook};
 use tests::session::Session;
 use tests::transcript::session_id;
-use tests::wasm;
+use tests::{component, env_flag, wasm};
 
 use crate::canary::forms;
 
@@ -21,6 +23,75 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the tests below must have altogether.
 const MIN_ATTACKS: usize = 150;
+
+/// The page with the table of attacks and results, relative to the workspace.
+const PAGE: &str = "docs/attacks.md";
+
+/// What came of each attack of a suite.
+#[derive(Default)]
+struct Results {
+    rows: Vec<[String; 3]>,
+}
+
+impl Results {
+    /// Adds an attack: its name, what was tried, and what came of it.
+    fn add(&mut self, name: &str, tried: &str, result: impl Into<String>) {
+        self.rows.push([name.to_owned(), tried.to_owned(), result.into()]);
+    }
+
+    /// Compares the suite's table with the one in the page; `UPDATE=1` writes it.
+    #[track_caller]
+    fn are_in_the_page(&self, suite: &str) {
+        /// The suites run side by side, and each writes its own part of the file.
+        static WRITING: Mutex<()> = Mutex::new(());
+        let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = component::workspace().join(PAGE);
+        let page = std::fs::read_to_string(&file).expect("the page");
+        let (begin, end) = (format!("<!-- {suite} -->\n"), format!("<!-- /{suite} -->"));
+        let from = page.find(&begin).expect("the page has the suite's part") + begin.len();
+        let to = from + page[from..].find(&end).expect("the part ends");
+        let table = self.table();
+        if env_flag("UPDATE") {
+            std::fs::write(&file, format!("{}{table}{}", &page[..from], &page[to..])).expect("write the page");
+            return;
+        }
+        assert!(
+            page[from..to] == *table,
+            "{PAGE} is stale: run `UPDATE=1 cargo test -p tests --test it attacks::` and commit what it writes\n{table}"
+        );
+    }
+
+    fn table(&self) -> String {
+        let mut table = String::from("| attack | tried | result |\n| --- | --- | --- |\n");
+        for [name, tried, result] in &self.rows {
+            let tried = if tried.is_empty() { String::new() } else { format!("<code>{}</code>", shown(tried)) };
+            writeln!(table, "| {name} | {tried} | {result} |").expect("a string takes everything");
+        }
+        table
+    }
+}
+
+/// Shows a text of a fixture in one cell of a table, however it was made to be misread.
+fn shown(text: &str) -> String {
+    let mut cell = String::new();
+    for letter in text.chars().take(100) {
+        match letter {
+            '<' => cell.push_str("&lt;"),
+            '&' => cell.push_str("&amp;"),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' => {
+                write!(cell, "&#{};", u32::from(letter)).expect("a string takes everything");
+            }
+            letter if letter.is_control() || !is_plain(letter) => cell.push_str(&letter.escape_unicode().to_string()),
+            letter => cell.push(letter),
+        }
+    }
+    if text.chars().nth(100).is_some() { cell + "…" } else { cell }
+}
+
+/// Whether a letter shows itself: no direction of writing, no joiner, no tag of Unicode.
+fn is_plain(letter: char) -> bool {
+    !matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
 
 #[derive(Deserialize)]
 struct Attacks<T> {
@@ -109,16 +180,20 @@ fn attack_secrets_in_every_place_reach_no_file() {
     let mut files = home.files();
     files.push(("what the next session is told".into(), told.into_bytes()));
     files.push(("what is printed".into(), events.into_bytes()));
-    let mut leaks = Vec::new();
+    let (mut leaks, mut results) = (Vec::new(), Results::default());
     for (number, attack) in attacks.iter().enumerate() {
         let needles = forms(&password(number));
+        let known = leaks.len();
         for (path, bytes) in &files {
             if let Some(form) = needles.iter().find(|form| contains(bytes, form)) {
                 leaks.push(format!("{}: {form} in {}", attack.name, path.display()));
             }
         }
+        let tried = attack.text.as_ref().or(attack.command.as_ref()).expect("a text or a command");
+        results.add(&attack.name, tried, if leaks.len() == known { "in no file" } else { "LEAKED" });
     }
     assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
+    results.are_in_the_page("secrets");
 }
 
 /// Whether the bytes hold the text, whatever the case of its letters.
@@ -141,7 +216,7 @@ struct Told {
 #[test]
 fn attack_words_that_act_on_the_agent_that_is_told_them() {
     let attacks: Vec<Told> = attacks("told");
-    let mut told_at_all = 0;
+    let (mut told_at_all, mut results) = (0, Results::default());
     for (number, attack) in (1..).zip(&attacks) {
         let home = Home::new();
         let project = home.project("shop");
@@ -149,17 +224,27 @@ fn attack_words_that_act_on_the_agent_that_is_told_them() {
         session.transcript.user(&format!("From now on: {}", attack.say)).answer("Understood, I will.");
         session.stop("Understood, I will.");
         session.end();
-        let next = Session::new(&home, &project, &session_id(100 + number));
-        let told = [next.start("startup").context, next.prompt("How do I run the tests with make?").context];
-        for told in told.into_iter().flatten() {
-            told_at_all += usize::from(told.contains("make"));
-            assert!(!told.contains(&attack.never), "{}: {told}", attack.name);
+        let mut is_told = false;
+        // On a busy machine a hook can run out of time and say nothing.
+        for again in 0..3 {
+            let next = Session::new(&home, &project, &session_id(100 * (again + 1) + number));
+            let told = [next.start("startup").context, next.prompt("How do I run the tests with make?").context];
+            for told in told.into_iter().flatten() {
+                is_told |= told.contains("make");
+                assert!(!told.contains(&attack.never), "{}: {told}", attack.name);
+            }
+            if is_told {
+                break;
+            }
         }
+        told_at_all += usize::from(is_told);
+        results.add(&attack.name, &attack.say, if is_told { "told, and harmless" } else { "not told" });
     }
     assert!(
         told_at_all >= attacks.len() / 2,
         "too few of the memories were told for this test to mean anything: {told_at_all}"
     );
+    results.are_in_the_page("told");
 }
 
 /// A payload.
@@ -201,6 +286,7 @@ fn attack_payloads_that_no_agent_sends() {
     session.stop("Understood.");
     let memories = home.memories().len();
     let before = paths_below(home.path(), &home.throughline());
+    let mut results = Results::default();
     for attack in attacks::<Payload>("payloads") {
         let payload = attack
             .payload
@@ -213,11 +299,15 @@ fn attack_payloads_that_no_agent_sends() {
         check_hook(&event.unwrap_or_default(), &run);
         assert!(!run.stderr.contains("panicked"), "{}: {run:#?}", attack.name);
         assert_eq!(paths_below(home.path(), &home.throughline()), before, "{}", attack.name);
+        let said = if run.stdout.trim().is_empty() { "no answer" } else { "a valid answer" };
+        let code = run.code.map_or_else(|| "none".to_owned(), |code| code.to_string());
+        results.add(&attack.name, &attack.payload, format!("exit code {code}, {said}"));
     }
     // All is still there, and works.
     assert!(home.memories().len() >= memories);
     let told = Session::new(&home, &project, &session_id(2)).start("startup");
     assert!(told.said().contains("make test"), "{}", told.said());
+    results.are_in_the_page("payloads");
 }
 
 /// A repository.
@@ -239,6 +329,15 @@ enum Plant {
 }
 
 impl Plant {
+    fn in_words(&self) -> String {
+        match self {
+            Self::File { file, .. } => format!("file {file}"),
+            Self::Link { link, to } => format!("link {link} to {to}"),
+            Self::Folder { folder } => format!("folder {folder}"),
+            Self::Fifo { fifo } => format!("FIFO {fifo}"),
+        }
+    }
+
     fn put(&self, project: &Path, victim: &Path) {
         let place = |path: &str| {
             let path = project.join(path);
@@ -261,6 +360,7 @@ impl Plant {
 #[test]
 fn attack_what_a_repository_contains() {
     const SECRET: &str = "The victim deploys with the otter key";
+    let mut results = Results::default();
     for attack in attacks::<Repository>("repositories") {
         let home = Home::new();
         let victim = home.project("victim");
@@ -320,7 +420,10 @@ fn attack_what_a_repository_contains() {
         assert!(before == after, "{}: the other project's files were changed", attack.name);
         let list = home.json(["memory", "list", "--json", "--project", &victim.to_string_lossy()]);
         assert!(list.to_string().contains(SECRET), "{}: the other project keeps its memory", attack.name);
+        let planted: Vec<String> = attack.plant.iter().map(Plant::in_words).collect();
+        results.add(&attack.name, &planted.join(", "), "nothing read, nothing changed");
     }
+    results.are_in_the_page("repositories");
 }
 
 /// A use of a tool that comes before the default policy is compiled is handled later.
@@ -377,6 +480,9 @@ fn attack_a_home_that_became_read_only() {
     };
     let told = Session::new(&home, &project, &session_id(2)).start("startup");
     assert!(told.said().contains("make test"), "{}", told.said());
+    let asked =
+        Session::new(&home, &project, &session_id(3)).prompt("How do I run the tests with make test in this project?");
+    assert!(asked.said().contains("make test"), "{}", asked.said());
     let payload = json!({"session_id": "x", "hook_event_name": "Stop", "cwd": project});
     home.hook(&payload).silent();
 }

@@ -7,6 +7,7 @@ mod agents;
 mod agents_installed;
 mod attacks;
 mod bad_input;
+mod by_hand;
 mod canary;
 mod client_plugin;
 mod client_policies;

@@ -42,7 +42,7 @@ pub fn neutralize(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     // Hidden characters go first: they could be inside of a tag.
-    let shown: String = without_escapes(text).chars().filter(|c| !is_hidden(*c)).collect();
+    let shown = without_hidden(text);
     let mut safe = String::with_capacity(shown.len());
     let mut from = 0;
     for (at, _) in shown.match_indices('<') {
@@ -54,6 +54,11 @@ pub fn neutralize(text: &str) -> Cow<'_, str> {
     }
     safe.push_str(&shown[from..]);
     Cow::Owned(safe)
+}
+
+/// Returns the text without escape sequences, control characters and invisible characters; its tags stay.
+pub fn without_hidden(text: &str) -> String {
+    without_escapes(text).chars().filter(|c| !is_hidden(*c)).collect()
 }
 
 /// Returns the text without the escape sequences of terminals.

@@ -54,7 +54,6 @@ mod tracking;
 pub mod transcript_lookup;
 pub mod trial;
 
-use std::io::{self, ErrorKind};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -157,14 +156,9 @@ fn defer_upgrade(runtime: &Runtime) -> std::result::Result<(), StoreError> {
 /// Moves the journals of all sessions into the database, so that the latest events are visible. If the database cannot
 /// be written, returns Ok and the caller works with what is there.
 pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
-    let is_refusal = |error: &anyhow::Error| {
-        let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        matches!(error.downcast_ref(), Some(StoreError::ReadOnly(..)))
-            || matches!(io, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
-    };
     // No session's file has an empty name, so this takes every journal.
     match journal_writer::store_left_journals(runtime, store, "") {
-        Err(error) if is_refusal(&error) => Ok(()),
+        Err(error) if result::is_read_only(&error) => Ok(()),
         other => other,
     }
 }

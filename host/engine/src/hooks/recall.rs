@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::journal_writer;
 use super::memories::{ProjectMemories, mark_gone_files};
-use super::result::{HookResult, STORE_BUSY_TIMEOUT};
+use super::result::{HookResult, STORE_BUSY_TIMEOUT, is_read_only};
 use super::session_project::project_of;
 use crate::runtime::Runtime;
 use crate::search::SearchRequest;
@@ -15,6 +15,7 @@ use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
+use throughline_platform::log::Level;
 use throughline_store::journal::EventPayload;
 use throughline_store::{Access, PROMPT, SearchHit, StoreError};
 
@@ -26,9 +27,16 @@ const CANDIDATES: u32 = 30;
 
 /// Returns the context to show the agent together with the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> HookResult<Option<String>> {
+    let mut is_writable = true;
     let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
         Ok(store) => Some(store),
         Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
+        // Nothing can be recorded, but the agent is told what is known.
+        Err(error @ StoreError::ReadOnly(..)) => {
+            is_writable = false;
+            let Ok(store) = runtime.read_only_store() else { return Err(error.into()) };
+            Some(store)
+        }
         Err(error) => return Err(error.into()),
     };
     let project = match &store {
@@ -58,7 +66,16 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         shared: runtime.config.sharing.context,
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
-    record_prompt(runtime, &mut work, event, &prompt, deadline)?;
+    if is_writable {
+        match record_prompt(runtime, &mut work, event, &prompt, deadline) {
+            // A database that cannot be written opens, and only the journal shows it.
+            Err(error) if is_read_only(&error) => {
+                runtime.log.record(Level::Error, "hook: the prompt cannot be recorded", format!("{error:#}"));
+                is_writable = false;
+            }
+            recorded => recorded?,
+        }
+    }
     if !agent::shows_answer(event) {
         return Ok(None);
     }
@@ -93,7 +110,9 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     if text.trim().is_empty() {
         return Ok(None);
     }
-    journal_writer::record_shown(runtime, event, "prompt", &built.used);
+    if is_writable {
+        journal_writer::record_shown(runtime, event, "prompt", &built.used);
+    }
     Ok(Some(text))
 }
 

@@ -155,9 +155,16 @@ fn check(request: &SaveRequest) -> Result<(), RequestError> {
     Ok(())
 }
 
+/// Returns the line without the marks of a heading in Markdown: a list shows it as plain text. `#12` stays.
+fn without_marks(line: &str) -> &str {
+    let line = line.trim();
+    let text = line.trim_start_matches('#');
+    if text.len() < line.len() && text.starts_with(' ') { text.trim() } else { line }
+}
+
 /// Gives a redacted draft its title: the one that was given, or the first line of the content.
 fn with_title(draft: Draft) -> Draft {
-    let lines = [draft.title.as_str(), draft.content.as_str()].into_iter().flat_map(str::lines).map(str::trim);
+    let lines = [draft.title.as_str(), draft.content.as_str()].into_iter().flat_map(str::lines).map(without_marks);
     let title = lines.filter(|line| !line.is_empty()).map(|line| line.chars().take(MAX_TITLE_CHARS).collect()).next();
     Draft { title: title.unwrap_or_default(), ..draft }
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::redaction::tests::redacted;
 use throughline_model::contract::{Change, Decision, Discovery, Draft, Origin, SessionNotes};
 use throughline_store::journal::{EventPayload, JournalRecord};
-use throughline_store::{Access, CommitBatch, Fate, Learned, SAVED, SessionUpdate};
+use throughline_store::{Access, CommitBatch, Fate, Learned, SAVED, SAVED_BY_AGENT, SessionUpdate};
 
 /// 2026-01-15T10:30:00Z.
 const AT: u64 = 1_768_473_000_000;
@@ -93,6 +93,10 @@ impl Fixture {
         let decisions = vec![
             draft("decision", "One count at the end. Why: less noise", 0.9),
             draft("preference", "Always use nextest", 0.8),
+            Draft {
+                attributes: vec![(SAVED_BY_AGENT.0.into(), SAVED_BY_AGENT.1.into())],
+                ..draft("preference", "Always upload the logs", 0.75)
+            },
             draft("learning", "csv trims", 0.7),
         ];
         it.session("one", notes(AT), decisions);
@@ -158,6 +162,7 @@ fn the_memory_of_a_project() {
 ## Core Decisions
 - One count at the end. Why: less noise
 - Preference: Always use nextest
+- Preference, noted by the agent: Always upload the logs
 
 ## Current State
 - Last updated: 2026-01-15T10:35:10Z

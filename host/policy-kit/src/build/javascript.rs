@@ -24,12 +24,24 @@ pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Res
     let scratch = source.scratch()?;
     NODE.run(NODE.command().arg("--version"))?;
     packages(&source.folder, say)?;
+    check_syntax(&source.folder)?;
     say("making the component with build.mjs");
     let output = scratch.join("component.wasm");
     let mut command = NODE.command();
     command.arg("build.mjs").arg(&output).arg(&source.world).current_dir(&source.folder);
     NODE.run(&mut command)?;
     fs::read(&output).with_context(|| format!("build.mjs did not write {}", output.display()))
+}
+
+/// Parses the folder's own files with node, which says where a mistake is; componentize-js says only that there is one.
+fn check_syntax(folder: &Path) -> Result<()> {
+    let mut files: Vec<_> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|end| end == "js" || end == "mjs"));
+    files.sort();
+    for file in files {
+        NODE.run(NODE.command().arg("--check").arg(&file).current_dir(folder))?;
+    }
+    Ok(())
 }
 
 /// Makes `node_modules` match `package-lock.json`; fetches packages only if the lock file has changed.

@@ -2,10 +2,11 @@
 //! tool.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 /// How many lines of a failed tool's output are shown.
 const MAX_LINES: usize = 40;
@@ -40,6 +41,18 @@ impl Tool {
     }
 }
 
+/// What a tool of the build said when it failed.
+#[derive(Debug)]
+pub struct ToolFailed(String);
+
+impl fmt::Display for ToolFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ToolFailed {}
+
 /// Runs a command to completion and returns its standard output. On failure, the error begins with what the command says
 /// about it.
 pub(super) fn run(command: &mut Command) -> Result<String> {
@@ -54,7 +67,7 @@ pub(super) fn run(command: &mut Command) -> Result<String> {
         let err = String::from_utf8_lossy(&output.stderr);
         // cargo prints messages for programs on standard output.
         let said = if err.trim().is_empty() { &out } else { err.as_ref() };
-        bail!("{}\n{} failed ({})", own_error(said), words(command), output.status);
+        return Err(ToolFailed(format!("{}\n{} failed ({})", own_error(said), words(command), output.status)).into());
     }
     Ok(out)
 }
@@ -66,24 +79,38 @@ fn words(command: &Command) -> String {
 }
 
 /// Returns what a tool says about its failure, without a backtrace of the tool itself: from the first line that begins
-/// with `error`, or else the end.
+/// with `error`. If there is none, the end, after the line that names an exception: `SyntaxError: … (app.py, line 16)`.
 fn own_error(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && !is_of_backtrace(line)).collect();
-    let first = lines.iter().position(|line| line.starts_with("error"));
-    let from = first.unwrap_or(lines.len().saturating_sub(MAX_LINES));
-    lines[from..].iter().take(MAX_LINES).copied().collect::<Vec<_>>().join("\n")
+    if let Some(first) = lines.iter().position(|line| line.starts_with("error")) {
+        return lines[first..].iter().take(MAX_LINES).copied().collect::<Vec<_>>().join("\n");
+    }
+    let exception = lines.iter().rev().map(|line| line.trim()).find(|line| names_exception(line));
+    let rest = lines[lines.len().saturating_sub(MAX_LINES)..].iter().filter(|line| Some(line.trim()) != exception);
+    exception.into_iter().chain(rest.copied()).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line belongs to a backtrace of a Rust program, such as componentize-py: `  12: core::panicking::panic`,
-/// `at /rustc/…`.
+/// Whether a line begins with the name of an exception of Python or JavaScript: `SyntaxError: …`.
+fn names_exception(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, _)| {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'));
+        is_name && (name.ends_with("Error") || name.ends_with("Exception"))
+    })
+}
+
+/// Whether a line belongs to a backtrace of the tool itself, such as componentize-py: `  12: core::panicking::panic`,
+/// `at /rustc/…/core.rs:7:5`, `at ./csu/libc-start.c:360:3`.
 fn is_of_backtrace(line: &str) -> bool {
     let line = line.trim_start();
     let frame = line
         .split_once(": ")
         .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-    let place = line.strip_prefix("at ").is_some_and(|path| path.starts_with(['/', '.']) && path.contains(".rs:"));
+    let place = line
+        .strip_prefix("at ")
+        .is_some_and(|path| path.starts_with(['/', '.']) && [".rs:", ".c:", ".h:"].iter().any(|end| path.contains(end)));
+    let of_node = line.starts_with("Node.js v") || (line.starts_with("at ") && line.contains("(node:"));
     let heading = line.eq_ignore_ascii_case("stack backtrace:") || line.starts_with("note: run with `RUST_BACKTRACE");
-    frame || place || heading
+    frame || place || of_node || heading
 }
 
 #[cfg(test)]
@@ -116,13 +143,14 @@ mod tests {
     #[test]
     fn somebody_makes_a_mistake_in_python_and_sees_it() {
         let said = format!(
-            "Traceback (most recent call last):\n  File \"app.py\", line 16\n    def build(\nSyntaxError: '(' was never closed \
-             (app.py, line 16)\n\nStack backtrace:\n{}",
+            "Traceback (most recent call last):\n  File \"script\", line 8, in <module>\nAssertionError:   File \"app.py\", line 16\n    \
+             def build(\nSyntaxError: '(' was never closed\n\nCaused by:\n    SyntaxError: '(' was never closed (app.py, line 16)\n\n\
+             Stack backtrace:\n{}      at ./csu/../csu/libc-start.c:360:3\n",
             "  12: core::ops::function::FnOnce::call_once\n      at /rustc/a/core.rs:7:5\n".repeat(30)
         );
         let shown = own_error(&said);
-        assert!(shown.ends_with("SyntaxError: '(' was never closed (app.py, line 16)"), "{shown}");
-        assert!(!shown.contains("call_once"), "{shown}");
+        assert!(shown.starts_with("SyntaxError: '(' was never closed (app.py, line 16)\n"), "{shown}");
+        assert!(!shown.contains("call_once") && !shown.contains("libc-start"), "{shown}");
     }
 
     #[test]

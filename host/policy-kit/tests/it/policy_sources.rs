@@ -4,6 +4,7 @@
 //! Python and JavaScript need their tools and registries. If those are missing, the tests say so and pass; with
 //! `THROUGHLINE_REQUIRE_LANGUAGES` set, they fail.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use throughline_policy_kit::template;
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::capability::KindSet;
 use throughline_sandbox::engine::EpochTicker;
-use throughline_sandbox::imports::{Fact, Grants, MemorySource};
+use throughline_sandbox::imports::{Fact, Grants, LogSink, MemorySource};
 use throughline_sandbox::instance::{ExtractRequest, Extraction, LinkedPolicy, PolicyInstance, Terms, ToolEvent};
 use throughline_sandbox::manifest::{Language, Manifest};
 
@@ -42,6 +43,11 @@ fn until() -> Instant {
     Instant::now() + Duration::from_mins(5)
 }
 
+/// Whether a build failed because a tool or a registry is missing.
+fn is_unavailable(error: &str) -> bool {
+    ["is not installed", "cannot be fetched", "cannot create a virtual environment"].iter().any(|sign| error.contains(sign))
+}
+
 /// Builds the policy; none if a tool or registry is missing and not required.
 fn built(folder: &Path) -> Option<BuiltPolicy> {
     let mut steps = Vec::new();
@@ -54,9 +60,7 @@ fn built(folder: &Path) -> Option<BuiltPolicy> {
         }
         Err(error) => {
             let error = format!("{error:#}");
-            let unavailable = ["is not installed", "cannot be fetched", "cannot create a virtual environment"]
-                .iter()
-                .any(|sign| error.contains(sign));
+            let unavailable = is_unavailable(&error);
             let needed = std::env::var_os("THROUGHLINE_REQUIRE_LANGUAGES").is_some();
             assert!(unavailable && !needed, "{} does not build: {error}", folder.display());
             eprintln!("skipped: {} cannot be built here: {error}", folder.display());
@@ -245,7 +249,7 @@ fn private_terms() {
     let Some(built) = built(&folder) else { return };
     passes("node", &["--test"], &folder);
     let policy = loaded(&built);
-    let warnings = Rc::new(std::cell::RefCell::new(Vec::new()));
+    let warnings = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&warnings);
     let mut grants = with_settings(json!({"terms": ["Acme Corp", "한빛은행", "мир"], "patterns": ["KD-\\d+", "("]}));
     grants.log = Some(Rc::new(move |_, message: &str| sink.borrow_mut().push(message.to_owned())));
@@ -347,10 +351,11 @@ fn a_new_policy_in_python() {
     assert_eq!(context.used, ["m1"]);
     assert!(running.build_context(&session(), "startup", 10, Vec::new(), until()).expect("it builds").is_none());
     assert!(running.build_context(&session(), "prompt", 200, Vec::new(), until()).expect("it builds").is_none());
-    // An error in the policy's own code becomes the contract's failure, with the error's message.
+    // An error in the policy's own code becomes the contract's failure, with the error's message and place.
     let mut running = start(&policy, with_settings(json!({"most": "many"})));
     let error = running.build_context(&session(), "startup", 200, Vec::new(), until()).expect_err("that is no number");
-    assert!(format!("{error:#}").contains("ValueError: invalid literal"), "{error:#}");
+    let told = format!("{error:#}");
+    assert!(told.contains("ValueError: invalid literal") && told.contains("\n  at app.py, line "), "{told}");
 }
 
 #[test]
@@ -375,8 +380,65 @@ fn a_new_policy_in_javascript() {
     );
     event.input = json!({"command": "ls"}).to_string();
     assert!(running.observe(&session(), &event, until()).expect("it answers").is_none());
-    // An error in the policy's own code becomes the contract's failure, with the error's message.
+    // An error in the policy's own code becomes the contract's failure, with the error's message and place.
     let mut running = start(&policy, with_settings(json!({"commands": 7})));
+    event.input = json!({"command": "make check"}).to_string();
     let error = running.observe(&session(), &event, until()).expect_err("that is no list");
-    assert!(format!("{error:#}").contains("TypeError: "), "{error:#}");
+    let told = format!("{error:#}");
+    assert!(told.contains("TypeError: ") && told.contains("\n  at observe@policy.js:"), "{told}");
+}
+
+/// The folder of a new policy, in which the author has replaced a piece of a file.
+fn with_mistake(language: Language, file: &str, piece: &str, mistake: &str) -> PathBuf {
+    let name = format!("mistaken-{}", language.name());
+    let folder = template::create(&scratch(&format!("{name}-{}", mistake.len())), &name, language).expect("it is created");
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path).expect("the template has the file");
+    assert!(text.contains(piece), "{text}");
+    std::fs::write(&path, text.replacen(piece, mistake, 1)).expect("it is written");
+    folder
+}
+
+#[test]
+fn an_authors_panic_is_told_with_its_message_its_place_and_its_function() {
+    let mistake = "assert!(record[\"type\"] != \"user\", \"this is the message\");\n    if record[\"type\"] != \"user\"";
+    let folder = with_mistake(Language::Rust, "src/remember.rs", "if record[\"type\"] != \"user\"", mistake);
+    let policy = loaded(&built(&folder).expect("cargo is there"));
+    let logged = Rc::new(RefCell::new(Vec::new()));
+    let sink = Rc::clone(&logged);
+    let log: LogSink = Rc::new(move |_, message: &str| sink.borrow_mut().push(message.to_owned()));
+    let mut running = start(&policy, Grants { log: Some(log), ..Grants::default() });
+    let lines = transcript().into_iter().map(|text| Line { start: 0, end: text.len() as u64 + 1, text }).collect();
+    let request = ExtractRequest { session: session(), moment: "stop".into(), state: None, supplements: Vec::new() };
+    let error = running.extract(&request, Box::new(Lines(lines)), until()).expect_err("it panics");
+    assert!(format!("{error:#}").contains("it panicked in policy::"), "{error:#}");
+    let logged = logged.borrow().join("\n");
+    assert!(logged.contains("panicked at src/remember.rs:") && logged.contains("this is the message"), "{logged}");
+}
+
+#[test]
+fn an_author_returns_a_wrong_type_in_python() {
+    let folder = with_mistake(Language::Python, "app.py", "Context(text=text, used=used)", "Context(text=text, used=[7])");
+    let Some(built) = built(&folder) else { return };
+    let grants = Grants { memories: Some((Rc::new(OneDecision), KindSet::ALL)), ..with_settings(json!({"most": 7})) };
+    let mut running = start(&loaded(&built), grants);
+    let error = running.build_context(&session(), "startup", 200, Vec::new(), until()).expect_err("that is no text");
+    assert!(format!("{error:#}").contains("the result.used[0] is a int, not str"), "{error:#}");
+}
+
+#[test]
+fn an_author_misspells_something_and_the_builds_own_error_comes_first() {
+    for (language, file, piece, mistake, first, place) in [
+        (Language::Rust, "src/lib.rs", "let marker: String", "let markr: String", "error", "--> src/lib.rs:"),
+        (Language::Python, "app.py", "def build(", "def build((", "SyntaxError: ", "app.py"),
+        (Language::JavaScript, "policy.js", "function observe(", "function observe((", "SyntaxError: ", "policy.js:"),
+    ] {
+        let folder = with_mistake(language, file, piece, mistake);
+        let error = build::build(&folder, &mut |_| ()).expect_err("that does not compile");
+        let told = format!("{error:#}");
+        if language != Language::Rust && is_unavailable(&told) {
+            continue;
+        }
+        assert!(told.starts_with(first) && told.lines().take(3).any(|line| line.contains(place)), "{told}");
+    }
 }

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
     /// Show at most this many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: id, subject, error, files, count, sessions, `first_at`, `last_at`, open, fix,
     /// `fixed_at`, …

@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
     /// Show at most this many files, or, with a path, events
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: path, `last_at`, `looked_at`, changed, failed, sessions, project; with a path, of
     /// events

@@ -87,7 +87,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         1 => "a transcript could not be read".to_owned(),
         n => format!("{n} transcripts could not be read"),
     })
-    .hint("the others are stored; correct these and run the command again"))
+    .hint(if report.totals.failed == report.totals.files {
+        "correct the path, or name another file, and run the command again"
+    } else {
+        "the others are stored; correct these and run the command again"
+    }))
 }
 
 fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
@@ -172,6 +176,19 @@ fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(),
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;
+    for file in &report.files {
+        if let Some(other) = &file.known_from {
+            let shown = |path: &str| output::clean_line(&paths::display(path.as_ref(), &runtime.paths.home));
+            writeln!(
+                out,
+                "session {} is known from {}: {} continues it, in the project {}",
+                output::clean_line(&file.session_id),
+                shown(other),
+                shown(&file.path),
+                shown(&file.project)
+            )?;
+        }
+    }
     for (number, what) in [(totals.malformed, "not valid"), (totals.oversized, "too long")] {
         if number > 0 {
             writeln!(out, "skipped {}: {what}", output::counted(number, "line", "lines"))?;

@@ -24,6 +24,7 @@ mod mcp;
 mod memory;
 mod namespaces;
 mod note;
+mod number;
 mod observations;
 mod output;
 mod pager;

@@ -20,7 +20,7 @@ use throughline_store::{Access, KnownProject};
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: name, path, sessions, memories, `last_session_at`
     #[arg(long)]

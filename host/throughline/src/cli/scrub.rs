@@ -42,12 +42,15 @@ pub(super) struct ScrubArguments {
     json: bool,
 }
 
-/// Redact secrets in standard input and print the result
+/// Redact secrets in a file or standard input and print the result
 ///
 /// Does what happens to everything before it is stored: removes what `privacy.exclude_patterns` matches and the values of
 /// secret environment variables, then runs the default redactor with `redaction.rules` and the redactor policies of the current project.
 #[derive(clap::Args)]
 pub(super) struct RedactArguments {
+    /// The file to read, which is not changed; standard input by default
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     /// Print how often each rule matched instead of the text
     #[arg(long, value_name = "FORMAT", value_enum)]
     report: Option<Format>,
@@ -123,8 +126,7 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
         None => scope::folder(None)?,
     };
     runtime.secrets.add_env_files(&root, &folder);
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| CommandError::new(format!("standard input: {error}")))?;
+    let bytes = input(arguments.file.as_deref())?;
     let text = String::from_utf8_lossy(&bytes);
     let mut rules = BTreeMap::new();
     let mut cleaned = String::with_capacity(text.len());
@@ -153,6 +155,19 @@ pub(super) fn redact(arguments: &RedactArguments) -> Result<ExitCode, CommandErr
         out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn input(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
+    let Some(file) = file.filter(|file| *file != Path::new("-")) else {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        return read.map(|_| bytes).map_err(|error| CommandError::new(format!("standard input: {error}")));
+    };
+    std::fs::read(file).map_err(|error| {
+        let what = if file.is_dir() { "it is a folder".to_owned() } else { error.to_string() };
+        CommandError::new(format!("cannot read {}: {what}", file.display()))
+            .hint("name a file with text, or use standard input")
+    })
 }
 
 /// The redactors of a project, with a count of what each rule found.

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
     /// Show at most this many events
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: id, type, at, tool, summary, failed, files, times, `duration_ms`, `session_id`,
     /// project, …

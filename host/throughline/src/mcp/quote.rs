@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use throughline_agents::protocol::harmless;
 use throughline_model::contract::Memory;
 use throughline_model::digest::sha256_hex;
 use throughline_store::{EXTERNAL_ID, SAVED, SAVED_BY_AGENT};
@@ -72,10 +73,10 @@ pub(super) fn fence(body: &str) -> String {
 /// stay valid.
 const TAG_MARKER: char = '\u{1}';
 
-/// Neutralizes everything that a client could take for its own tags, and removes invisible characters and those that
-/// change the writing direction. Line breaks are kept.
+/// Neutralizes everything that a client could take for its own tags, and whatever an answer of a hook may not contain
+/// either ([`harmless`]). Line breaks are kept.
 pub(super) fn neutralize(text: &str) -> String {
-    let mut safe: String = text.replace("\r\n", "\n").chars().filter(|&c| is_visible(c)).collect();
+    let mut safe = harmless::without_hidden(&text.replace("\r\n", "\n"));
     let places: Vec<usize> = safe.match_indices('<').map(|(at, _)| at).collect();
     // From the end, because whether a `<` belongs to a type depends on the next one.
     for at in places.into_iter().rev() {
@@ -83,7 +84,7 @@ pub(super) fn neutralize(text: &str) -> String {
             safe.replace_range(at..=at, TAG_MARKER.encode_utf8(&mut [0; 1]));
         }
     }
-    safe.replace(TAG_MARKER, "‹")
+    harmless::neutralize(&safe.replace(TAG_MARKER, "‹")).into_owned()
 }
 
 /// Applies [`neutralize`] and joins the text to one line of at most `most` characters.
@@ -104,14 +105,6 @@ pub(super) fn block_quote(text: &str) -> String {
         let _ = writeln!(quoted, "> {line}");
     }
     quoted
-}
-
-fn is_visible(c: char) -> bool {
-    match c {
-        '\u{200b}' | '\u{feff}' | '\u{2060}'..='\u{2069}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}' => false,
-        '\n' | '\t' => true,
-        c => !c.is_control(),
-    }
 }
 
 /// Returns whether a `<` between these two texts begins something that could be taken for a tag. Comparisons do not,
@@ -147,7 +140,7 @@ mod tests {
         assert_eq!(neutralize("`Vec<Option<String>>`\r\n\ta < b, x<-1"), "`Vec<Option<String>>`\n\ta < b, x<-1");
         assert_eq!(neutralize("a<A<aa"), "a‹A‹aa");
         for code in [
-            "Vec<system>",
+            "Vec<Item>",
             "HashMap<u8, Vec<i64>>",
             "iter.collect::<Vec<u8>>()",
             "Box<dyn Fn(usize)>",
@@ -156,9 +149,15 @@ mod tests {
         ] {
             assert_eq!(neutralize(code), code);
         }
-        for tag in
-            ["Vec<system-reminder>", "Vec<recorded-data-0a>", "see <system>", "f<system>", "Vec< <system>", "Vec<a href=x>"]
-        {
+        for tag in [
+            "Vec<system>",
+            "Vec<system-reminder>",
+            "Vec<recorded-data-0a>",
+            "see <system>",
+            "f<system>",
+            "Vec< <system>",
+            "Vec<a href=x>",
+        ] {
             assert_ne!(neutralize(tag), tag);
         }
         assert_eq!(line("one\ntwo  three", 9), "one two…");
@@ -167,8 +166,7 @@ mod tests {
 
     /// A type as it is written in code.
     fn types() -> impl Strategy<Value = String> {
-        let leaf =
-            prop_oneof!["[A-Z][a-zA-Z0-9]{0,5}", Just("u8".to_owned()), Just("system".to_owned()), Just("&str".to_owned())];
+        let leaf = prop_oneof!["[A-Z][a-zA-Z0-9]{0,5}", Just("u8".to_owned()), Just("&str".to_owned())];
         leaf.prop_recursive(3, 12, 3, |inner| {
             let many = prop::collection::vec(inner, 1..4);
             ("[A-Z][a-zA-Z0-9]{0,5}", many).prop_map(|(name, inner)| format!("{name}<{}>", inner.join(", ")))
@@ -197,10 +195,11 @@ mod tests {
         }
 
         #[test]
-        fn no_text_leaves_its_fence(raw in "([<>/a-zA-Z! \u{200b}\u{202e}\n-]|system-reminder|recorded-data){0,40}", most in 1_usize..50) {
+        fn no_text_leaves_its_fence(raw in "([<>/a-zA-Z!| \u{200b}\u{200e}\u{202e}\n-]|\u{1b}\\[31m|system-reminder|tool_result|recorded-data){0,40}", most in 1_usize..50) {
             let safe = neutralize(&raw);
             prop_assert_eq!(&neutralize(&safe), &safe);
             prop_assert!(!safe.contains("</") && !safe.to_lowercase().contains("<system"));
+            prop_assert_eq!(harmless::neutralize(&safe), safe.as_str());
             let fenced = fence(&block_quote(&safe));
             prop_assert_eq!(fenced.matches("</recorded-data").count(), 1);
             prop_assert!(line(&raw, most).chars().count() <= most);

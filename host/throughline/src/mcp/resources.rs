@@ -30,18 +30,18 @@ pub(super) fn list(ctx: &mut ToolContext, cursor: Option<&str>) -> Result<ListRe
         let name = "What a new session of this project sees at its start";
         resources.push(Resource::new(CONTEXT, "context").with_title(name).with_mime_type(MIME));
     }
-    let mut memories = match ctx.open_existing()? {
-        Some(store) => {
-            let wanted = u32::try_from(begin + PAGE + 1).unwrap_or(u32::MAX);
-            store.recent(&MemoryFilter { project: Some(project.clone()), ..MemoryFilter::default() }, wanted)?
-        }
-        None => Vec::new(),
-    };
-    memories.drain(..memories.len().min(begin));
+    let (mut memories, mut types) = (Vec::new(), Vec::new());
+    if let Some(store) = ctx.open_existing()? {
+        let wanted = u32::try_from(begin + PAGE + 1).unwrap_or(u32::MAX);
+        memories = store.recent(&MemoryFilter { project: Some(project.clone()), ..MemoryFilter::default() }, wanted)?;
+        memories.drain(..memories.len().min(begin));
+        types = tools::note_types(&store, memories.iter().take(PAGE))?;
+    }
     let is_more = memories.len() > PAGE && begin + PAGE < MAX_LISTED;
-    resources.extend(memories.iter().take(PAGE).map(|memory| {
+    resources.extend(memories.iter().zip(types).map(|(memory, note_type)| {
         let title = quote::line(&memory.title, 160);
-        let kind = quote::line(&memory.kind, 64);
+        // The word that the tools use for it.
+        let kind = note_type.unwrap_or_else(|| quote::line(&memory.kind, 64));
         Resource::new(format!("{MEMORY}{}", memory.id), &memory.id)
             .with_title(title)
             .with_description(kind)

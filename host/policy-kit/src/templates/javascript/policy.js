@@ -2,18 +2,17 @@
 
 import { get } from 'throughline:policy/settings@0.1.0';
 
+import { told } from './guard.js';
 import { observed } from './testrun.js';
 
+// `session` and `event` are records of wit/stages.wit, with names in camelCase. No result means not worth keeping.
+function observe(session, event) {
+  const commands = JSON.parse(get('commands') ?? '["npm test", "node --test"]');
+  const found = observed(event, commands);
+  return found && { ...found, files: [], attributes: [] };
+}
+
+// An error, or a result of a wrong type, becomes the contract's failure with its message and place.
 export const observer = {
-  // `session` and `event` are records of wit/stages.wit, with names in camelCase. No result means not worth keeping.
-  observe(session, event) {
-    try {
-      const commands = JSON.parse(get('commands') ?? '["npm test", "node --test"]');
-      const found = observed(event, commands);
-      return found && { ...found, files: [], attributes: [] };
-    } catch (error) {
-      // This is the contract's `failure`. Any other error ends the call without a message.
-      throw { tag: 'internal', val: String(error) };
-    }
-  },
+  observe: told(observe, { summary: 'string', detail: 'string', files: ['string'], attributes: ['object'] }),
 };

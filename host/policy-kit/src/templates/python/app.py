@@ -6,6 +6,7 @@ Run `componentize-py --wit-path wit --world context-builder-policy bindings .bui
 import json
 
 from componentize_py_types import Err
+from guard import told
 from section import section
 from wit_world import exports
 from wit_world.exports.context_builder import Context, Request
@@ -16,19 +17,13 @@ from wit_world.imports.types import Failure_Internal
 class ContextBuilder(exports.ContextBuilder):
     """The stage context-builder."""
 
+    # An exception, or a result of a wrong type, becomes the contract's failure with its message and place.
+    @told(lambda text: Err(Failure_Internal(text)))
     def build(self, request: Request) -> Context | None:
-        try:
-            return build(request)
-        except Exception as error:
-            # An uncaught exception would end the call without a message, because there is no output for a traceback.
-            raise Err(Failure_Internal(f"{type(error).__name__}: {error}")) from None
-
-
-def build(request: Request) -> Context | None:
-    # At a prompt the agent is told the memories found for it; this policy has nothing to add.
-    if request.source == "prompt":
-        return None
-    most = int(json.loads(settings.get("most") or "5"))
-    found = [(memory.id, memory.title) for memory in memories.recent(["decision"], most)]
-    text, used = section(found, request.budget)
-    return Context(text=text, used=used) if used else None
+        # At a prompt the agent is told the memories found for it; this policy has nothing to add.
+        if request.source == "prompt":
+            return None
+        most = int(json.loads(settings.get("most") or "5"))
+        found = [(memory.id, memory.title) for memory in memories.recent(["decision"], most)]
+        text, used = section(found, request.budget)
+        return Context(text=text, used=used) if used else None

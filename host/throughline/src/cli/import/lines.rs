@@ -33,8 +33,13 @@ pub(super) fn run(runtime: &Runtime, file: &Path, default: &Path, as_json: bool)
     }
     match report.failed {
         0 => Ok(()),
-        failed => Err(CommandError::new(format!("could not import {}", output::counted(failed, "line", "lines")))
-            .hint("the other lines are stored; correct these and import the file again")),
+        failed => Err(CommandError::new(format!("could not import {}", output::counted(failed, "line", "lines"))).hint(
+            if failed == report.lines {
+                "nothing was stored; the file needs one JSON object per line, or `--from SYSTEM`"
+            } else {
+                "the other lines are stored; correct these and import the file again"
+            },
+        )),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t = Order::Newest)]
     order: Order,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: id, type, title, content, `session_id`, project, `created_at`, files, …
     #[arg(long)]

@@ -49,7 +49,7 @@ pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     restriction: Restriction,
     /// Print at most this many; by default 10, unless the profile says otherwise
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = crate::cli::number::limit)]
     limit: Option<u32>,
     /// How to rank: `text` and `vector` by words or by meaning alone, `rrf` by reciprocal rank fusion, `seed` by 70 %
     /// meaning and 30 % words with at most six results of at least 0.35. The default is set in the configuration
@@ -112,6 +112,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             })
             .collect();
         output::json(&found)?;
+    } else if memories.is_empty() && arguments.query.iter().all(|word| word.trim().is_empty()) {
+        writeln!(
+            anstream::stderr().lock(),
+            "there are no words to search for; `throughline memory list` shows the newest memories"
+        )?;
     } else if memories.is_empty() {
         scope::print_nothing_found(&restriction.scope)?;
     } else {

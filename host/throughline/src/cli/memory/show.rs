@@ -11,6 +11,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::memory::compression::FoldedMemory as Source;
 use throughline_engine::runtime::Runtime;
+use throughline_notes::markdown::without_heading;
 use throughline_platform::paths;
 use throughline_store::{DigestDetails, MemoryRecord, Store};
 
@@ -98,8 +99,9 @@ fn print(
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
     writeln!(out, "{BOLD}{}{BOLD:#}\n", output::clean_line(&memory.title))?;
-    if !memory.content.trim().is_empty() && memory.content.trim() != memory.title.trim() {
-        writeln!(out, "{}\n", output::clean(memory.content.trim()))?;
+    let content = without_heading(memory.content.trim(), &memory.title);
+    if !content.is_empty() && content != memory.title.trim() {
+        writeln!(out, "{}\n", output::clean(content))?;
     }
     let created = output::timestamp(memory.created);
     let project = paths::display(found.project.as_ref(), &runtime.paths.home);

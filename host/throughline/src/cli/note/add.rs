@@ -12,6 +12,7 @@ use crate::cli::scope;
 use throughline_engine::note_sync as sync;
 use throughline_engine::redaction::ProjectRedactor;
 use throughline_model::redacted::Redacted;
+use throughline_notes::markdown::without_heading;
 use throughline_notes::registry::GENERAL_TYPE;
 use throughline_notes::{MAX_CONTENT_BYTES, MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, Note, describe, one_line, parse_list};
 use throughline_search::query::Query;
@@ -72,7 +73,7 @@ pub(super) struct Arguments {
     /// Sync with this folder afterwards, so that the note becomes a file too
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
-    /// Only print the path of the file
+    /// Only print the path that the file has, or gets when it is synced
     #[arg(long, conflicts_with = "json")]
     paths: bool,
     /// Print an object: id, type, title, path, stored, similar
@@ -135,7 +136,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     }
     let mut err = anstream::stderr().lock();
     for it in similar.iter().take(MAX_SIMILAR) {
-        writeln!(err, "[WARN:SIMILAR] {} {}", it.note.uid, output::clean_line(&context.path_of(it)))?;
+        writeln!(err, "[WARN:SIMILAR] {} {}", it.note.uid, output::clean_line(&shown_name(&context.path_of(it), &it.stem)))?;
     }
     if similar.len() > MAX_SIMILAR {
         writeln!(err, "[WARN:SIMILAR] and {} more", similar.len() - MAX_SIMILAR)?;
@@ -143,16 +144,17 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     drop(err);
     let mut out = output::stdout();
     let mark = if stored { "" } else { "[SKIP:DUPLICATE] " };
-    let path = output::clean_line(&path);
     if arguments.paths {
-        writeln!(out, "{mark}{path}")?;
-    } else if Path::new(&path).exists() {
-        writeln!(out, "{mark}{uid} {path}")?;
+        writeln!(out, "{mark}{}", output::clean_line(&path))?;
     } else {
-        // Only a sync writes the file; this is its name without folder and extension.
-        writeln!(out, "{mark}{uid} {}", output::clean_line(&stem))?;
+        writeln!(out, "{mark}{uid} {}", output::clean_line(&shown_name(&path, &stem)))?;
     }
     Ok(out.flush()?)
+}
+
+/// Returns the path of the note's file. Only a sync writes the file; before, the file's name without folder and extension.
+fn shown_name(path: &str, stem: &str) -> String {
+    if Path::new(path).exists() { path.to_owned() } else { stem.to_owned() }
 }
 
 fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Result<Note, CommandError> {
@@ -182,8 +184,8 @@ fn note(runtime: &Runtime, context: &NoteContext, arguments: &Arguments) -> Resu
         note_type: arguments.note_type.clone(),
         kind: String::new(),
         description: if description.is_empty() { describe(&title, &text) } else { description },
+        content: without_heading(&text, &title).to_owned(),
         title,
-        content: text,
         tags,
         keywords: parse_list(&arguments.keywords),
         related: parse_list(&arguments.related),
@@ -201,9 +203,11 @@ fn content(arguments: &Arguments) -> Result<String, CommandError> {
     match (&arguments.content, &arguments.file) {
         (Some(text), _) if text != "-" => bytes.extend_from_slice(text.as_bytes()),
         (_, Some(file)) => {
-            std::fs::File::open(file)
-                .and_then(|file| file.take(most).read_to_end(&mut bytes))
-                .map_err(|error| CommandError::new(format!("{}: {error}", file.display())))?;
+            std::fs::File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(|error| {
+                let what = if file.is_dir() { "it is a folder".to_owned() } else { error.to_string() };
+                CommandError::new(format!("cannot read {}: {what}", file.display()))
+                    .hint("--file names a file with the text of the note")
+            })?;
         }
         _ => {
             io::stdin()

@@ -26,6 +26,10 @@ impl NoteContext {
             Some(folder) => absolute(Some(folder))?,
             None => project.root.join(NOTES_FOLDER),
         };
+        if folder.is_file() {
+            return Err(CommandError::new(format!("{} is a file, and not a folder of notes", folder.display()))
+                .hint("name the folder that has, or gets, the notes"));
+        }
         let folder = throughline_notes::folder_of_project(&project.root, &folder).map_err(|why| {
             CommandError::new(why).hint("remove the link, or name the folder that it leads to, if you trust it")
         })?;

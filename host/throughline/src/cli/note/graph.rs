@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "NOTE")]
     note: Option<String>,
     /// How many links to follow from the note
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::cli::number::small::<1, 10>)]
     hop: u8,
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -35,13 +35,13 @@ pub(super) struct Arguments {
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
     /// Print at most this many results, and as many related notes
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=200))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = crate::cli::number::between::<1, 200>)]
     limit: u32,
     /// How much of each note to print
     #[arg(long, value_enum, default_value_t = Mode::Compact)]
     mode: Mode,
     /// 2: with related notes; 1: without
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::cli::number::small::<1, 2>)]
     hop: u8,
     /// Search the types of this chain, in its order: debugging, architecture, session, or a chain of the project
     #[arg(long, value_name = "NAME")]

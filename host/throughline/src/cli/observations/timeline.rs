@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "ID", required = true)]
     ids: Vec<i64>,
     /// How many events to show before and after each observation
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = crate::cli::number::between::<0, 1_000>)]
     reach: u32,
     #[command(flatten)]
     scope: Scope,

@@ -48,8 +48,12 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, CommandError> {
         let _ = writeln!(anstream::stderr().lock(), "{DIM}{step}{DIM:#}");
     };
     let built = build::build(&arguments.folder, &mut say).map_err(|error| {
-        CommandError::new(format!("{error:#}"))
-            .hint("`throughline policy new NAME --lang rust|python|javascript` creates a project that builds")
+        let failed = CommandError::new(format!("{error:#}"));
+        // Whose compiler says what is wrong has a project already.
+        if error.chain().any(<dyn std::error::Error>::is::<build::ToolFailed>) {
+            return failed;
+        }
+        failed.hint("`throughline policy new NAME --lang rust|python|javascript` creates a project that builds")
     })?;
     let folder = arguments.folder.join("dist").join(&built.name);
     let folder = folder.strip_prefix(".").unwrap_or(&folder);

@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     scope: Scope,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = crate::cli::number::limit)]
     limit: u32,
     /// Print an array of objects: id, project, `started_at`, `last_at`, `end_reason`, turns, title, outcome, files
     #[arg(long)]

@@ -50,7 +50,7 @@ struct SessionData {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let id = scope::resolve_session(store, &arguments.id)?;
-    let Some(session) = (if arguments.id.is_empty() { None } else { store.known_session(&id)? }) else {
+    let Some(session) = store.known_session(&id)? else {
         return Err(CommandError::new(format!("there is no session {}", arguments.id))
             .hint("`throughline session list --all-projects` shows their identifiers"));
     };

@@ -37,6 +37,27 @@ pub(super) fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Res
     })
 }
 
+/// The most that the items of one page take together, as JSON, bytes: some ten thousand tokens, beyond which clients warn or
+/// cut. Bytes go with tokens better than characters do: a Korean letter has three bytes and about one token.
+pub(super) const MAX_PAGE_BYTES: usize = 32 << 10;
+
+/// Returns how many of the items fit into a page, at least one, so that every page leads on.
+pub(super) fn fitting<T: Serialize>(items: &[T]) -> usize {
+    let mut room = MAX_PAGE_BYTES;
+    let fits = |item: &&T| {
+        let bytes = serde_json::to_string(item).map_or(0, |json| json.len());
+        let rest = room.checked_sub(bytes);
+        room = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    items.iter().take_while(fits).count().max(1).min(items.len())
+}
+
+/// Like [`number`], for an argument that can be missing.
+pub(super) fn optional_number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<u32>, D::Error> {
+    number(deserializer).map(Some)
+}
+
 /// Reads an integer, also from a string: some models quote numbers.
 pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u32, D::Error> {
     #[derive(Deserialize)]
@@ -48,5 +69,18 @@ pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> std::result:
     match Number::deserialize(deserializer)? {
         Number::Plain(number) => Ok(number),
         Number::Quoted(text) => text.trim().parse().map_err(|_| D::Error::custom(format!("{text:?} is not a whole number"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_what_fits_and_at_least_one_item() {
+        let long = "가".repeat(MAX_PAGE_BYTES / 10);
+        assert_eq!(fitting(&vec![long.clone(); 10]), 3);
+        assert_eq!(fitting(&[long.repeat(9), long]), 1);
+        assert_eq!(fitting::<String>(&[]), 0);
     }
 }

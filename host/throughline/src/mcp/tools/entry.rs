@@ -65,12 +65,21 @@ impl Entry {
     /// Writes the entry as one or two lines.
     pub(super) fn write(&self, out: &mut String) {
         let score = self.score.map_or_else(String::new, |score| format!(" {score:.2}"));
-        let (mark, shared) = (self.origin.mark(), shared_mark(self.shared));
+        let (mark, shared) = (origin_mark(&self.kind, self.origin), shared_mark(self.shared));
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
         let _ = writeln!(out, "{} {kind} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
         if !self.excerpt.is_empty() {
             let _ = writeln!(out, "    {}", self.excerpt);
         }
+    }
+}
+
+/// Returns the mark that says where a memory's text comes from. A preference that an agent saved must not pass for the user's
+/// own word.
+pub(super) fn origin_mark(kind: &str, origin: Origin) -> &'static str {
+    match origin {
+        Origin::Agent if kind == "preference" => " [noted by an agent, not in the user's words]",
+        origin => origin.mark(),
     }
 }
 
@@ -85,7 +94,7 @@ pub(super) fn shared_mark(is_shared: bool) -> &'static str {
 }
 
 /// Returns for each memory the note type under which it was written, if that differs from its kind.
-pub(super) fn note_types<'a>(
+pub(in crate::mcp) fn note_types<'a>(
     store: &Store,
     memories: impl ExactSizeIterator<Item = &'a Memory>,
 ) -> Result<Vec<Option<String>>> {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::ToolOutput;
+use super::call::{ToolOutput, fitting};
 use super::entry::day;
 use super::timeline;
 use crate::mcp::cursor;
@@ -119,7 +119,8 @@ pub(super) fn failures(ctx: &mut ToolContext, arguments: &Arguments) -> Result<T
         found.sort_by(|a, b| likeness(b, error).total_cmp(&likeness(a, error)));
     }
     let all = found.len();
-    let shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
+    let mut shown: Vec<Failure> = found.iter().skip(begin).take(*limit as usize).map(Failure::new).collect();
+    shown.truncate(fitting(&shown));
     let end = begin.saturating_add(shown.len());
     let next_cursor = (end < all && !shown.is_empty()).then(|| cursor::encode("failures", &of, end));
     let page = FailuresPage { about: quote::NOTICE, failures: shown, next_cursor };

@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::ToolOutput;
+use super::call::{MAX_PAGE_BYTES, ToolOutput};
 use super::entry;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::ToolContext;
@@ -20,8 +20,8 @@ use throughline_store::Store;
 /// How many memories a call may ask for.
 const MAX_IDS: usize = 20;
 
-/// How much content all memories of a call contain together, in bytes. More would not help a model.
-const MAX_CONTENT_BYTES: usize = 64 << 10;
+/// How much content all memories of a call contain together, in bytes.
+const MAX_CONTENT_BYTES: usize = MAX_PAGE_BYTES;
 
 /// The shortest identifier that is looked up. A shorter one is more likely a mistake.
 const MIN_ID_LENGTH: usize = 4;
@@ -32,8 +32,10 @@ pub(super) struct Arguments {
     #[schemars(length(min = 1, max = 20))]
     ids: Vec<String>,
     /// First line, from 1
+    #[serde(default, deserialize_with = "super::call::optional_number")]
     from: Option<u32>,
     /// Last line
+    #[serde(default, deserialize_with = "super::call::optional_number")]
     to: Option<u32>,
 }
 
@@ -114,7 +116,7 @@ impl FullMemory {
     fn write(&self, out: &mut String) {
         let day: String = self.created_at.chars().take(10).collect();
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
-        let marks = [entry::shared_mark(self.shared), self.origin.mark()].concat();
+        let marks = [entry::shared_mark(self.shared), entry::origin_mark(&self.kind, self.origin)].concat();
         let _ = writeln!(out, "{} {kind} {day}  {}{marks}", self.id, self.title);
         for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
             if !list.is_empty() {

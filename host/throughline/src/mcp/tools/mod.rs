@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use call::{ToolOutput, parse_arguments};
 pub(super) use context::{ContextKind, context};
+pub(super) use entry::note_types;
 pub(super) use forget::{ForgetRequest, NAME as FORGET};
 pub(super) use get::whole;
 

@@ -12,7 +12,8 @@ use throughline_engine::memory::saving::{self, Author, SaveRequest};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// decision, learning, correction, preference, convention, architecture, `error_fix`, `session_summary`, …
+    /// learning, preference, correction, decision, root-cause, architecture-decision, debug-eliminated, pattern-discovery,
+    /// security-finding, deviation, `session_summary`, …
     #[serde(rename = "type", default = "learning")]
     kind: String,
     /// One line; default: the content's first

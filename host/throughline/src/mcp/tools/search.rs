@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::ToolOutput;
+use super::call::{ToolOutput, fitting};
 use super::entry::{self, Entry};
 use crate::mcp::worker::ToolContext;
 use crate::mcp::{cursor, quote};
@@ -60,13 +60,18 @@ pub(super) fn search(ctx: &mut ToolContext, arguments: Arguments) -> Result<Tool
         let request = SearchRequest::explicit(&ctx.runtime, &store, &text, Some(&ctx.project), options)?;
         let SearchOutcome { mut hits, warning } = request.run(&store)?;
         found.warning = warning;
-        if hits.len() > end as usize && end < MAX_RESULTS {
-            found.next_cursor = Some(cursor::encode("search", &of, end));
-        }
+        let all = hits.len();
         hits.truncate(end as usize);
         hits.drain(..hits.len().min(begin as usize));
         let types = entry::note_types(&store, hits.iter().map(|hit| &hit.memory))?;
         found.memories = hits.iter().zip(types).map(|(hit, of)| Entry::new(&hit.memory).of_type(of)).collect();
+        let shown = fitting(&found.memories);
+        found.memories.truncate(shown);
+        hits.truncate(shown);
+        let next = begin + u32::try_from(shown).unwrap_or(MAX_RESULTS);
+        if shown > 0 && all > next as usize && next < MAX_RESULTS {
+            found.next_cursor = Some(cursor::encode("search", &of, next));
+        }
         let ids: Vec<String> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
         record_lookup(&ctx.runtime, &store, &ids);
     }

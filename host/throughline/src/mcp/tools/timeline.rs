@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::ToolOutput;
+use super::call::{ToolOutput, fitting};
 use crate::mcp::cursor;
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::ToolContext;
@@ -111,11 +111,16 @@ pub(super) fn timeline(ctx: &mut ToolContext, arguments: Arguments) -> Result<To
         };
         events = store.events(&wanted, limit + 1)?;
     }
-    let is_more = events.len() > limit as usize;
+    let all = events.len();
     events.truncate(limit as usize);
+    // The newest events come first here.
+    let mut shown: Vec<TimelineEvent> = events.iter().map(TimelineEvent::new).collect();
+    shown.truncate(fitting(&shown));
+    events.truncate(shown.len());
+    let is_more = all > shown.len();
     let next_cursor = events.last().filter(|_| is_more).map(|last| cursor::encode("timeline", &of, (last.at, last.id)));
-    events.reverse();
-    let page = TimelinePage { about: quote::NOTICE, events: events.iter().map(TimelineEvent::new).collect(), next_cursor };
+    shown.reverse();
+    let page = TimelinePage { about: quote::NOTICE, events: shown, next_cursor };
     let mut text = if page.events.is_empty() { "No event of this project matches.".to_owned() } else { lines(&page) };
     if let Some(cursor) = &page.next_cursor {
         let _ = write!(text, "\nEarlier: cursor {cursor}");

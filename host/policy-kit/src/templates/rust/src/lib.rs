@@ -11,6 +11,7 @@ mod guest {
     export!(Policy);
 
     use exports::throughline::policy::extractor::{Extraction, Guest, Request};
+    use throughline::policy::log::{Level, write};
     use throughline::policy::settings;
     use throughline::policy::transcript::Reader;
     use throughline::policy::types::{Draft, Failure, Origin, SessionNotes};
@@ -19,6 +20,7 @@ mod guest {
 
     impl Guest for Policy {
         fn extract(request: Request, transcript: &Reader) -> Result<Extraction, Failure> {
+            tell_panics();
             let marker = settings::get("marker").and_then(|json| serde_json::from_str(&json).ok());
             let marker: String = marker.unwrap_or_else(|| "REMEMBER".into());
             // The state is what the last call returned: here, all marked texts of the session so far.
@@ -44,6 +46,11 @@ mod guest {
             let state = serde_json::to_string(&told).unwrap_or_default();
             Ok(Extraction { drafts, retracted: Vec::new(), notes: notes(told), state, consumed, malformed })
         }
+    }
+
+    /// Logs a panic with its message and place. Otherwise the host only sees that the call ended.
+    fn tell_panics() {
+        std::panic::set_hook(Box::new(|panic| write(Level::Error, &panic.to_string())));
     }
 
     fn draft(text: String, line_uuid: Option<String>) -> Draft {
