@@ -472,6 +472,21 @@ impl Store {
         )
     }
 
+    /// Returns when a memory was told: the session, the moment (`startup`, `prompt`, …) and the time, the latest first.
+    pub fn told(&self, id: &str, limit: u32) -> Result<Vec<(String, String, u64)>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT s.session_id, s.source, s.at FROM shown s JOIN memories m ON m.rowid = s.memory
+                     WHERE m.id = ?1 ORDER BY s.at DESC, s.session_id LIMIT ?2",
+                )
+                .and_then(|mut s| {
+                    s.query_map(params![id, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2).map(time_from_sql)?)))?
+                        .collect()
+                }),
+        )
+    }
+
     /// Returns how much is stored, in one project or in all.
     pub fn stats(&self, project: Option<&str>) -> Result<Stats> {
         self.explain((|| {

@@ -206,6 +206,15 @@ impl Store {
         tx.commit().map_err(explained)
     }
 
+    /// Returns the folders with which the notes of a project were synced.
+    pub fn synced_folders(&self, project: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT DISTINCT folder FROM note_files WHERE project_id = ?1 ORDER BY folder")
+                .and_then(|mut s| s.query_map([project], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// Returns the files of a folder by path, as they were when they were last in sync with the notes of a project.
     pub fn synced_files(&self, project: &str, folder: &str) -> Result<BTreeMap<String, SyncedFile>> {
         self.explain(

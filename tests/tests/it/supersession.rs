@@ -107,6 +107,58 @@ fn somebody_looks_why_and_undoes_a_link() {
 }
 
 #[test]
+fn somebody_asks_when_a_memory_was_told() {
+    let (home, project) = amended();
+    drop(prompt(&home, &project, "after how many minutes does an idle login end in auth/session.rs?"));
+    // The session's end stores its journal.
+    drop(home.hook(&json!({"session_id": session_id(9), "transcript_path": "", "cwd": project,
+        "hook_event_name": "SessionEnd", "reason": "exit"})));
+    let found = json_of(&home, &project, &["search", "--json", "--type", "result", "idle login 90 minutes"]);
+    let id = found[0]["id"].as_str().expect("an id");
+    let shown = json_of(&home, &project, &["memory", "show", "--json", id]);
+    assert_eq!(
+        (&shown["told"][0]["moment"], &shown["told"][0]["session_id"]),
+        (&json!("prompt"), &json!(session_id(9))),
+        "{shown}"
+    );
+    let printed = run(&home, &project, &["memory", "show", id]).success().stdout;
+    assert!(printed.contains("at prompt, session"), "{printed}");
+}
+
+#[test]
+fn a_note_that_was_written_as_a_file_is_known_at_the_next_start() {
+    let home = Home::new();
+    let project = home.project("shop");
+    drop(
+        run(&home, &project, &["note", "add", "--type", "general", "--title", "Ovens", "The ovens are cleaned on Mondays"])
+            .success(),
+    );
+    let folder = project.join(".gsd/memories");
+    let write = |name: &str, title: &str, text: &str| {
+        std::fs::create_dir_all(folder.join("general")).expect("create");
+        let note = format!("---\ntype: general\ntitle: {title}\n---\n\n{text}\n");
+        std::fs::write(folder.join("general").join(name), note).expect("write");
+    };
+    let start = |number: u64| {
+        drop(home.hook(&json!({"session_id": session_id(number), "transcript_path": "", "cwd": project,
+            "hook_event_name": "SessionStart", "source": "startup"})));
+    };
+    // A repository may bring files of anybody: before the first sync nothing is taken in.
+    write("mixers.md", "Mixers", "The mixers hum at nine");
+    start(7);
+    assert!(!home.remembers("mixers hum"));
+    drop(run(&home, &project, &["note", "sync"]).success());
+    assert!(home.remembers("mixers hum"));
+    write("scales.md", "Scales", "The scales are checked in June");
+    start(8);
+    assert!(home.remembers("scales are checked"));
+    // Nothing else happened: no note was deleted because a file is missing.
+    std::fs::remove_file(folder.join("general/scales.md")).expect("remove");
+    start(9);
+    assert!(home.remembers("scales are checked"));
+}
+
+#[test]
 fn somebody_saves_what_holds_instead() {
     let home = Home::new();
     let project = home.project("shop");

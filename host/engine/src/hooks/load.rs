@@ -23,6 +23,7 @@ use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
 use super::{journal_writer, session_project, spawn};
 use crate::memory::{kept, supersession};
+use crate::note_sync;
 use crate::runtime::Runtime;
 use crate::weekly_copy;
 use throughline_agents::protocol::Event;
@@ -76,6 +77,9 @@ pub(super) fn start_session(
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
     if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
         return Ok(None);
+    }
+    if let Err(error) = note_sync::take_in(runtime, &mut store, &project) {
+        runtime.log.record(Level::Warn, "notes that were written as files could not be taken in", format!("{error:#}"));
     }
     match supersession::link_at_start(&mut store, &project.id, runtime.now) {
         Ok(true) => {}

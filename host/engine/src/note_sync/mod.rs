@@ -81,6 +81,8 @@ pub struct SyncOptions {
     pub is_dry: bool,
     /// Delete notes even if many files are missing.
     pub may_delete: bool,
+    /// Only take in what is new, edited or renamed in the folder: nothing is written, and no note is deleted.
+    pub only_in: bool,
 }
 
 /// Syncs the notes of a project with a folder.
@@ -108,7 +110,10 @@ pub fn run(
     plan.find_moved();
     redact_files(runtime, project, &mut plan)?;
     plan.decide(store)?;
-    let Plan { steps, told, conflicts, unchanged, .. } = plan;
+    let Plan { mut steps, told, conflicts, unchanged, .. } = plan;
+    if settings.only_in {
+        steps.retain(Step::takes_in);
+    }
     report.told = told;
     report.conflicts = conflicts;
     report.unchanged = unchanged;
@@ -126,6 +131,21 @@ pub fn run(
     )?;
     supersession::link_project(store, &project.id, runtime.now)?;
     Ok(report)
+}
+
+/// Takes in the notes that were written or edited as files, in the folders with which the project's notes were synced before.
+/// The first sync is a person's decision, because a repository may bring files of anybody. Returns how many notes changed.
+pub fn take_in(runtime: &Runtime, store: &mut Store, project: &Project) -> Result<u64> {
+    let mut changed = 0;
+    for folder in store.synced_folders(&project.id)? {
+        let folder = Path::new(&folder);
+        if folder.is_dir() {
+            let options = SyncOptions { only_in: true, ..SyncOptions::default() };
+            let report = run(runtime, store, project, folder, options)?;
+            changed += report.stored + report.edited + report.renamed;
+        }
+    }
+    Ok(changed)
 }
 
 /// One step of a sync.
@@ -154,6 +174,11 @@ enum Step {
 }
 
 impl Step {
+    /// Returns whether the step changes notes by what files say, without a deletion.
+    fn takes_in(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Edit { .. } | Self::Rename { .. } | Self::Agree { .. })
+    }
+
     /// The file that the step is about.
     fn path(&self) -> &str {
         match self {

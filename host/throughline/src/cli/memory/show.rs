@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
     /// Print an object: the fields of `memory list`, and attributes, policy, `policy_digest`, `line_uuid`,
-    /// `access_count`, digest, folded, links
+    /// `access_count`, digest, folded, links, told
     #[arg(long)]
     json: bool,
 }
@@ -48,7 +48,24 @@ pub(super) struct MemoryDetails<'a> {
     /// Its links to earlier and later memories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<MemoryLink>,
+    /// The sessions that were told of it, the latest first, at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    told: Vec<Told>,
 }
+
+/// That a session was told of a memory.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Told {
+    session_id: String,
+    /// `startup`, `prompt`, … as the agent names the moment.
+    moment: String,
+    /// RFC 3339, UTC.
+    at: String,
+}
+
+/// How many tellings are listed.
+const MAX_TOLD: u32 = 20;
 
 /// The sources of a digest.
 #[derive(Serialize)]
@@ -66,6 +83,9 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let found = selection::find(store, &arguments.id)?;
     let folded = store.folded(&found.memory.id)?;
     let links = links::describe(store, &found.memory.id, store.supersessions(&found.memory.id)?)?;
+    let told = store.told(&found.memory.id, MAX_TOLD)?.into_iter();
+    let told: Vec<Told> =
+        told.map(|(session_id, moment, at)| Told { session_id, moment, at: output::timestamp(at) }).collect();
     if arguments.json {
         output::json(&MemoryDetails {
             entry: Entry::new(&found.memory, &found.project),
@@ -81,9 +101,10 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
                 sources: folded.sources.into_iter().map(Source::from).collect(),
             }),
             links,
+            told,
         })?;
     } else {
-        print(runtime, &found, folded.as_ref(), &links)?;
+        print(runtime, &found, folded.as_ref(), &links, &told)?;
     }
     throughline_engine::search::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
@@ -94,6 +115,7 @@ fn print(
     found: &MemoryRecord,
     folded: Option<&DigestDetails>,
     links: &[MemoryLink],
+    told: &[Told],
 ) -> Result<(), CommandError> {
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
@@ -132,6 +154,10 @@ fn print(
     }
     for link in links {
         writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad("link", 11), output::clean_line(&link.to_string()))?;
+    }
+    for Told { session_id, moment, at } in told {
+        let line = format!("{at} at {moment}, session {session_id}");
+        writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad("told", 11), output::clean_line(&line))?;
     }
     if links.iter().any(MemoryLink::is_in_force) {
         writeln!(out, "\n{DIM}`throughline memory unlink {}` undoes its links{DIM:#}", memory.id)?;

@@ -38,7 +38,7 @@ pub(super) struct Arguments {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let context = NoteContext::of(runtime, arguments.project.as_deref(), arguments.folder.as_deref())?;
     context.require_enabled(runtime, "")?;
-    let settings = SyncOptions { is_dry: arguments.dry_run, may_delete: arguments.delete };
+    let settings = SyncOptions { is_dry: arguments.dry_run, may_delete: arguments.delete, only_in: false };
     let report = sync::run(runtime, &mut store, &context.project, &context.folder, settings)?;
     runtime.finish();
     let status = if report.conflicts.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
