@@ -3,8 +3,8 @@
 /// Reads a whole number from `MIN` to `MAX`.
 pub(super) fn between<const MIN: u32, const MAX: u32>(text: &str) -> Result<u32, String> {
     text.trim().parse().ok().filter(|number| (MIN..=MAX).contains(number)).ok_or_else(|| match MAX {
-        u32::MAX => format!("it is not a whole number from {MIN}"),
-        _ => format!("it is not a whole number from {MIN} to {MAX}"),
+        u32::MAX => format!("write a whole number of {MIN} or more"),
+        _ => format!("write a whole number from {MIN} to {MAX}"),
     })
 }
 
@@ -14,7 +14,12 @@ pub(super) fn small<const MIN: u8, const MAX: u8>(text: &str) -> Result<u8, Stri
         .parse()
         .ok()
         .filter(|number| (MIN..=MAX).contains(number))
-        .ok_or_else(|| format!("it is not a whole number from {MIN} to {MAX}"))
+        .ok_or_else(|| format!("write a whole number from {MIN} to {MAX}"))
+}
+
+/// The number of an observation.
+pub(super) fn observation(text: &str) -> Result<i64, String> {
+    text.trim().parse().map_err(|_| "write the number that `throughline observations search` prints first".into())
 }
 
 /// A number of items to print: any but none.
@@ -29,10 +34,11 @@ mod tests {
     #[test]
     fn somebody_types_something_else_than_a_number() {
         for wrong in ["ten", "", "0", "-1", "1.5", "99999999999"] {
-            assert_eq!(limit(wrong).unwrap_err(), "it is not a whole number from 1");
+            assert_eq!(limit(wrong).unwrap_err(), "write a whole number of 1 or more");
         }
+        assert!(observation("").is_err() && observation("7a").is_err() && observation("7") == Ok(7));
         assert_eq!(limit(" 7 "), Ok(7));
-        assert_eq!(between::<1, 200>("201").unwrap_err(), "it is not a whole number from 1 to 200");
+        assert_eq!(between::<1, 200>("201").unwrap_err(), "write a whole number from 1 to 200");
         assert_eq!((small::<1, 2>("2"), small::<1, 2>("3").is_err()), (Ok(2), true));
     }
 }

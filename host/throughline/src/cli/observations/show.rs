@@ -18,7 +18,7 @@ use throughline_store::{Store, StoredEvent};
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The numbers that `search` and `timeline` print
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required = true, value_parser = crate::cli::number::observation)]
     ids: Vec<i64>,
     #[command(flatten)]
     scope: Scope,

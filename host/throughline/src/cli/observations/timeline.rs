@@ -18,7 +18,7 @@ use throughline_store::{Store, StoredEvent};
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The numbers that `search` prints
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required = true, value_parser = crate::cli::number::observation)]
     ids: Vec<i64>,
     /// How many events to show before and after each observation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = crate::cli::number::between::<0, 1_000>)]
