@@ -49,12 +49,6 @@ const RRF_K: f64 = 60.0;
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
-/// The factor for what comes just after another memory.
-const JUST_BELOW: f64 = 0.999;
-
-/// The share of an older memory's score from which on a later one about the same is put above it.
-const MIN_FOLLOWER_SHARE: f64 = 0.85;
-
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
@@ -148,26 +142,8 @@ pub struct Candidate<Id> {
     pub accessed: u32,
     /// A hash of the content: equal for two memories that say the same.
     pub content_hash: u64,
-    /// The later memory that took its place, or that is about the same.
-    pub later: Option<Later<Id>>,
-}
-
-/// A later memory of the same subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Later<Id> {
-    /// It holds instead.
-    Supersedes(Id),
-    /// It is about the same, and both hold.
-    Follows(Id),
-}
-
-impl<Id: Copy> Later<Id> {
-    /// Returns the later memory.
-    pub fn id(self) -> Id {
-        match self {
-            Self::Supersedes(id) | Self::Follows(id) => id,
-        }
-    }
+    /// What holds now, if a later memory took its place.
+    pub head: Option<Id>,
 }
 
 /// The inputs of the scores besides the memories.
@@ -241,7 +217,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.later.map(Later::id)).collect();
+        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -265,53 +241,31 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
-    prefer_later(&mut scored);
+    prefer_heads(&mut scored);
     if setting.current {
-        scored.retain(|(_, it, _)| !matches!(it.later, Some(Later::Supersedes(_))));
+        scored.retain(|(_, it, _)| it.head.is_none());
     }
     // The sort is stable: equal scores stay in the order of BM25, cosine, age and identifier.
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
     scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
-    let heads: HashMap<Id, Id> = scored
-        .iter()
-        .filter_map(|(_, it, _)| match it.later {
-            Some(Later::Supersedes(head)) => Some((it.id, head)),
-            _ => None,
-        })
-        .collect();
+    let heads: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.head?))).collect();
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
     ranked
 }
 
-/// Gives what holds now at least the score of what it superseded, and lowers the latter's. What a later session is also
-/// about comes after the best of that session, unless the later one is much less relevant.
-fn prefer_later<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) {
-    if scored.iter().all(|(_, it, _)| it.later.is_none()) {
+/// Gives what holds now at least the score of what it superseded, and lowers the latter's.
+fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) {
+    if scored.iter().all(|(_, it, _)| it.head.is_none()) {
         return;
     }
     let places: HashMap<Id, usize> = scored.iter().enumerate().map(|(at, (_, it, _))| (it.id, at)).collect();
-    // From the oldest, so that a score is handed on along a chain.
-    let mut order: Vec<usize> = (0..scored.len()).collect();
-    order.sort_by_key(|&at| scored[at].1.created);
-    for at in order {
-        let (score, later) = (scored[at].0, scored[at].1.later);
-        let Some(later_at) = later.and_then(|later| places.get(&later.id()).copied()) else { continue };
-        match later {
-            Some(Later::Supersedes(_)) => {
-                scored[later_at].0 = scored[later_at].0.max(score);
-                scored[at].0 *= SUPERSEDED_FACTOR;
-            }
-            Some(Later::Follows(_)) => {
-                let session = &scored[later_at].1.session;
-                let of_session = scored.iter().filter(|(_, it, _)| it.session == *session);
-                let best = of_session.map(|(score, ..)| *score).fold(0.0, f64::max);
-                if best >= score * MIN_FOLLOWER_SHARE {
-                    scored[at].0 = score.min(best * JUST_BELOW);
-                }
-            }
-            None => {}
+    for at in 0..scored.len() {
+        let (score, head) = (scored[at].0, scored[at].1.head);
+        if let Some(head) = head.and_then(|head| places.get(&head).copied()) {
+            scored[head].0 = scored[head].0.max(score);
+            scored[at].0 *= SUPERSEDED_FACTOR;
         }
     }
 }
@@ -500,7 +454,7 @@ mod tests {
             seen: 1,
             accessed: 0,
             content_hash: u64::from(id),
-            later: None,
+            head: None,
         }
     }
 

@@ -52,7 +52,7 @@ use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
-use throughline_search::rank::{self, Candidate, Later, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
 use throughline_search::vector::QueryVector;
 
@@ -74,7 +74,7 @@ const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
 fn select_stored() -> String {
-    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by, m.followed_by FROM memories m WHERE m.rowid = ?1")
+    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by FROM memories m WHERE m.rowid = ?1")
 }
 
 /// A search request.
@@ -209,10 +209,10 @@ impl Store {
         let MatchedPieces { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
-        let mut later: HashMap<i64, Later<i64>, foldhash::fast::RandomState> = HashMap::default();
+        let mut heads: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
-            later.extend(candidate.later.map(|it| (candidate.id, it)));
+            heads.extend(candidate.head.map(|head| (candidate.id, head)));
             ranked.push(candidate);
         }
         let setting = rank::RankingContext {
@@ -226,14 +226,13 @@ impl Store {
         let tokens: Vec<&str> = query.words().map(|word| word.token).collect();
         let mut hits = Vec::new();
         for ranked in rank::rank(ranked, &setting, search.limit as usize) {
-            let later = later.get(&ranked.id).copied();
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
-            let (superseded_by, followed_by) = match later {
-                Some(Later::Supersedes(head)) => (id_of(conn, head)?, None),
-                Some(Later::Follows(next)) => (None, id_of(conn, next)?),
-                None => (None, None),
+            let superseded_by = match heads.get(&ranked.id) {
+                Some(head) => id_of(conn, *head)?,
+                None => None,
             };
+            let followed_by = followed_by(conn, ranked.id)?;
             #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(SearchHit {
                 memory: Memory { score: ranked.score as f32, ..memory },
@@ -373,13 +372,7 @@ fn add_heads(
     candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
 ) -> rusqlite::Result<()> {
     let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
-    let heads: Vec<i64> = candidates
-        .iter()
-        .filter_map(|(candidate, _)| match candidate.later {
-            Some(Later::Supersedes(head)) => Some(head),
-            _ => None,
-        })
-        .collect();
+    let heads: Vec<i64> = candidates.iter().filter_map(|(candidate, _)| candidate.head).collect();
     let mut select = conn.prepare_cached(&select_stored())?;
     for head in heads {
         if !known.insert(head) {
@@ -395,6 +388,13 @@ fn add_heads(
         }
     }
     Ok(())
+}
+
+/// Returns the identifier of a later memory about the same.
+fn followed_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT n.id FROM memories m JOIN memories n ON n.rowid = m.followed_by WHERE m.rowid = ?1")?
+        .query_row([rowid], |row| row.get(0))
+        .optional()
 }
 
 fn id_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
@@ -512,7 +512,6 @@ struct Stored<'r> {
     seen: u32,
     accessed: u32,
     superseded_by: Option<i64>,
-    followed_by: Option<i64>,
 }
 
 impl<'r> Stored<'r> {
@@ -532,7 +531,6 @@ impl<'r> Stored<'r> {
             attributes: text(10)?,
             accessed: row.get(11)?,
             superseded_by: row.get(12)?,
-            followed_by: row.get(13)?,
         })
     }
 
@@ -594,11 +592,7 @@ fn scored(
         seen: stored.seen,
         accessed: stored.accessed,
         content_hash: stored.said(),
-        later: match (stored.superseded_by, stored.followed_by) {
-            (Some(next), _) => Some(Later::Supersedes(supersessions::head_of(conn, next)?)),
-            (None, Some(next)) => Some(Later::Follows(next)),
-            (None, None) => None,
-        },
+        head: stored.superseded_by.map(|next| supersessions::head_of(conn, next)).transpose()?,
     };
     Ok((candidate, best.words().collect()))
 }
@@ -804,7 +798,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         let mut condition = super::memories::Where::default();
         condition.query(query, project);
         let sql = format!(
-            "SELECT m.rowid, m.superseded_by, m.followed_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            "SELECT m.rowid, m.superseded_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
             condition.sql()
         );
         let mut select = conn.prepare_cached(&sql)?;
@@ -813,7 +807,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         while left > 0
             && let Some(row) = rows.next()?
         {
-            let (superseded, followed): (Option<i64>, Option<i64>) = (row.get(1)?, row.get(2)?);
+            let superseded: Option<i64> = row.get(1)?;
             if let Some((memory, _)) = memory(conn, row.get(0)?)?.filter(|(memory, _)| accepts(query, memory))
                 && !(search.current && superseded.is_some())
                 && !is_double(conn, search, &memory)?
@@ -822,10 +816,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
                     Some(next) => id_of(conn, supersessions::head_of(conn, next)?)?,
                     None => None,
                 };
-                let followed_by = match followed {
-                    Some(next) => id_of(conn, next)?,
-                    None => None,
-                };
+                let followed_by = followed_by(conn, row.get(0)?)?;
                 let why = ScoreExplanation::default();
                 hits.push(SearchHit { memory, why, words: Vec::new(), superseded_by, followed_by });
                 left -= 1;

@@ -6,7 +6,7 @@
 //! `memories.superseded_by` and `memories.followed_by`, so that lists and searches need no join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force; it is told after the later one. A person can undo a link; its row stays, so that the next comparison does not
+//! in force. A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
 use rusqlite::{Connection, OptionalExtension, params};

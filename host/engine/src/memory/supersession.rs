@@ -16,6 +16,9 @@ const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
 /// Kinds that state nothing by themselves, but repeat what statements of their session say.
 const REPEATING: &[&str] = &["turn", "session_summary"];
 
+/// The longest statement, in characters. A longer text says many things, of which a later one changes a few.
+const MAX_STATEMENT_CHARS: usize = 900;
+
 /// How many memories of each kind are compared, the newest ones. The work grows with their number: 3,000 memories of
 /// usual length take about 50 ms.
 const MAX_COMPARED: u32 = 3_000;
@@ -78,7 +81,8 @@ fn statement(memory: &Memory, is_new: bool) -> Statement<'_> {
         created: memory.created,
         title: &memory.title,
         content: &memory.content,
-        is_statement: !REPEATING.contains(&memory.kind.as_str()),
+        is_statement: !REPEATING.contains(&memory.kind.as_str())
+            && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
         is_new,
     }
 }

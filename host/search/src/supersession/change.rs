@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
 pub(super) fn relation(older: &Statement<'_>, newer: &Statement<'_>, similarity: f32) -> Option<Relation> {
     let (older, newer) = (Parts::of(older), Parts::of(newer));
     let evidence = Evidence::of(&older, &newer, similarity);
-    (evidence.has_topic && evidence.score() > THRESHOLD).then(|| evidence.relation(&older, &newer))
+    (evidence.has_topic && evidence.is_plain() && evidence.score() > THRESHOLD).then(|| evidence.relation(&older, &newer))
 }
 
 /// What speaks for and against a change.
@@ -205,6 +205,12 @@ impl Evidence {
             - 0.60 * yes(self.keeps_value)
             - 0.34 * self.added
             - 1.23 * yes(self.elsewhere)
+    }
+
+    /// Returns whether something plain says that it is a change, and not only many weak signs.
+    fn is_plain(&self) -> bool {
+        let takes_back = self.reverses && self.asks_reversal && self.shared > 0.0;
+        self.differs || self.other_value || self.refutes || self.completes || takes_back
     }
 
     fn relation(&self, older: &Parts<'_>, newer: &Parts<'_>) -> Relation {

@@ -5,7 +5,7 @@
 //! something beside it. So there are two grades:
 //!
 //! 1. [`similarity`] compares every new statement with all others of the project. The nearest ones of other sessions are
-//!    about the same, and the later one *follows* the earlier one. Both hold; the later one is told first.
+//!    about the same, and the later one *follows* the earlier one. Both hold.
 //! 2. [`change`] decides whether the later statement amends, reverses, refutes or completes the earlier one. It is
 //!    careful, because a wrong link hides a rule that holds.
 //!
