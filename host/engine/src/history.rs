@@ -98,8 +98,8 @@ pub fn ingest(
         }
     }
     log.finish()?;
-    let imported = importer.finish()?;
-    (report.memories, report.known) = (imported.memories, imported.known + imported.seen_again);
+    let stored = importer.finish()?;
+    (report.memories, report.known) = (stored.memories, stored.known + stored.seen_again);
     // From the oldest, so that a revert of a revert comes last.
     for (old, new) in reverts.into_iter().rev() {
         let found = |id: &str| store.imported(&project.id, id);
@@ -234,7 +234,7 @@ fn line(commit: Commit) -> Option<Line> {
     if is_merge {
         // A forge puts the title of a pull request into the body.
         if subject.starts_with("Merge pull request ") && !body.is_empty() {
-            subject = body.lines().next().unwrap_or_default().to_owned();
+            body.lines().next().unwrap_or_default().clone_into(&mut subject);
         } else if subject.starts_with("Merge ") {
             return None;
         }

@@ -72,9 +72,9 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         }
     }
     drop(home.run(["ingest".as_ref(), home.projects().as_os_str()]).success());
-    let links = links(&home, &places);
+    let found = links(&home, &places);
     let mut report = Report::default();
-    for ((older, newer), relation) in &links {
+    for ((older, newer), relation) in &found {
         if older.0 != newer.0 {
             report.strange_links += 1;
             report.details.push(format!("{} {relation} {}", chains[newer.0].id, chains[older.0].id));
@@ -82,7 +82,7 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
     }
     for (at, chain) in chains.iter().enumerate() {
         let own: BTreeSet<&str> =
-            links.iter().filter(|((older, newer), _)| older.0 == at && newer.0 == at).map(|(_, it)| it.as_str()).collect();
+            found.iter().filter(|((older, newer), _)| older.0 == at && newer.0 == at).map(|(_, it)| it.as_str()).collect();
         let lines = lines_of_prompt(&home, &project, &chain.prompt, at);
         let literals = Needles::new(&chain.literals)?;
         let told = literals.count_in(&lines);

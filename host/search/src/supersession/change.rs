@@ -287,7 +287,7 @@ fn same_file_elsewhere(older: &Parts<'_>, newer: &Parts<'_>) -> bool {
 /// Returns whether a name is that of a ticket, an issue or a document.
 fn is_ticket(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name.ends_with(".md")
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
         || name.strip_prefix('#').is_some_and(digits)
         || name.split_once('-').is_some_and(|(letters, number)| {
             letters.len() >= 2 && letters.bytes().all(|byte| byte.is_ascii_lowercase()) && digits(number)

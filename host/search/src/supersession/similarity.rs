@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use crate::tokens::{self, Class};
 
+/// Texts with their similarity, the most similar first.
+type Near = Rc<[(usize, f32)]>;
+
 type Words = HashMap<Rc<str>, usize, foldhash::fast::RandomState>;
 
 /// Texts as vectors of their words.
@@ -17,7 +20,7 @@ pub(super) struct Space {
     /// Of each text, its words and their shares, by number.
     texts: Vec<Vec<(usize, f32)>>,
     /// What was found near each text so far.
-    near: RefCell<HashMap<usize, Rc<[(usize, f32)]>, foldhash::fast::RandomState>>,
+    near: RefCell<HashMap<usize, Near, foldhash::fast::RandomState>>,
 }
 
 impl Space {
@@ -68,7 +71,7 @@ impl Space {
     }
 
     /// Returns the texts of at least this similarity with one of them, the most similar first.
-    pub(super) fn nearest(&self, text: usize, least: f32) -> Rc<[(usize, f32)]> {
+    pub(super) fn nearest(&self, text: usize, least: f32) -> Near {
         if let Some(known) = self.near.borrow().get(&text) {
             return Rc::clone(known);
         }
@@ -81,7 +84,7 @@ impl Space {
         let mut near: Vec<(usize, f32)> =
             sums.into_iter().filter(|&(other, similarity)| other != text && similarity >= least).collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let near: Rc<[(usize, f32)]> = near.into();
+        let near: Near = near.into();
         self.near.borrow_mut().insert(text, Rc::clone(&near));
         near
     }

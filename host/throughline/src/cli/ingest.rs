@@ -46,8 +46,8 @@ pub(super) struct Arguments {
 }
 
 /// What is printed with `--json`.
-#[cfg(test)]
-#[derive(serde::Serialize, schemars::JsonSchema)]
+#[derive(serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(super) enum IngestOutput {
     /// Transcripts were read.
@@ -75,19 +75,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     bar.finish_and_clear();
     runtime.finish();
     let report = outcome?.with(failed);
+    let (has_failed, failed, files) = (report.failed(), report.totals.failed, report.totals.files);
     if arguments.json {
-        output::json(&report)?;
+        output::json(&IngestOutput::Transcripts(report))?;
     } else {
         print(&runtime, &report, started.elapsed())?;
     }
-    if !report.failed() {
+    if !has_failed {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(CommandError::new(match report.totals.failed {
+    Err(CommandError::new(match failed {
         1 => "a transcript could not be read".to_owned(),
         n => format!("{n} transcripts could not be read"),
     })
-    .hint(if report.totals.failed == report.totals.files {
+    .hint(if failed == files {
         "correct the path, or name another file, and run the command again"
     } else {
         "the others are stored; correct these and run the command again"
@@ -103,7 +104,7 @@ fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
     runtime.finish();
     let report = outcome?;
     if arguments.json {
-        output::json(&report)?;
+        output::json(&IngestOutput::History(report))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = output::stdout();

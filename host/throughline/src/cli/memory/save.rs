@@ -65,8 +65,8 @@ pub(super) struct SavedMemory<'a> {
 pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let session = arguments.session.as_deref().map(|typed| scope::resolve_any_session(Some(&store), typed)).transpose()?;
     let project = project(runtime, &store, arguments, session.as_deref())?;
-    let superseded = |id: &String| Ok(selection::find(&store, id)?.memory.id);
-    let supersedes = arguments.supersedes.iter().map(superseded).collect::<Result<Vec<String>, CommandError>>()?;
+    let whole = |id: &String| Ok(selection::find(&store, id)?.memory.id);
+    let supersedes = arguments.supersedes.iter().map(whole).collect::<Result<Vec<String>, CommandError>>()?;
     let request = SaveRequest {
         author: Author::Person,
         text: text(arguments)?,
