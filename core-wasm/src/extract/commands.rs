@@ -194,6 +194,29 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
+pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
+    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
+    let is_file = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./...");
+    segments(command)
+        .into_iter()
+        .filter(is_check)
+        .map(words)
+        .filter(|words| !words.iter().skip(1).any(is_file))
+        .filter_map(|words| check_name(&words))
+        .collect()
+}
+
+/// Returns the word that says what a check is: its script or subcommand, or else its program.
+fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
+    const NAMES: &[&str] = &[
+        "lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile",
+    ];
+    let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
+    let word = words.iter().find(is_name).or(words.first())?;
+    word.rsplit('/').next()
+}
+
 /// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
 /// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {

@@ -16,30 +16,39 @@ pub(super) struct Commit {
     pub amends: bool,
 }
 
-/// Returns the commits that a command created, judging by its output. Empty if the command failed.
-pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
-    let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
+/// Returns the commits that a command line created, judging by its output. Empty if git made none.
+///
+/// What stands after the commits on the line may have failed: then only the commits count that git itself reports.
+pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<Commit> {
+    let segments: Vec<&str> = commands::segments(command).into_iter().filter(|segment| is_commit(segment)).collect();
+    let Some(first) = segments.first() else {
         return Vec::new();
     };
-    // The segments end at here-documents, so look for the message in the whole command.
-    let message = message(command).unwrap_or_default();
-    let amends = segment.contains("--amend") || command.contains("--amend");
-    let (subject, body) = split_message(message.trim_start_matches(['@', '\n', ' ']));
+    let amends = first.contains("--amend") || command.contains("--amend");
+    // The segments end at here-documents, so look for a single message in the whole command.
+    let messages: Vec<(String, String)> = match segments.as_slice() {
+        [_] => vec![message(command).unwrap_or_default()],
+        all => all.iter().filter_map(|segment| message(segment)).collect(),
+    }
+    .iter()
+    .map(|message| split_message(message.trim_start_matches(['@', '\n', ' '])))
+    .collect();
     let mut all: Vec<Commit> = output
         .lines()
         .filter_map(parse_commit_line)
         .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
         .map(|(branch, shown)| {
-            let body = if shown == subject { body.clone() } else { String::new() };
-            Commit { subject: shown, body, branch: Some(branch), amends }
+            let body = messages.iter().find(|(subject, _)| *subject == shown).map(|(_, body)| body.clone());
+            Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), amends }
         })
         .collect();
     if all.is_empty()
-        && !subject.is_empty()
+        && !is_error
         && !commands::output_reports_failure(commands::Class::Commit, output)
         && reports_success(output)
     {
-        all.push(Commit { subject, body, branch: None, amends });
+        let named = messages.into_iter().filter(|(subject, _)| !subject.is_empty());
+        all.extend(named.map(|(subject, body)| Commit { subject, body, branch: None, amends }));
     }
     for commit in &mut all {
         commit.subject = strip_trailer(&commit.subject).to_owned();
@@ -185,6 +194,25 @@ fn split_message(message: &str) -> (String, String) {
     (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
 }
 
+/// Returns the remote branch to which a command line pushed, as git reports it.
+pub(super) fn pushed_branch(command: &str, output: &str) -> Option<String> {
+    if !command.contains("push") {
+        return None;
+    }
+    let is_report = |line: &&str| {
+        line.starts_with("* [new branch]")
+            || line.starts_with("+ ")
+            || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    let line = output.lines().map(str::trim).filter(is_report).rfind(|line| line.contains(" -> "))?;
+    line.split_once(" -> ")?.1.split_whitespace().next().map(str::to_owned)
+}
+
+/// Returns whether a line of the notes names a pull request, and not a commit.
+pub(crate) fn is_pull_request(line: &str) -> bool {
+    line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
+}
+
 /// Returns the pull request that the output of `gh pr create` names.
 pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
@@ -208,12 +236,33 @@ mod tests {
     #[test]
     fn the_output_decides_whether_there_is_a_commit() {
         let command = "git add a && git commit -m \"$(cat <<'EOF'\nFix it\n\nBecause.\n\nCo-Authored-By: X <x@y>\nEOF\n)\"";
-        let made_by = |output| commits_from(command, output).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
+        let made_by = |output| commits_from(command, output, false).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
         assert_eq!(made_by("[main 7c7833a] Fix it\n 1 file changed"), ["Fix it"]);
         assert_eq!(made_by("ok ✓"), ["Fix it"]);
         assert!(made_by("ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)").is_empty());
         assert!(made_by("On branch main\nnothing to commit, working tree clean").is_empty());
-        assert_eq!(commits_from(command, "ok")[0].body, "Because.");
+        assert_eq!(commits_from(command, "ok", false)[0].body, "Because.");
+    }
+
+    #[test]
+    fn one_command_line_makes_several_commits() {
+        let command = "git add a && git commit -q -m 'Add a' && git add b && git commit -q -m 'Add b'";
+        let subjects = |output, is_error| {
+            commits_from(command, output, is_error).into_iter().map(|commit| commit.subject).collect::<Vec<_>>()
+        };
+        assert_eq!(subjects("", false), ["Add a", "Add b"]);
+        assert!(subjects("fatal: unable to write", true).is_empty());
+        assert_eq!(subjects("[main 1a2b3c4] Add a\n 1 file changed\nerror: nothing added", true), ["Add a"]);
+    }
+
+    #[test]
+    fn a_pushed_branch() {
+        let output = "To github.com:o/shop.git\n   1a2b3c4..5d6e7f8  topic/cart -> topic/cart\n";
+        assert_eq!(pushed_branch("git push 2>&1", output).unwrap(), "topic/cart");
+        let first = "To github.com:o/shop.git\n * [new branch]      cart -> cart\n";
+        assert_eq!(pushed_branch("git commit -m \"$(cat <<'E'\nx\nE\n)\" && git push -u origin cart", first).unwrap(), "cart");
+        assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
+        assert_eq!(pushed_branch("git log", output), None);
     }
 
     #[test]
@@ -223,16 +272,16 @@ mod tests {
         assert_eq!(message("git commit --amend --no-edit"), None);
         assert_eq!(message("git commit -qam 'Fix it'").unwrap(), "Fix it");
         assert_eq!(message("git commit --message='Fix it'").unwrap(), "Fix it");
-        assert!(commits_from("echo commit", "ok").is_empty());
-        assert!(commits_from("git log --grep commit -m 'x'", "ok").is_empty());
+        assert!(commits_from("echo commit", "ok", false).is_empty());
+        assert!(commits_from("git log --grep commit -m 'x'", "ok", false).is_empty());
     }
 
     #[test]
     fn options_before_the_subcommand_are_not_it() {
         for command in ["git -C . commit -m 'Fix it'", "git -c user.name=x -C /tmp/a commit -qm 'Fix it'"] {
-            assert_eq!(commits_from(command, "ok").len(), 1, "{command}");
+            assert_eq!(commits_from(command, "ok", false).len(), 1, "{command}");
         }
-        assert!(commits_from("git -C commit log -m 'x'", "ok").is_empty());
+        assert!(commits_from("git -C commit log -m 'x'", "ok", false).is_empty());
     }
 
     #[test]

@@ -128,6 +128,13 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some((tests, _)) = state.tests {
         all.push(("tests".to_owned(), tests.verdict()));
+        if state.tests_are_old {
+            all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
+        }
+    }
+    let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
+    if !evidence.is_empty() {
+        all.push(("evidence".to_owned(), evidence.join("; ")));
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));

@@ -6,6 +6,7 @@ use super::clean;
 use super::commits;
 use super::compact;
 use super::conventions::Conventions;
+use super::evidence::Evidence;
 use super::failures::Failures;
 use super::files::{self, Files};
 use super::labels::{Labels, labels};
@@ -70,6 +71,9 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
+    /// Whether files were changed since that run.
+    pub(super) tests_are_old: bool,
+    pub(super) evidence: Evidence,
     /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
@@ -170,11 +174,15 @@ impl State {
         }
     }
 
-    fn update_metadata(&mut self, line: &Line<'_>) {
+    /// Counts the line to the span of the session.
+    fn update_span(&mut self, line: &Line<'_>) {
         if let Some(at) = line.at() {
             self.started = Some(self.started.map_or(at, |started| started.min(at)));
             self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
         }
+    }
+
+    fn update_metadata(&mut self, line: &Line<'_>) {
         if self.root.is_empty()
             && let Some(cwd) = line.cwd()
         {
@@ -207,18 +215,23 @@ impl State {
             return;
         }
         let mut prompt = String::new();
+        // What the client writes by itself, such as records of `/clear`, may be from days before the first prompt.
+        let mut is_of_client = true;
         line.blocks(|block| match block {
-            Block::Text(raw) => match user_text::classify(&raw.text().unwrap_or_default()) {
-                UserText::Human(text) => join(&mut prompt, &text),
-                UserText::Command(command) => join(&mut prompt, &command),
-                UserText::Interrupted => {
-                    self.interrupted = !self.question_deferred;
-                    self.turn.cut_off = self.interrupted;
+            Block::Text(raw) => {
+                let text = raw.text().unwrap_or_default();
+                let said = user_text::classify(&text);
+                is_of_client &= said == UserText::Machine;
+                match said {
+                    UserText::Human(text) => join(&mut prompt, &text),
+                    UserText::Command(command) => join(&mut prompt, &command),
+                    UserText::Interrupted => self.user_interrupted(),
+                    UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
+                    UserText::Machine => self.turn.notified = true,
                 }
-                UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                UserText::Machine => self.turn.notified = true,
-            },
+            }
             Block::ToolResult { id, content, is_error } => {
+                is_of_client = false;
                 let id = id.text().unwrap_or_default();
                 if let Some(tool_use) = self.pending_uses.take(&id) {
                     self.tool_result(&tool_use, content, is_error, line, settled);
@@ -226,8 +239,19 @@ impl State {
             }
             Block::ToolUse { .. } | Block::Thinking(_) => {}
         });
+        if !is_of_client {
+            self.update_span(line);
+        }
         if !prompt.is_empty() {
             self.start_turn(&prompt, line.is_from_program, line_ref(line), settled);
+        }
+    }
+
+    fn user_interrupted(&mut self) {
+        self.interrupted = !self.question_deferred;
+        self.turn.cut_off = self.interrupted;
+        if self.interrupted {
+            self.undone.interrupted();
         }
     }
 
@@ -458,6 +482,7 @@ impl State {
         if line.is_api_error {
             return;
         }
+        self.update_span(line);
         // The client uses a model name of its own for messages that it writes itself.
         if let Some(model) = line.model().filter(|model| model != "<synthetic>")
             && model != self.model
@@ -595,7 +620,10 @@ impl State {
                 self.failures.checks_reported_passing();
             }
             // What only announces the next step, or was cut off, is no answer.
-            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence));
+            // A report may stand in a code block or a table.
+            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
+                || turn.answer.contains("```")
+                || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
             if says_something && !turn.cut_off {
                 self.undone.asked("");
             }
@@ -713,6 +741,7 @@ impl State {
             // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
+                self.tests_are_old = false;
             }
         }
         let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
@@ -729,7 +758,8 @@ impl State {
         if !failed {
             self.files_changed_by(command);
         }
-        let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
+        self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
+        let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
@@ -815,7 +845,7 @@ impl State {
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
         if effects.written.iter().chain(&effects.removed).any(is_inside) {
             self.failures.file_changed();
-            self.undone.file_changed();
+            self.project_changed();
             self.turn.edited = true;
         }
     }
@@ -921,8 +951,8 @@ impl State {
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
-        if !clean::path(file, &self.root).starts_with('/') {
-            self.undone.file_changed();
+        if is_project_file(&clean::path(file, &self.root)) {
+            self.project_changed();
         }
         self.turn.edited = true;
         self.turn.add_file(file);
@@ -935,6 +965,13 @@ impl State {
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }
+    }
+
+    /// Records that a file of the project was changed: what was checked or committed before does not cover it.
+    fn project_changed(&mut self) {
+        self.undone.file_changed();
+        self.evidence.file_changed();
+        self.tests_are_old = true;
     }
 
     /// Records that an edit was reverted. The agent's preceding text gives the reason.
@@ -1072,6 +1109,12 @@ fn plan_outline(plan: &str) -> String {
         }
     }
     text::clip_block(&digest, 1600).into_owned()
+}
+
+/// Returns whether a path that was made relative to the project's root lies inside of it.
+fn is_project_file(path: &str) -> bool {
+    let is_drive = path.as_bytes().get(1) == Some(&b':');
+    !path.starts_with('/') && !is_drive
 }
 
 fn line_ref(line: &Line<'_>) -> LineRef {

@@ -61,6 +61,8 @@ pub(super) struct Undone {
     refused_plan: String,
     /// The latest request while it has no answer.
     unanswered: String,
+    /// Whether the user stopped the agent at that request.
+    is_interrupted: bool,
     checks: Vec<PlannedCheck>,
 }
 
@@ -86,6 +88,11 @@ impl Undone {
         self.is_uncommitted = false;
     }
 
+    /// Returns whether every commit was pushed.
+    pub(super) fn is_pushed(&self) -> bool {
+        !self.is_unpushed
+    }
+
     /// Records a command that passed.
     pub(super) fn command_passed(&mut self, command: &str) {
         if commands::segments(command).iter().any(|segment| is_push(segment)) {
@@ -108,6 +115,12 @@ impl Undone {
     /// Records a request, or that it was answered if the title is empty.
     pub(super) fn asked(&mut self, title: &str) {
         title.clone_into(&mut self.unanswered);
+        self.is_interrupted = false;
+    }
+
+    /// Records that the user stopped the agent.
+    pub(super) fn interrupted(&mut self) {
+        self.is_interrupted = true;
     }
 
     /// Returns that the user refused the plan, if that is how it ended.
@@ -130,10 +143,15 @@ impl Undone {
     /// The session's `request` is told anyway; if it has no answer, only that is said.
     pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
+        let label = match (self.is_interrupted, self.is_uncommitted || self.has_committed) {
+            (false, _) => labels.open_request,
+            (true, true) => labels.interrupted,
+            (true, false) => labels.interrupted_unchanged,
+        };
         if !self.unanswered.is_empty() && self.unanswered == request {
-            items.push(labels.open_request.to_owned());
+            items.push(label.to_owned());
         } else if !self.unanswered.is_empty() {
-            items.push(format!("{}: {}", labels.open_request, self.unanswered));
+            items.push(format!("{label}: {}", self.unanswered));
         }
         items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
@@ -217,6 +235,18 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
         assert!(items(&undone).is_empty(), "a name is no check by hand");
+    }
+
+    #[test]
+    fn an_interruption_is_no_silence() {
+        let mut undone = Undone::default();
+        undone.asked("the first request");
+        undone.interrupted();
+        assert_eq!(items(&undone), ["Interrupted by the user; nothing changed"]);
+        undone.file_changed();
+        assert_eq!(items(&undone), ["Interrupted by the user"]);
+        undone.asked("go on");
+        assert_eq!(items(&undone), ["Request without an answer: go on"]);
     }
 
     #[test]
