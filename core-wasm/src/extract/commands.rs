@@ -194,6 +194,35 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the command line with the values of the variables that it sets itself to plain text.
+pub(crate) fn with_values(command: &str) -> String {
+    let mut line = command.to_owned();
+    for segment in segments(command) {
+        // PowerShell writes the sign and blanks, too.
+        let Some((name, value)) = segment.split_once('=') else { continue };
+        let (name, value) = (name.trim().trim_start_matches('$'), value.trim().trim_matches(['"', '\'']));
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_plain = !value.is_empty() && !value.contains(['$', '(', '`', '"', '\'', ' ']);
+        if is_name && is_plain {
+            line = replace_variable(&line.replace(&format!("${{{name}}}"), value), name, value);
+        }
+    }
+    line
+}
+
+/// Replaces a variable by its value, unless the name goes on.
+fn replace_variable(line: &str, name: &str, value: &str) -> String {
+    let sign = format!("${name}");
+    let mut pieces = line.split(sign.as_str());
+    let mut replaced = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let goes_on = piece.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        replaced.push_str(if goes_on { &sign } else { value });
+        replaced.push_str(piece);
+    }
+    replaced
+}
+
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
 pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
     let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
@@ -214,7 +243,13 @@ fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
     ];
     let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
     let word = words.iter().find(is_name).or(words.first())?;
+    let word = word.strip_suffix(":fix").or_else(|| word.strip_suffix(":write")).unwrap_or(word);
     word.rsplit('/').next()
+}
+
+/// Returns whether a checker is also told to mend what it finds.
+pub(crate) fn mends(command: &str) -> bool {
+    [":fix", ":write", "--fix", "--write", " fmt", " format"].iter().any(|sign| command.contains(sign))
 }
 
 /// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the

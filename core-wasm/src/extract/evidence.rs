@@ -48,6 +48,10 @@ impl Evidence {
         if !passed && !failed {
             return;
         }
+        // What failed before a checker mended it says nothing any more.
+        if passed && commands::mends(command) {
+            self.checks.retain(|check| !check.failed);
+        }
         for name in names {
             let known = self.checks.iter().position(|check| check.name == name);
             let mut check = known.map(|at| self.checks.remove(at)).unwrap_or_default();
@@ -98,6 +102,14 @@ mod tests {
         assert_eq!(evidence.items(false, labels(Language::English)).len(), 2);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
+    }
+
+    #[test]
+    fn a_check_that_mends_replaces_what_failed() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("bun run lint", "", false, true);
+        evidence.command_ran("bun run lint:fix", "", true, false);
+        assert_eq!(items(&evidence), ["lint: pass"]);
     }
 
     #[test]

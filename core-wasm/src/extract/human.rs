@@ -37,6 +37,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
+    if let Some(said) = own_words_below(prompt) {
+        return request_summary(said, max, labels);
+    }
     if let Some(issue) = issue_title(prompt) {
         return text::clip(&issue, max).into_owned();
     }
@@ -83,13 +86,30 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     text::clip(&said, max).into_owned()
 }
 
+/// The maximum number of lines above the title of an issue.
+const MAX_TITLE_LINES: usize = 25;
+
+/// Returns what the human wrote below a pasted document: its last paragraph, if it is in a language other than the
+/// document's.
+fn own_words_below(prompt: &str) -> Option<&str> {
+    let (document, said) = prompt.trim_end().rsplit_once("\n\n")?;
+    let language = text::language(said);
+    let is_own = prompt.len() > 1500
+        && document.trim_start().starts_with('#')
+        && said.chars().count() >= 8
+        && language != text::Language::English
+        && language != text::language(document);
+    is_own.then_some(said)
+}
+
 /// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
 /// every session.
 fn issue_title(prompt: &str) -> Option<String> {
     if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
         return None;
     }
-    prompt.lines().map(text::plain).find_map(|line| {
+    // Further below, such a line is an example or a part of a template.
+    prompt.lines().take(MAX_TITLE_LINES).map(text::plain).find_map(|line| {
         let (name, title) = line.split_once(':')?;
         let name = name.trim_matches(['*', ' ']).to_lowercase();
         let title = title.trim_matches(['*', ' ']);

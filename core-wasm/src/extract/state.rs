@@ -843,9 +843,10 @@ impl State {
             self.turn.add_file(path);
         }
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
-        if effects.written.iter().chain(&effects.removed).any(is_inside) {
+        let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
+        if let Some(last) = inside.iter().find(|path| !is_document(path)).or(inside.last()) {
             self.failures.file_changed();
-            self.project_changed();
+            self.project_changed(last);
             self.turn.edited = true;
         }
     }
@@ -952,7 +953,7 @@ impl State {
             self.files.record_creation(file);
         }
         if is_project_file(&clean::path(file, &self.root)) {
-            self.project_changed();
+            self.project_changed(file);
         }
         self.turn.edited = true;
         self.turn.add_file(file);
@@ -968,10 +969,12 @@ impl State {
     }
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
-    fn project_changed(&mut self) {
+    fn project_changed(&mut self, file: &str) {
         self.undone.file_changed();
-        self.evidence.file_changed();
-        self.tests_are_old = true;
+        if !is_document(file) {
+            self.evidence.file_changed();
+            self.tests_are_old = true;
+        }
     }
 
     /// Records that an edit was reverted. The agent's preceding text gives the reason.
@@ -1109,6 +1112,11 @@ fn plan_outline(plan: &str) -> String {
         }
     }
     text::clip_block(&digest, 1600).into_owned()
+}
+
+/// Returns whether a file is prose, which no test covers.
+fn is_document(file: &str) -> bool {
+    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
 }
 
 /// Returns whether a path that was made relative to the project's root lies inside of it.
