@@ -25,6 +25,12 @@ const MAX_FILES: usize = 8;
 /// The length below which a result says too little for a line of its own, in characters.
 const MIN_RESULT_CHARS: usize = 60;
 
+/// The maximum length of the line of what is left undone, in characters.
+const MAX_UNDONE_CHARS: usize = 800;
+
+/// The maximum length of a later request beside the first, in characters.
+const MAX_LATER_CHARS: usize = 160;
+
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
 
@@ -145,11 +151,17 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
-    page.add(SectionKind::LastSession, Entry::result_line("Asked", &notes.original_request, 1.0));
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
-    if notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule {
+    let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
+    let mut asked = notes.original_request.clone();
+    let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
+    if !later.is_empty() && !is_open && !is_rule {
+        asked = format!("{} … later: {later}", line::sanitize(&asked));
+    }
+    page.add(SectionKind::LastSession, Entry::result_line("Asked", &asked, 1.0));
+    if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
     // Without results these are the tasks of a list, too short for a line each.
@@ -165,7 +177,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);
     add_files(page, SectionKind::LastSession, notes);
     let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
-    for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
+    add_undone(page, &undone);
+    for (label, items) in [("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
         add_joined(page, SectionKind::LastSession, label, items);
     }
     add_learned(page, notes, stored);
@@ -324,6 +337,14 @@ fn change_text(page: &Page, change: &Change) -> String {
 pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
+}
+
+/// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
+fn add_undone(page: &mut Page, items: &[String]) {
+    let items: Vec<String> =
+        items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
+    let joined = line::join(&items, "; ", MAX_UNDONE_CHARS);
+    page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
 }
 
 /// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections

@@ -1,6 +1,7 @@
 //! Computes the session's notes from the state at its current end.
 
 use super::prose;
+use super::signs;
 use super::state::State;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
@@ -27,6 +28,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
     pending.extend(state.undone.items(&state.request, state.labels()));
+    pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
     SessionNotes {
         original_request: state.request.clone(),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
@@ -115,6 +117,13 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
+/// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
+fn later_request(state: &State) -> Option<&str> {
+    let later = state.objective.as_str();
+    let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
+    (!later.is_empty() && later != state.request && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+}
+
 fn attributes(state: &State) -> Vec<(String, String)> {
     let language = match state.language() {
         Language::English => "en",
@@ -142,6 +151,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         if !commit_state.is_empty() {
             all.push(("commit-state".to_owned(), commit_state.to_owned()));
         }
+    }
+    if let Some(later) = later_request(state) {
+        all.push(("later-request".to_owned(), later.to_owned()));
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -892,6 +892,66 @@ pub(super) fn blockers(answer: &str) -> Vec<String> {
         .collect()
 }
 
+/// Signs with which the agent admits what it did not check, or could not.
+const ADMISSIONS: &[&str] = &[
+    "not verified",
+    "n't verified",
+    "not been verified",
+    "unverified",
+    "could not verify",
+    "couldn't verify",
+    "can't verify",
+    "cannot verify",
+    "not tested",
+    "n't tested",
+    "not been tested",
+    "untested",
+    "could not test",
+    "couldn't test",
+    "can't test",
+    "cannot test",
+    "unable to test",
+    "unable to verify",
+    "unable to reproduce",
+    "could not reproduce",
+    "couldn't reproduce",
+    "can't reproduce",
+    "not reproducible",
+    "did not run",
+    "didn't run",
+    "could not run",
+    "couldn't run",
+    "next time it fails",
+    "next time the",
+    "확인하지 못",
+    "검증하지 못",
+    "테스트하지 못",
+    "재현하지 못",
+    "확인되지 않",
+    "未確認",
+    "未検証",
+    "確認できていま",
+    "検証できていま",
+    "テストできていま",
+    "再現できま",
+    "未验证",
+    "无法验证",
+    "没有测试",
+    "无法复现",
+];
+
+/// Returns the sentences of an answer that admit what was not checked, whole.
+pub(super) fn admissions(answer: &str) -> Vec<String> {
+    const MAX: usize = 3;
+    let admits = |sentence: &String| {
+        let lower = sentence.to_lowercase();
+        ADMISSIONS.iter().any(|sign| text::contains(&lower, sign))
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && (16..400).contains(&sentence.chars().count())
+    };
+    text::sentences(answer).into_iter().filter(admits).take(MAX).collect()
+}
+
 /// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
 pub(super) fn closing_question(answer: &str) -> Option<String> {
     let end = text::tail(answer, 1500);

@@ -77,6 +77,8 @@ pub(super) struct State {
     /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
+    /// What the agent said that it did not check, in its latest answer about the work.
+    pub(super) admissions: Vec<String>,
     pub(super) open_question: String,
     pub(super) undone: Undone,
     last_answer: String,
@@ -616,6 +618,11 @@ impl State {
         if !turn.answer.is_empty() {
             self.language_counts[text::language(&turn.answer) as usize] += 1;
             self.blockers = prose::blockers(&turn.answer);
+            let admissions = prose::admissions(&turn.answer);
+            // A chore such as "commit this" does not check anything.
+            if turn.edited || !admissions.is_empty() {
+                self.admissions = admissions;
+            }
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }
@@ -700,6 +707,7 @@ impl State {
             Tool::TaskUpdate if !is_error => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => self.undone.looked(),
             _ => {}
         }
     }
@@ -1112,6 +1120,12 @@ fn plan_outline(plan: &str) -> String {
         }
     }
     text::clip_block(&digest, 1600).into_owned()
+}
+
+/// Returns whether a tool drives a browser.
+fn looks_at_pages(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
 }
 
 /// Returns whether a file is prose, which no test covers.

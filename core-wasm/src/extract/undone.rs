@@ -10,7 +10,7 @@ use crate::text;
 /// The maximum number of planned checks to keep.
 const MAX_CHECKS: usize = 6;
 /// The maximum number of planned checks that are told. A list of all steps is not read.
-const MAX_SHOWN_CHECKS: usize = 2;
+const MAX_SHOWN_CHECKS: usize = 3;
 /// The maximum length of one check, in characters.
 const MAX_CHECK_CHARS: usize = 160;
 
@@ -39,12 +39,25 @@ const MANUAL_WORDS: &[&str] = &[
     "浏览器",
 ];
 
+/// Words with which a check says what must hold. Other lines only lead to it: "open the page".
+const ASSERTION_WORDS: &[&str] = &[
+    "verify", "confirm", "check ", "check:", "ensure", "expect", "should ", "must ", "make sure", " appears", " shows ",
+    " displays", " navigates", " renders", " remains", "확인", "確認", "確かめ", "检查",
+    "确认", "验证",
+];
+
+/// Words of a check that a command makes.
+const AUTOMATIC_WORDS: &[&str] = &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
+
 /// A check that a plan asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PlannedCheck {
     text: String,
     /// The commands that it names. A check without commands is made by hand.
     commands: Vec<String>,
+    /// Whether it says what must hold.
+    #[serde(default)]
+    is_assertion: bool,
 }
 
 /// What is undone so far.
@@ -99,6 +112,13 @@ impl Undone {
             self.is_unpushed = false;
         }
         self.checks.retain(|check| !check.commands.iter().any(|planned| command.contains(planned.as_str())));
+    }
+
+    /// Records that the agent looked at the result in a browser, as somebody would who checks by hand.
+    pub(super) fn looked(&mut self) {
+        if self.is_uncommitted || self.has_committed {
+            self.checks.clear();
+        }
     }
 
     /// Records a plan that the user refused.
@@ -156,8 +176,12 @@ impl Undone {
         items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
         if self.is_uncommitted || self.has_committed {
-            let checks = self.checks.iter().take(MAX_SHOWN_CHECKS);
-            items.extend(checks.map(|check| format!("{}: {}", labels.not_checked, check.text)));
+            let has_assertion = self.checks.iter().any(|check| check.is_assertion);
+            let checks = self.checks.iter().filter(|check| check.is_assertion || !has_assertion);
+            let checks: Vec<&str> = checks.map(|check| check.text.as_str()).take(MAX_SHOWN_CHECKS).collect();
+            if !checks.is_empty() {
+                items.push(format!("{}: {}", labels.not_checked, checks.join("; ")));
+            }
         }
         items
     }
@@ -171,7 +195,7 @@ fn is_push(segment: &str) -> bool {
 /// Returns the checks of a plan that name a command or have to be made by hand.
 fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
     let mut checks = Vec::new();
-    let mut is_inside = false;
+    let (mut is_inside, mut has_manual) = (false, false);
     for line in text::prose_lines(plan) {
         if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
             let heading = line.to_lowercase();
@@ -185,14 +209,18 @@ fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
         let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
         let commands: Vec<String> =
             line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
-        let is_manual = MANUAL_WORDS.iter().any(|word| lower.contains(word));
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_manual = has(MANUAL_WORDS);
+        has_manual |= is_manual;
+        let is_assertion = has(ASSERTION_WORDS);
         let text = text::plain(line);
         // A line that leads to steps says nothing without them.
-        if is_manual && !text.ends_with([':', '：']) {
-            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands });
+        let is_check = is_manual || (is_assertion && commands.is_empty() && !has(AUTOMATIC_WORDS));
+        if is_check && !text.ends_with([':', '：']) {
+            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands, is_assertion });
         }
     }
-    checks
+    if has_manual { checks } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -235,6 +263,23 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
         assert!(items(&undone).is_empty(), "a name is no check by hand");
+    }
+
+    #[test]
+    fn what_must_hold_is_told_and_not_the_way_to_it() {
+        let plan = "## Verification\n\n1. Open the cart in the browser\n2. Click \"Pay\"\n3. Verify the total has two decimals\n\
+                    4. Confirm that the button is grey\n5. Verify all unit tests pass\n";
+        let mut undone = Undone::default();
+        undone.plan_accepted(plan);
+        undone.file_changed();
+        assert_eq!(
+            items(&undone),
+            ["Planned, but not checked: Verify the total has two decimals; Confirm that the button is grey"]
+        );
+        undone.looked();
+        assert!(items(&undone).is_empty());
+        undone.plan_accepted("## Verification\n\n- Verify the total has two decimals\n");
+        assert!(items(&undone).is_empty(), "nothing says that it is checked by hand");
     }
 
     #[test]
