@@ -573,5 +573,7 @@ fn a_request_that_was_cut_off_is_left_undone() {
     let mut script = after("The folders are numbered in `src/folders.ts`, in two places.");
     assert_eq!(undone(&script), "");
     script.human("[Request interrupted by user for tool use]");
-    assert_eq!(undone(&script), open);
+    assert_eq!(undone(&script), open.replace("Request without an answer", "Interrupted by the user; nothing changed"));
+    let report = after("All done:\n\n```\nfolders: 2\nfirst: 0\n```");
+    assert_eq!(undone(&report), "", "a report in a code block is an answer");
 }

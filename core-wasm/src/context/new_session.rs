@@ -176,7 +176,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     }
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);
     add_files(page, SectionKind::LastSession, notes);
-    let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
+    // That a plan was refused is how the session ended, too.
+    let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
+    let undone: Vec<String> = undone.cloned().collect();
     add_undone(page, &undone);
     for (label, items) in [("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
         add_joined(page, SectionKind::LastSession, label, items);
@@ -209,8 +211,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
     let is_titled = |commit: &str| pull_requests.iter().any(|it| it.starts_with(&format!("{commit} (")));
-    let commits: Vec<&String> =
-        commits.into_iter().filter(|commit| !is_told(notes, commit) && !is_titled(commit)).collect();
+    let commits: Vec<&String> = commits.into_iter().filter(|commit| !is_told(notes, commit) && !is_titled(commit)).collect();
     let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
     let mut shown: Vec<String> =
         latest.iter().map(|commit| format!("\"{}\"", line::truncate(&line::sanitize(commit), 85))).collect();
@@ -281,10 +282,13 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
 /// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
-    let label = match attribute(notes, "commit-state") {
-        Some(state) => format!("Files ({state})"),
-        None => "Files".to_owned(),
-    };
+    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let state = attribute(notes, "commit-state").map(|state| match attribute(notes, "branch") {
+        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
+        _ => state.to_owned(),
+    });
+    let state: Vec<String> = state.into_iter().chain(size).collect();
+    let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let mut changes: Vec<(bool, &Change)> =
         notes.changes.iter().map(|change| (is_outside(&page.path(&change.path)), change)).collect();
     // A script in a temporary folder is gone tomorrow.
@@ -341,8 +345,7 @@ pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items:
 
 /// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
 fn add_undone(page: &mut Page, items: &[String]) {
-    let items: Vec<String> =
-        items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
+    let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
     let joined = line::join(&items, "; ", MAX_UNDONE_CHARS);
     page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
 }

@@ -238,9 +238,8 @@ pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
 
 /// Returns the word that says what a check is: its script or subcommand, or else its program.
 fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
-    const NAMES: &[&str] = &[
-        "lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile",
-    ];
+    const NAMES: &[&str] =
+        &["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile"];
     let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
     let word = words.iter().find(is_name).or(words.first())?;
     let word = word.strip_suffix(":fix").or_else(|| word.strip_suffix(":write")).unwrap_or(word);

@@ -396,9 +396,8 @@ impl Failure {
 
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 fn is_whole(command: &str) -> bool {
-    let is_variable = |(at, _): (usize, &str)| {
-        command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'))
-    };
+    let is_variable =
+        |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
     !command.contains('…') && !command.match_indices('$').any(is_variable)
 }
 

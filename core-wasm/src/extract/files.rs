@@ -67,6 +67,15 @@ impl Files {
         self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
     }
 
+    /// Sets the counts of a file to those that git reports. 0 and 0 are no counts: they only name the file.
+    pub(super) fn record_stat(&mut self, path: &str, added: u32, removed: u32, is_whole: bool) {
+        match self.changed.iter_mut().find(|changed| changed.path == path) {
+            Some(changed) if is_whole && added + removed > 0 => (changed.added, changed.removed) = (added, removed),
+            Some(_) => {}
+            None => self.record_change(path, added, removed),
+        }
+    }
+
     /// Marks a file as created by this session.
     pub(super) fn record_creation(&mut self, path: &str) {
         if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
@@ -155,6 +164,17 @@ mod tests {
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
+    }
+
+    #[test]
+    fn git_knows_the_size_of_a_change_better_than_the_sum_of_edits() {
+        let mut files = Files::default();
+        files.record_change("a.ts", 9, 7);
+        files.record_stat("a.ts", 2, 0, true);
+        files.record_stat("by-script.ts", 4, 1, true);
+        files.record_stat("by-script.ts", 1, 1, false);
+        let changes: Vec<_> = files.changes().into_iter().map(|it| (it.path, it.added, it.removed)).collect();
+        assert_eq!(changes, [("a.ts".to_owned(), 2, 0), ("by-script.ts".to_owned(), 4, 1)]);
     }
 
     #[test]

@@ -944,17 +944,17 @@ mod tests {
     fn a_pasted_document_does_not_hide_what_was_said_below_it() {
         let body = "Write for the reader of tomorrow, and keep it short.\n".repeat(40);
         let pasted = format!("# Style guide\n\n{body}\n1. **Title**: One short phrase\n");
-        assert_eq!(summary(&pasted), "Style guide");
-        assert_eq!(summary(&format!("{pasted}\n이 문서의 내용을 정리해줘.\n")), "이 문서의 내용을 정리해줘.");
+        assert_eq!(summarized(&pasted), "Style guide");
+        assert_eq!(summarized(&format!("{pasted}\n이 문서의 내용을 정리해줘.\n")), "이 문서의 내용을 정리해줘.");
         let issue = format!("# Instructions\n\n{body}\n**Title**: SHOP-7: Round the totals\n\n{body}");
-        assert_eq!(summary(&issue), "SHOP-7: Round the totals");
+        assert_eq!(summarized(&issue), "SHOP-7: Round the totals");
     }
 
     #[test]
     fn code_below_a_request_is_not_asked() {
         let prompt = "The badge is not supported by this engine. This is the rule:\\\n.badge li {\n  display: grid-lanes;\n}\n\
                       Can you please rewrite it with a table?";
-        assert_eq!(summary(prompt), "The badge is not supported by this engine. Can you please rewrite it with a table?");
+        assert_eq!(summarized(prompt), "The badge is not supported by this engine. Can you please rewrite it with a table?");
     }
 
     #[test]

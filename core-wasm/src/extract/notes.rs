@@ -141,6 +141,11 @@ fn attributes(state: &State) -> Vec<(String, String)> {
             all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
         }
     }
+    // Scripts and sub-agents change files, too. What was committed says how many.
+    let (files, added, removed) = state.largest_commit;
+    if files as usize > state.files.paths().count() {
+        all.push(("commit-size".to_owned(), format!("{files} files, +{added} −{removed}")));
+    }
     let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
     if !evidence.is_empty() {
         all.push(("evidence".to_owned(), evidence.join("; ")));

@@ -74,6 +74,10 @@ pub(super) struct State {
     /// Whether files were changed since that run.
     pub(super) tests_are_old: bool,
     pub(super) evidence: Evidence,
+    /// The latest list of changed files that git printed.
+    stat: commits::Stat,
+    /// The size of the largest commit: files, lines added and lines removed.
+    pub(super) largest_commit: (u32, u32, u32),
     /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
@@ -769,6 +773,7 @@ impl State {
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
+        self.changes_measured(output, committed);
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
         }
@@ -805,6 +810,26 @@ impl State {
         }
         if committed {
             self.failures.checks_committed();
+        }
+    }
+
+    /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
+    fn changes_measured(&mut self, output: &str, committed: bool) {
+        let Some(stat) = commits::stat(output) else { return };
+        if committed {
+            let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
+            // A later commit holds only a part of what was changed in a file.
+            let is_whole = self.undone.is_without_commit();
+            for (path, added, removed) in &listed.files {
+                self.files.record_stat(path, *added, *removed, is_whole);
+            }
+            self.largest_commit = self.largest_commit.max(stat.sums);
+        } else if !stat.files.is_empty() && stat.sums == self.largest_commit {
+            for (path, added, removed) in &stat.files {
+                self.files.record_stat(path, *added, *removed, false);
+            }
+        } else if !stat.files.is_empty() {
+            self.stat = stat;
         }
     }
 

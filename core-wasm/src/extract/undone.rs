@@ -41,13 +41,32 @@ const MANUAL_WORDS: &[&str] = &[
 
 /// Words with which a check says what must hold. Other lines only lead to it: "open the page".
 const ASSERTION_WORDS: &[&str] = &[
-    "verify", "confirm", "check ", "check:", "ensure", "expect", "should ", "must ", "make sure", " appears", " shows ",
-    " displays", " navigates", " renders", " remains", "확인", "確認", "確かめ", "检查",
-    "确认", "验证",
+    "verify",
+    "confirm",
+    "check ",
+    "check:",
+    "ensure",
+    "expect",
+    "should ",
+    "must ",
+    "make sure",
+    " appears",
+    " shows ",
+    " displays",
+    " navigates",
+    " renders",
+    " remains",
+    "확인",
+    "確認",
+    "確かめ",
+    "检查",
+    "确认",
+    "验证",
 ];
 
 /// Words of a check that a command makes.
-const AUTOMATIC_WORDS: &[&str] = &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
+const AUTOMATIC_WORDS: &[&str] =
+    &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
 
 /// A check that a plan asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
