@@ -24,12 +24,25 @@ pub(super) struct Evidence {
     checks: Vec<Check>,
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
+    /// Whether files were changed since the last counts of tests.
+    are_tests_old: bool,
 }
 
 impl Evidence {
     /// Records a change of a file of the project. What was checked before says nothing of it.
     pub(super) fn file_changed(&mut self) {
         self.checks.clear();
+        self.are_tests_old = true;
+    }
+
+    /// Records that a run of all tests told its counts.
+    pub(super) fn tests_ran(&mut self) {
+        self.are_tests_old = false;
+    }
+
+    /// Returns whether files were changed since the last counts of tests.
+    pub(super) fn are_tests_old(&self) -> bool {
+        self.are_tests_old
     }
 
     /// Records a command line, and whether it certainly passed or failed.

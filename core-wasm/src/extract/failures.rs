@@ -364,7 +364,7 @@ impl Failure {
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
-            (is_commit || is_whole(&cure)).then(|| format!("`{cure}`")).unwrap_or_default()
+            if is_commit || is_whole(&cure) { format!("`{cure}`") } else { String::new() }
         };
         if let Some(command) = command {
             let command = commands::with_values(command);

@@ -137,7 +137,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some((tests, _)) = state.tests {
         all.push(("tests".to_owned(), tests.verdict()));
-        if state.tests_are_old {
+        if state.evidence.are_tests_old() {
             all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
         }
     }

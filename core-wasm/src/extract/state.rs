@@ -71,8 +71,6 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
-    /// Whether files were changed since that run.
-    pub(super) tests_are_old: bool,
     pub(super) evidence: Evidence,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
@@ -753,7 +751,7 @@ impl State {
             // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
-                self.tests_are_old = false;
+                self.evidence.tests_ran();
             }
         }
         let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
@@ -1006,7 +1004,6 @@ impl State {
         self.undone.file_changed();
         if !is_document(file) {
             self.evidence.file_changed();
-            self.tests_are_old = true;
         }
     }
 

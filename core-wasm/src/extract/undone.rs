@@ -82,6 +82,7 @@ struct PlannedCheck {
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the same work")]
 pub(super) struct Undone {
     /// Whether files changed since the last commit.
     is_uncommitted: bool,
