@@ -346,7 +346,7 @@ pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items:
 /// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
 fn add_undone(page: &mut Page, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
-    let joined = line::join(&items, "; ", MAX_UNDONE_CHARS);
+    let joined = line::join(&items, "; ", MAX_UNDONE_CHARS).replace(".; ", ". ");
     page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
 }
 

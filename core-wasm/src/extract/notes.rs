@@ -12,6 +12,9 @@ const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
 
+/// The length below which too little would remain of a result, in characters.
+const MIN_REST_CHARS: usize = 40;
+
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
@@ -23,6 +26,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
     let (outcome, results) = outcome(state);
+    // What was not checked is told as left undone, and not twice.
+    let outcome = without(&outcome, &state.admissions);
+    let results: Vec<String> = results.iter().map(|result| without(result, &state.admissions)).collect();
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
@@ -92,6 +98,14 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     }
     let sentence = |line: &str| as_sentence(&with_test_count(state, line));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
+}
+
+/// Removes the sentences from a line, unless nothing else would remain of it.
+fn without(line: &str, sentences: &[String]) -> String {
+    let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
+    let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ");
+    let shorter = shorter.trim_matches([' ', ';']);
+    if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
 }
 
 /// Adds the number of tests to "All tests pass", if their last full run reported it.
