@@ -753,6 +753,10 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
 
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
+    // A line with its time before it is a log of the code under test.
+    if line.starts_with('[') {
+        return None;
+    }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
         || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
@@ -884,6 +888,18 @@ mod tests {
 
     proptest! {
         #[test]
+    fn a_log_line_is_no_count_of_tests() {
+        let output = " 41 pass\n 0 fail\n[14:09:00.206] [Queue] Task 2 failed: 84 |";
+        assert_eq!(test_counts(output), Some(TestCounts { passed: 41, failed: 0 }));
+    }
+
+    #[test]
+    fn a_command_line_shows_the_values_of_its_own_variables() {
+        assert_eq!(with_values("p=/tmp/a && cat $p ${p}/b $path"), "p=/tmp/a && cat /tmp/a /tmp/a/b $path");
+        assert_eq!(with_values("p=$(pwd) && cat $p"), "p=$(pwd) && cat $p");
+    }
+
+    #[test]
         fn never_panics(command in any::<String>()) {
             segments(&command);
             file_effects(&command);

@@ -278,7 +278,21 @@ pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    rest[1..].split(quote).next().map(str::to_owned)
+    quoted(&rest[1..], quote)
+}
+
+/// Returns a text up to the quote that closes it, without the marks before quotes inside of it.
+fn quoted(text: &str, quote: char) -> Option<String> {
+    let mut inner = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quote == '"' => inner.extend(chars.next()),
+            c if c == quote => return Some(inner),
+            c => inner.push(c),
+        }
+    }
+    (!inner.is_empty()).then_some(inner)
 }
 
 #[cfg(test)]
@@ -376,5 +390,7 @@ mod tests {
         let command = "gh pr create --title \"Add x\" --body y";
         assert_eq!(pull_request(command, "https://github.com/o/r/pull/7\n").unwrap(), "https://github.com/o/r/pull/7");
         assert_eq!(pull_request_title(command).unwrap(), "Add x");
+        let quotes = "gh pr create --title \"Say \\\"hi\\\" once\" --body y";
+        assert_eq!(pull_request_title(quotes).unwrap(), "Say \"hi\" once");
     }
 }

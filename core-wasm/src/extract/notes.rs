@@ -15,6 +15,9 @@ const MIN_END_CHARS: usize = 160;
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
 
+/// The similarity at which two requests ask for the same.
+const SAME_REQUEST: f32 = 0.6;
+
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
     let live = || state.memories.live();
@@ -135,7 +138,9 @@ fn last(mut list: Vec<String>) -> Vec<String> {
 fn later_request(state: &State) -> Option<&str> {
     let later = state.objective.as_str();
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
-    (!later.is_empty() && later != state.request && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+    // Who asks again in other words gives no other aim.
+    let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
+    (!later.is_empty() && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {
