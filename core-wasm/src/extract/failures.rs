@@ -288,9 +288,9 @@ impl Failure {
             return None;
         }
         let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. It says something about the file if its cause was named, or if it
-            // failed again until the file was written anew.
-            Subject::Edit if cause.is_empty() && (self.times < 2 || fix.is_empty()) => return None,
+            // A failed edit alone is a mistake of the agent. It says something about the file if it failed again, and if its
+            // cause was named or the file was written anew.
+            Subject::Edit if self.times < 2 || (cause.is_empty() && fix.is_empty()) => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
             Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),

@@ -950,7 +950,11 @@ impl State {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         // What the client requires before every edit says nothing about the file.
-        if !first.contains("has not been read yet") && !first.contains("modified since read") {
+        let is_procedure =
+            ["has not been read yet", "modified since read", "Sibling tool call errored", "tool call was cancelled"]
+                .iter()
+                .any(|sign| first.contains(sign));
+        if !is_procedure {
             self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }
     }
