@@ -886,8 +886,7 @@ mod tests {
         assert!(same_purpose("git -C . commit -m 'a'", "git commit -m 'b'"));
     }
 
-    proptest! {
-        #[test]
+    #[test]
     fn a_log_line_is_no_count_of_tests() {
         let output = " 41 pass\n 0 fail\n[14:09:00.206] [Queue] Task 2 failed: 84 |";
         assert_eq!(test_counts(output), Some(TestCounts { passed: 41, failed: 0 }));
@@ -899,7 +898,8 @@ mod tests {
         assert_eq!(with_values("p=$(pwd) && cat $p"), "p=$(pwd) && cat $p");
     }
 
-    #[test]
+    proptest! {
+        #[test]
         fn never_panics(command in any::<String>()) {
             segments(&command);
             file_effects(&command);

@@ -1071,8 +1071,7 @@ mod tests {
         assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
     }
 
-    proptest! {
-        #[test]
+    #[test]
     fn an_answer_admits_what_it_did_not_check() {
         let answer = "The totals are rounded.\n\n## Checks\n- The cart was tested in the unit, not end-to-end.\n- All 12 tests pass.\n\n\
                       ## Loose ends\n- The page of the partners is as it was. It has totals of its own.\n\n## Files\n- one\n";
@@ -1080,14 +1079,18 @@ mod tests {
             admissions(answer),
             ["The cart was tested in the unit, not end-to-end.", "The page of the partners is as it was."]
         );
-        assert!(admissions("The totals were verified on every page. Should I also test the page of the partners?").is_empty());
+        assert!(
+            admissions("The totals were verified on every page. Should I also test the page of the partners?").is_empty()
+        );
         assert_eq!(admissions("반올림은 브라우저에서 확인하지 못했습니다.").len(), 1);
     }
 
-    #[test]
+    proptest! {
+        #[test]
         fn never_panics(text in any::<String>()) {
             insights(&text, true);
             blockers(&text);
+            admissions(&text);
             closing_question(&text);
             strip_interjection(&text);
         }
