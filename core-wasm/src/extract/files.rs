@@ -67,6 +67,18 @@ impl Files {
         self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
     }
 
+    /// Takes an edit of so many lines that reverted an earlier one out of the counts, and the reverted one with it. A file of
+    /// which nothing else was changed is as it was.
+    pub(super) fn record_revert(&mut self, path: &str, lines: u32) {
+        let Some(at) = self.changed.iter().position(|changed| changed.path == path) else { return };
+        let changed = &mut self.changed[at];
+        changed.added = changed.added.saturating_sub(lines);
+        changed.removed = changed.removed.saturating_sub(lines);
+        if (changed.added, changed.removed) == (0, 0) && !changed.is_new {
+            self.changed.remove(at);
+        }
+    }
+
     /// Sets the counts of a file to those that git reports. 0 and 0 are no counts: they only name the file.
     pub(super) fn record_stat(&mut self, path: &str, added: u32, removed: u32, is_whole: bool) {
         match self.changed.iter_mut().find(|changed| changed.path == path) {
@@ -164,6 +176,19 @@ mod tests {
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
+    }
+
+    #[test]
+    fn an_edit_that_was_taken_back_is_no_change() {
+        let mut files = Files::default();
+        files.record_change("a.ts", 3, 1);
+        files.record_change("a.ts", 1, 3);
+        files.record_revert("a.ts", 4);
+        assert_eq!(files.paths().count(), 0);
+        files.record_change("b.ts", 5, 0);
+        files.record_change("b.ts", 0, 2);
+        files.record_revert("b.ts", 2);
+        assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0)]);
     }
 
     #[test]

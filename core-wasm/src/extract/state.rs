@@ -996,6 +996,7 @@ impl State {
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
         if self.files.record_edit(file, &old, &new) {
             self.record_revert(file, &tool_use.source, settled);
+            self.files.record_revert(file, added.saturating_add(removed));
         }
         self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
