@@ -13,6 +13,17 @@ const MAX_EDITS: usize = 40;
 /// How many lines of an edit are compared.
 const MAX_EDIT_LINES: usize = 40;
 
+/// How an edit stands to earlier ones of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reversal {
+    /// It changes something else.
+    None,
+    /// It only removes what an earlier one added, or adds what one removed. Often that is a part of the work.
+    Removes,
+    /// It replaces what an earlier one wrote by what stood there before.
+    Reverts,
+}
+
 /// One edit: hashes of the lines that it removed and added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Edit {
@@ -68,13 +79,13 @@ impl Files {
     }
 
     /// Takes an edit of so many lines that reverted an earlier one out of the counts, and the reverted one with it. A file of
-    /// which nothing else was changed is as it was.
-    pub(super) fn record_revert(&mut self, path: &str, lines: u32) {
+    /// which nothing else was changed is as it was, unless the lines `may_be_moved` to another place.
+    pub(super) fn record_revert(&mut self, path: &str, lines: u32, may_be_moved: bool) {
         let Some(at) = self.changed.iter().position(|changed| changed.path == path) else { return };
         let changed = &mut self.changed[at];
         changed.added = changed.added.saturating_sub(lines);
         changed.removed = changed.removed.saturating_sub(lines);
-        if (changed.added, changed.removed) == (0, 0) && !changed.is_new {
+        if (changed.added, changed.removed) == (0, 0) && !changed.is_new && !may_be_moved {
             self.changed.remove(at);
         }
     }
@@ -106,26 +117,29 @@ impl Files {
         self.changed.iter().map(|changed| changed.path.as_str())
     }
 
-    /// Records an edit and returns whether it reverts an earlier one.
-    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+    /// Records an edit and returns how it stands to the earlier ones.
+    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> Reversal {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
             removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
             added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let reverts = !edit.added.is_empty()
-            && !edit.removed.is_empty()
-            && self.edits.iter().any(|earlier| {
-                earlier.file == edit.file
-                    && edit.added.iter().all(|line| earlier.removed.contains(line))
-                    && edit.removed.iter().all(|line| earlier.added.contains(line))
-            });
+        let is_back = self.edits.iter().any(|earlier| {
+            earlier.file == edit.file
+                && edit.added.iter().all(|line| earlier.removed.contains(line))
+                && edit.removed.iter().all(|line| earlier.added.contains(line))
+        });
+        let reversal = match (is_back, edit.added.is_empty(), edit.removed.is_empty()) {
+            (false, ..) | (true, true, true) => Reversal::None,
+            (true, false, false) => Reversal::Reverts,
+            (true, ..) => Reversal::Removes,
+        };
         self.edits.push(edit);
         if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
-        reverts
+        reversal
     }
 }
 
@@ -156,13 +170,16 @@ mod tests {
     #[test]
     fn reverted_edits_are_recognized() {
         let mut files = Files::default();
-        assert!(!files.record_edit(
+        let edit = files.record_edit(
             "a.md",
             "[text one](url)\n[other](url)\n# [Title]",
-            "<text one>(url)\n<other>(url)\n# <Title>"
-        ));
-        assert!(files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
-        assert!(!files.record_edit("a.md", "something else here", "and another one"));
+            "<text one>(url)\n<other>(url)\n# <Title>",
+        );
+        assert_eq!(edit, Reversal::None);
+        let back = files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)");
+        assert_eq!(back, Reversal::Reverts);
+        assert_eq!(files.record_edit("a.md", "something else here", "and another one"), Reversal::None);
+        assert_eq!(files.record_edit("a.md", "and another one", ""), Reversal::Removes);
     }
 
     #[test]
@@ -183,12 +200,15 @@ mod tests {
         let mut files = Files::default();
         files.record_change("a.ts", 3, 1);
         files.record_change("a.ts", 1, 3);
-        files.record_revert("a.ts", 4);
+        files.record_revert("a.ts", 4, false);
         assert_eq!(files.paths().count(), 0);
         files.record_change("b.ts", 5, 0);
         files.record_change("b.ts", 0, 2);
-        files.record_revert("b.ts", 2);
-        assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0)]);
+        files.record_revert("b.ts", 2, false);
+        files.record_change("c.ts", 0, 6);
+        files.record_change("c.ts", 6, 0);
+        files.record_revert("c.ts", 6, true);
+        assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0), (0, 0)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::compact;
 use super::conventions::Conventions;
 use super::evidence::Evidence;
 use super::failures::Failures;
-use super::files::{self, Files};
+use super::files::{self, Files, Reversal};
 use super::labels::{Labels, labels};
 use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
@@ -994,9 +994,21 @@ impl State {
         self.turn.add_file(file);
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
-        if self.files.record_edit(file, &old, &new) {
+        let reversal = self.files.record_edit(file, &old, &new);
+        // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
+        let is_back = match reversal {
+            Reversal::None => false,
+            Reversal::Removes => added == 0 || removed == 0,
+            Reversal::Reverts => true,
+        };
+        if is_back {
+            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
+            if self.undone.is_without_commit() && self.files.paths().next().is_none() {
+                self.undone.found_clean();
+            }
+        }
+        if reversal == Reversal::Reverts {
             self.record_revert(file, &tool_use.source, settled);
-            self.files.record_revert(file, added.saturating_add(removed));
         }
         self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
