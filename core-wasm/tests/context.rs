@@ -535,6 +535,60 @@ fn a_stem_is_found_in_words_that_end_otherwise() {
     assert!(context.text.contains("The retry strategy of uploads"), "{}", context.text);
 }
 
+/// Returns the lines of a page about a session with these notes.
+fn lines_about(notes: SessionNotes) -> Vec<String> {
+    let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
+    shown("startup", &fake).text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
+    let url = "https://example.org/o/shop/pull/37";
+    let attributes = [
+        ("tests", "1219 pass, 0 fail"),
+        ("evidence", "lint: pass; pushed to `cart`"),
+        ("branch", "cart"),
+        ("commit-state", "not pushed"),
+        ("commit-size", "9 files, +40 −2"),
+        ("later-request", "round the totals, too"),
+    ];
+    let mut notes = SessionNotes {
+        original_request: "Guard the cart".into(),
+        outcome: "The cart is guarded.".into(),
+        commits: strings(["Guard the cart writes", "Show the cart"])
+            .into_iter()
+            .chain([format!("Show the cart ({url})")])
+            .collect(),
+        done: strings(["The writes of the cart fail loudly now, which nobody saw before. — Guard the cart writes."]),
+        changes: vec![change("/home/u/proj/src/cart.ts", 3, 0), change("C:/Users/u/AppData/Local/Temp/x/probe.sh", 90, 0)],
+        attributes: attributes.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        ..empty_notes()
+    };
+    let lines = lines_about(notes.clone());
+    let state = format!("(tests: 1219 pass, 0 fail; lint: pass; pushed to `cart`; PR #37 \"Show the cart\": {url})");
+    assert!(lines.contains(&format!("- Outcome: The cart is guarded. {state}")), "{lines:#?}");
+    assert!(lines.contains(&"- Asked: Guard the cart … later: round the totals, too".to_owned()), "{lines:#?}");
+    let files = "- Files (not pushed, on `cart`; a commit of 9 files, +40 −2): src/cart.ts (+3)";
+    assert!(lines.contains(&files.to_owned()), "{lines:#?}");
+    notes.outcome = format!("{} All 1219 tests pass.", "The cart is guarded against writes. ".repeat(60).trim());
+    let outcome = lines_about(notes).into_iter().find(|line| line.starts_with("- Outcome")).unwrap();
+    assert!(outcome.ends_with(&format!("{url})")), "a long outcome is cut before it: {outcome}");
+}
+
+#[test]
+fn temporary_files_are_told_only_if_there_are_no_others() {
+    let notes = SessionNotes {
+        outcome: "The probe ran.".into(),
+        changes: vec![change("/tmp/probe.sh", 9, 0)],
+        pending: strings(["The probe ran.", "Could not run it on arm, because there is no such machine here."]),
+        ..empty_notes()
+    };
+    let lines = lines_about(notes);
+    assert!(lines.contains(&"- Files: /tmp/probe.sh (+9)".to_owned()), "{lines:#?}");
+    let undone = "- Left undone: Could not run it on arm, because there is no such machine here.";
+    assert!(lines.contains(&undone.to_owned()), "what the outcome says is not told twice: {lines:#?}");
+}
+
 #[test]
 fn nothing_worth_saying_is_nothing() {
     let turns = Fake { memories: vec![memory("t1", "turn", 0.1, "Asked: hello")], ..Fake::default() };

@@ -1,10 +1,11 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::line::{self, MAX_LINE_CHARS};
+use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, SessionRecord};
+use crate::extract::commits::is_pull_request;
 use crate::extract::labels;
 use crate::text;
 
@@ -23,6 +24,15 @@ const MAX_FILES: usize = 8;
 
 /// The length below which a result says too little for a line of its own, in characters.
 const MIN_RESULT_CHARS: usize = 60;
+
+/// The maximum length of the line of what is left undone, in characters.
+const MAX_UNDONE_CHARS: usize = 800;
+
+/// The maximum length of a later request beside the first, in characters.
+const MAX_LATER_CHARS: usize = 160;
+
+/// The maximum number of pull requests that are told.
+const MAX_PULL_REQUESTS: usize = 3;
 
 /// Builds the page of a session that knows nothing yet.
 pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
@@ -141,11 +151,17 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
-    page.add(SectionKind::LastSession, Entry::result_line("Asked", &notes.original_request, 1.0));
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
-    if notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule {
+    let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
+    let mut asked = notes.original_request.clone();
+    let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
+    if !later.is_empty() && !is_open && !is_rule {
+        asked = format!("{} … later: {later}", line::sanitize(&asked));
+    }
+    page.add(SectionKind::LastSession, Entry::result_line("Asked", &asked, 1.0));
+    if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
     // Without results these are the tasks of a list, too short for a line each.
@@ -160,8 +176,11 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     }
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);
     add_files(page, SectionKind::LastSession, notes);
-    let undone: Vec<String> = notes.current.iter().chain(&notes.pending).cloned().collect();
-    for (label, items) in [("Left undone", &undone), ("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
+    // That a plan was refused is how the session ended, too.
+    let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
+    let undone: Vec<String> = undone.cloned().collect();
+    add_undone(page, &undone);
+    for (label, items) in [("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
         add_joined(page, SectionKind::LastSession, label, items);
     }
     add_learned(page, notes, stored);
@@ -181,17 +200,18 @@ fn is_unfinished(notes: &SessionNotes) -> bool {
     [&notes.current, &notes.pending, &notes.errors, &notes.blockers].iter().any(|list| !list.is_empty())
 }
 
-/// Adds the outcome, with commits and test counts unless its text contains them already.
+/// Adds the outcome, with the commits that no other line tells and with the state in which the work was left.
 pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes: &SessionNotes) {
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let mut outcome = notes.outcome.trim().to_owned();
-    if let Some(tests) = attribute(notes, "tests")
-        && !outcome.to_lowercase().contains(words.tests)
-        && !outcome.to_lowercase().contains("test")
-    {
-        outcome = format!("{outcome} ({}: {tests})", words.tests);
-    }
-    let commits: Vec<&String> = notes.commits.iter().filter(|commit| !outcome.contains(commit.as_str())).collect();
+    let state = work_state(notes);
+    let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
+    // The state is short and certain, so the outcome is shortened before it.
+    let room = MAX_RESULT_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
+    let outcome = format!("{}{state}", line::truncate(&line::sanitize(&notes.outcome), room));
+    let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
+        notes.commits.iter().partition(|commit| is_pull_request(commit));
+    let is_titled = |commit: &str| pull_requests.iter().any(|it| it.starts_with(&format!("{commit} (")));
+    let commits: Vec<&String> = commits.into_iter().filter(|commit| !is_told(notes, commit) && !is_titled(commit)).collect();
     let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
     let mut shown: Vec<String> =
         latest.iter().map(|commit| format!("\"{}\"", line::truncate(&line::sanitize(commit), 85))).collect();
@@ -209,6 +229,52 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     }
 }
 
+/// Returns whether the outcome or the result of a turn says this already.
+fn is_told(notes: &SessionNotes, said: &str) -> bool {
+    let results = notes.done.iter().filter(|done| done.chars().count() >= MIN_RESULT_CHARS);
+    results.chain([&notes.outcome]).any(|line| line.contains(said))
+}
+
+/// Returns the state in which the work was left, as tools reported it: the counts of the last tests, the last verdicts of
+/// the checks, where it was pushed, and its pull requests. May be empty.
+fn work_state(notes: &SessionNotes) -> String {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let mut items = Vec::new();
+    if let Some(tests) = attribute(notes, "tests") {
+        let passed = tests.split(' ').next().unwrap_or_default();
+        let numbers = || notes.outcome.split(|c: char| !c.is_ascii_digit());
+        let is_failing = !tests.contains(" 0 fail");
+        if is_failing || !numbers().any(|number| number == passed) {
+            let age = attribute(notes, "tests-age").map(|age| format!(", {age}")).unwrap_or_default();
+            items.push(format!("{}: {tests}{age}", words.tests));
+        }
+    }
+    items.extend(attribute(notes, "evidence").map(str::to_owned));
+    let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
+    for line in &pull_requests[pull_requests.len().saturating_sub(MAX_PULL_REQUESTS)..] {
+        items.extend(pull_request_text(notes, line));
+    }
+    items.join("; ")
+}
+
+/// Returns the number of a pull request, its title and its address, each unless the outcome tells it.
+fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
+    let (title, url) = match line.rsplit_once(" (") {
+        Some((title, url)) => (title, url.trim_end_matches(')')),
+        None => ("", line),
+    };
+    let number = url.rsplit('/').find(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut text = format!("PR #{}", number?);
+    let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));
+    if !tells_title {
+        text = format!("{text} \"{}\"", line::truncate(&line::sanitize(title), 120));
+    }
+    if !tells_url {
+        text = format!("{text}: {url}");
+    }
+    (!tells_url || !tells_title).then_some(text)
+}
+
 fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
     notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
@@ -216,12 +282,19 @@ fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
 /// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
 /// project come last, because a session is rarely about them.
 pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
-    let label = match attribute(notes, "commit-state") {
-        Some(state) => format!("Files ({state})"),
-        None => "Files".to_owned(),
-    };
-    let changes: Vec<(bool, &Change)> =
-        notes.changes.iter().map(|change| (page.path(&change.path).starts_with('/'), change)).collect();
+    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let state = attribute(notes, "commit-state").map(|state| match attribute(notes, "branch") {
+        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
+        _ => state.to_owned(),
+    });
+    let state: Vec<String> = state.into_iter().chain(size).collect();
+    let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
+    let mut changes: Vec<(bool, &Change)> =
+        notes.changes.iter().map(|change| (is_outside(&page.path(&change.path)), change)).collect();
+    // A script in a temporary folder is gone tomorrow.
+    if changes.iter().any(|(is_outside, _)| !is_outside) {
+        changes.retain(|(is_outside, change)| !is_outside || !is_temporary(&change.path));
+    }
     let mut order: Vec<usize> = (0..changes.len()).collect();
     order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
     let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, change_text(page, changes[at].1))).collect();
@@ -242,6 +315,18 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     page.add(kind, Entry::session_line(&label, &items.join(", "), 0.9));
 }
 
+/// Returns whether a path that was made relative to the project's root lies outside of it.
+fn is_outside(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path.starts_with("../") || path.as_bytes().get(1) == Some(&b':')
+}
+
+/// Returns whether a path lies in a folder for temporary files.
+fn is_temporary(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    let mut folders = path.split('/').rev().skip(1);
+    folders.any(|folder| matches!(folder.to_ascii_lowercase().as_str(), "tmp" | "temp" | "scratchpad" | "scratch"))
+}
+
 fn change_text(page: &Page, change: &Change) -> String {
     let path = line::sanitize(&page.path(&change.path));
     match (change.added, change.removed) {
@@ -256,6 +341,13 @@ fn change_text(page: &Page, change: &Change) -> String {
 pub(super) fn add_joined(page: &mut Page, kind: SectionKind, label: &str, items: &[String]) {
     let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), 200)).collect();
     page.add(kind, Entry::session_line(label, &line::join(&items, "; ", MAX_LINE_CHARS - 20), 0.96));
+}
+
+/// Adds what is left undone, each item whole: what was not checked says nothing without its reason.
+fn add_undone(page: &mut Page, items: &[String]) {
+    let items: Vec<String> = items.iter().map(|item| line::truncate(&line::sanitize(item), MAX_UNDONE_CHARS / 2)).collect();
+    let joined = line::join(&items, "; ", MAX_UNDONE_CHARS).replace(".; ", ". ");
+    page.add(SectionKind::LastSession, Entry::result_line("Left undone", &joined, 0.96));
 }
 
 /// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections

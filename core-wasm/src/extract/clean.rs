@@ -42,6 +42,11 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
     while let Some(at) = rest.find(root) {
         short.push_str(&rest[..at]);
         rest = &rest[at + root.len()..];
+        // After something else the root is only a part of a longer path, such as `\\?\C:\repo` or `file:///repo`.
+        if short.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '\\' | '~' | '.' | '_' | '-' | '}')) {
+            short.push_str(root);
+            continue;
+        }
         if let Some(after) = rest.strip_prefix('/') {
             rest = after;
             // The root with a slash and nothing after it.
@@ -66,6 +71,15 @@ mod tests {
     fn commands_are_relative_inside_the_root() {
         assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
+    }
+
+    #[test]
+    fn a_path_is_whole_if_something_precedes_it() {
+        for text in [r"del `\\?\C:\shop\nul`", r"\\.\C:\shop\a"] {
+            assert_eq!(relative_paths(text, r"C:\shop"), text);
+        }
+        assert_eq!(relative_paths("open file:///p/a/x.html", "/p/a"), "open file:///p/a/x.html");
+        assert_eq!(relative_paths("--out=/p/a/x (`/p/a/y`)", "/p/a"), "--out=x (`y`)");
     }
 
     #[test]

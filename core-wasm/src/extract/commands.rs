@@ -194,6 +194,63 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the command line with the values of the variables that it sets itself to plain text.
+pub(crate) fn with_values(command: &str) -> String {
+    let mut line = command.to_owned();
+    for segment in segments(command) {
+        // PowerShell writes the sign and blanks, too.
+        let Some((name, value)) = segment.split_once('=') else { continue };
+        let (name, value) = (name.trim().trim_start_matches('$'), value.trim().trim_matches(['"', '\'']));
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_plain = !value.is_empty() && !value.contains(['$', '(', '`', '"', '\'', ' ']);
+        if is_name && is_plain {
+            line = replace_variable(&line.replace(&format!("${{{name}}}"), value), name, value);
+        }
+    }
+    line
+}
+
+/// Replaces a variable by its value, unless the name goes on.
+fn replace_variable(line: &str, name: &str, value: &str) -> String {
+    let sign = format!("${name}");
+    let mut pieces = line.split(sign.as_str());
+    let mut replaced = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let goes_on = piece.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        replaced.push_str(if goes_on { &sign } else { value });
+        replaced.push_str(piece);
+    }
+    replaced
+}
+
+/// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
+pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
+    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
+    let is_file = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./...");
+    segments(command)
+        .into_iter()
+        .filter(is_check)
+        .map(words)
+        .filter(|words| !words.iter().skip(1).any(is_file))
+        .filter_map(|words| check_name(&words))
+        .collect()
+}
+
+/// Returns the word that says what a check is: its script or subcommand, or else its program.
+fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
+    const NAMES: &[&str] =
+        &["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile"];
+    let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
+    let word = words.iter().find(is_name).or(words.first())?;
+    let word = word.strip_suffix(":fix").or_else(|| word.strip_suffix(":write")).unwrap_or(word);
+    word.rsplit('/').next()
+}
+
+/// Returns whether a checker is also told to mend what it finds.
+pub(crate) fn mends(command: &str) -> bool {
+    [":fix", ":write", "--fix", "--write", " fmt", " format"].iter().any(|sign| command.contains(sign))
+}
+
 /// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
 /// other.
 pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
@@ -696,6 +753,10 @@ pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
 
 /// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
 fn counts_of(line: &str) -> Option<TestCounts> {
+    // A line with its time before it is a log of the code under test.
+    if line.starts_with('[') {
+        return None;
+    }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
     let opens = first.bytes().all(|byte| byte.is_ascii_digit())
         || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
@@ -823,6 +884,18 @@ mod tests {
         assert!(!same_purpose("git commit -m 'a'", "git -C /home/dev/other commit -m 'b'"));
         assert!(!same_purpose("git commit -m 'a'", "cd ../other && git commit -m 'b'"));
         assert!(same_purpose("git -C . commit -m 'a'", "git commit -m 'b'"));
+    }
+
+    #[test]
+    fn a_log_line_is_no_count_of_tests() {
+        let output = " 41 pass\n 0 fail\n[14:09:00.206] [Queue] Task 2 failed: 84 |";
+        assert_eq!(test_counts(output), Some(TestCounts { passed: 41, failed: 0 }));
+    }
+
+    #[test]
+    fn a_command_line_shows_the_values_of_its_own_variables() {
+        assert_eq!(with_values("p=/tmp/a && cat $p ${p}/b $path"), "p=/tmp/a && cat /tmp/a /tmp/a/b $path");
+        assert_eq!(with_values("p=$(pwd) && cat $p"), "p=$(pwd) && cat $p");
     }
 
     proptest! {

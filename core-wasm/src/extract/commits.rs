@@ -1,7 +1,12 @@
 //! Commits and pull requests that were really created.
 
+use serde::{Deserialize, Serialize};
+
 use super::commands;
 use crate::text;
+
+/// The maximum number of files to read from git's list of changed files.
+const MAX_STAT_FILES: usize = 60;
 
 /// A commit, as reported by the output or the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,30 +21,39 @@ pub(super) struct Commit {
     pub amends: bool,
 }
 
-/// Returns the commits that a command created, judging by its output. Empty if the command failed.
-pub(super) fn commits_from(command: &str, output: &str) -> Vec<Commit> {
-    let Some(segment) = commands::segments(command).into_iter().find(|segment| is_commit(segment)) else {
+/// Returns the commits that a command line created, judging by its output. Empty if git made none.
+///
+/// What stands after the commits on the line may have failed: then only the commits count that git itself reports.
+pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<Commit> {
+    let segments: Vec<&str> = commands::segments(command).into_iter().filter(|segment| is_commit(segment)).collect();
+    let Some(first) = segments.first() else {
         return Vec::new();
     };
-    // The segments end at here-documents, so look for the message in the whole command.
-    let message = message(command).unwrap_or_default();
-    let amends = segment.contains("--amend") || command.contains("--amend");
-    let (subject, body) = split_message(message.trim_start_matches(['@', '\n', ' ']));
+    let amends = first.contains("--amend") || command.contains("--amend");
+    // The segments end at here-documents, so look for a single message in the whole command.
+    let messages: Vec<(String, String)> = match segments.as_slice() {
+        [_] => vec![message(command).unwrap_or_default()],
+        all => all.iter().filter_map(|segment| message(segment)).collect(),
+    }
+    .iter()
+    .map(|message| split_message(message.trim_start_matches(['@', '\n', ' '])))
+    .collect();
     let mut all: Vec<Commit> = output
         .lines()
         .filter_map(parse_commit_line)
         .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
         .map(|(branch, shown)| {
-            let body = if shown == subject { body.clone() } else { String::new() };
-            Commit { subject: shown, body, branch: Some(branch), amends }
+            let body = messages.iter().find(|(subject, _)| *subject == shown).map(|(_, body)| body.clone());
+            Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), amends }
         })
         .collect();
     if all.is_empty()
-        && !subject.is_empty()
+        && !is_error
         && !commands::output_reports_failure(commands::Class::Commit, output)
         && reports_success(output)
     {
-        all.push(Commit { subject, body, branch: None, amends });
+        let named = messages.into_iter().filter(|(subject, _)| !subject.is_empty());
+        all.extend(named.map(|(subject, body)| Commit { subject, body, branch: None, amends }));
     }
     for commit in &mut all {
         commit.subject = strip_trailer(&commit.subject).to_owned();
@@ -185,6 +199,72 @@ fn split_message(message: &str) -> (String, String) {
     (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
 }
 
+/// What git prints of the size of a change: one line for each file, and the sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stat {
+    /// The files: path, lines added and lines removed. The counts are 0 if git only prints their proportion.
+    pub files: Vec<(String, u32, u32)>,
+    /// The number of files, of lines added and of lines removed.
+    pub sums: (u32, u32, u32),
+}
+
+/// Returns the largest change of which an output tells the size.
+pub(super) fn stat(output: &str) -> Option<Stat> {
+    let mut found: Option<Stat> = None;
+    let mut files = Vec::new();
+    for line in output.lines().map(str::trim) {
+        if let Some(sums) = stat_sums(line) {
+            let stat = Stat { files: std::mem::take(&mut files), sums };
+            if found.as_ref().is_none_or(|known| known.sums < stat.sums || known.files.is_empty() && known.sums == stat.sums)
+            {
+                found = Some(stat);
+            }
+        } else if let Some(file) = stat_file(line).filter(|_| files.len() < MAX_STAT_FILES) {
+            files.push(file);
+        }
+    }
+    found
+}
+
+/// Parses `2 files changed, 12 insertions(+), 3 deletions(-)`, also behind the words of a wrapper.
+fn stat_sums(line: &str) -> Option<(u32, u32, u32)> {
+    let at = line.find(" file changed").or_else(|| line.find(" files changed"))?;
+    let number = |text: &str| text.rsplit([' ', ',']).next().and_then(|word| word.parse().ok());
+    let before = |sign: &str| line[at..].find(sign).and_then(|end| number(&line[at..at + end])).unwrap_or(0);
+    Some((number(&line[..at])?, before(" insertion"), before(" deletion")))
+}
+
+/// Parses `src/cart.ts | 12 +++---`.
+fn stat_file(line: &str) -> Option<(String, u32, u32)> {
+    let (path, rest) = line.rsplit_once(" | ")?;
+    let (count, bar) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    let (count, path): (u32, &str) = (count.parse().ok()?, path.trim());
+    let is_shortened = path.starts_with("...") || path.contains("=>") || path.contains(' ') || path.is_empty();
+    let marks = |mark: char| u32::try_from(bar.matches(mark).count()).unwrap_or(0);
+    let (added, removed) = (marks('+'), marks('-'));
+    let exact = if added + removed == count { (added, removed) } else { (0, 0) };
+    (!is_shortened).then(|| (path.to_owned(), exact.0, exact.1))
+}
+
+/// Returns the remote branch to which a command line pushed, as git reports it.
+pub(super) fn pushed_branch(command: &str, output: &str) -> Option<String> {
+    if !command.contains("push") {
+        return None;
+    }
+    let is_report = |line: &&str| {
+        line.starts_with("* [new branch]")
+            || line.starts_with("+ ")
+            || line.split_once("..").is_some_and(|(hash, _)| hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    let line = output.lines().map(str::trim).filter(is_report).rfind(|line| line.contains(" -> "))?;
+    line.split_once(" -> ")?.1.split_whitespace().next().map(str::to_owned)
+}
+
+/// Returns whether a line of the notes names a pull request, and not a commit.
+pub(crate) fn is_pull_request(line: &str) -> bool {
+    line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
+}
+
 /// Returns the pull request that the output of `gh pr create` names.
 pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
@@ -198,7 +278,21 @@ pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    rest[1..].split(quote).next().map(str::to_owned)
+    quoted(&rest[1..], quote)
+}
+
+/// Returns a text up to the quote that closes it, without the marks before quotes inside of it.
+fn quoted(text: &str, quote: char) -> Option<String> {
+    let mut inner = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quote == '"' => inner.extend(chars.next()),
+            c if c == quote => return Some(inner),
+            c => inner.push(c),
+        }
+    }
+    (!inner.is_empty()).then_some(inner)
 }
 
 #[cfg(test)]
@@ -208,12 +302,47 @@ mod tests {
     #[test]
     fn the_output_decides_whether_there_is_a_commit() {
         let command = "git add a && git commit -m \"$(cat <<'EOF'\nFix it\n\nBecause.\n\nCo-Authored-By: X <x@y>\nEOF\n)\"";
-        let made_by = |output| commits_from(command, output).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
+        let made_by =
+            |output| commits_from(command, output, false).into_iter().map(|commit| commit.subject).collect::<Vec<_>>();
         assert_eq!(made_by("[main 7c7833a] Fix it\n 1 file changed"), ["Fix it"]);
         assert_eq!(made_by("ok ✓"), ["Fix it"]);
         assert!(made_by("ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)").is_empty());
         assert!(made_by("On branch main\nnothing to commit, working tree clean").is_empty());
-        assert_eq!(commits_from(command, "ok")[0].body, "Because.");
+        assert_eq!(commits_from(command, "ok", false)[0].body, "Because.");
+    }
+
+    #[test]
+    fn one_command_line_makes_several_commits() {
+        let command = "git add a && git commit -q -m 'Add a' && git add b && git commit -q -m 'Add b'";
+        let subjects = |output, is_error| {
+            commits_from(command, output, is_error).into_iter().map(|commit| commit.subject).collect::<Vec<_>>()
+        };
+        assert_eq!(subjects("", false), ["Add a", "Add b"]);
+        assert!(subjects("fatal: unable to write", true).is_empty());
+        assert_eq!(subjects("[main 1a2b3c4] Add a\n 1 file changed\nerror: nothing added", true), ["Add a"]);
+    }
+
+    #[test]
+    fn the_size_of_a_commit() {
+        let table = " src/cart.ts  | 3 ++-\n src/long.ts | 200 +++---\n .../far/x.ts | 1 +\n 3 files changed, 110 insertions(+), 94 deletions(-)";
+        let stat = stat(table).unwrap();
+        assert_eq!(stat.files, [("src/cart.ts".to_owned(), 2, 1), ("src/long.ts".to_owned(), 0, 0)]);
+        assert_eq!(stat.sums, (3, 110, 94));
+        assert_eq!(super::stat("ok ✓ 1 file changed, 40 insertions(+)").unwrap().sums, (1, 40, 0));
+        assert_eq!(super::stat("2 files were moved"), None);
+    }
+
+    #[test]
+    fn a_pushed_branch() {
+        let output = "To github.com:o/shop.git\n   1a2b3c4..5d6e7f8  topic/cart -> topic/cart\n";
+        assert_eq!(pushed_branch("git push 2>&1", output).unwrap(), "topic/cart");
+        let first = "To github.com:o/shop.git\n * [new branch]      cart -> cart\n";
+        assert_eq!(
+            pushed_branch("git commit -m \"$(cat <<'E'\nx\nE\n)\" && git push -u origin cart", first).unwrap(),
+            "cart"
+        );
+        assert_eq!(pushed_branch("git push", "Everything up-to-date"), None);
+        assert_eq!(pushed_branch("git log", output), None);
     }
 
     #[test]
@@ -223,16 +352,16 @@ mod tests {
         assert_eq!(message("git commit --amend --no-edit"), None);
         assert_eq!(message("git commit -qam 'Fix it'").unwrap(), "Fix it");
         assert_eq!(message("git commit --message='Fix it'").unwrap(), "Fix it");
-        assert!(commits_from("echo commit", "ok").is_empty());
-        assert!(commits_from("git log --grep commit -m 'x'", "ok").is_empty());
+        assert!(commits_from("echo commit", "ok", false).is_empty());
+        assert!(commits_from("git log --grep commit -m 'x'", "ok", false).is_empty());
     }
 
     #[test]
     fn options_before_the_subcommand_are_not_it() {
         for command in ["git -C . commit -m 'Fix it'", "git -c user.name=x -C /tmp/a commit -qm 'Fix it'"] {
-            assert_eq!(commits_from(command, "ok").len(), 1, "{command}");
+            assert_eq!(commits_from(command, "ok", false).len(), 1, "{command}");
         }
-        assert!(commits_from("git -C commit log -m 'x'", "ok").is_empty());
+        assert!(commits_from("git -C commit log -m 'x'", "ok", false).is_empty());
     }
 
     #[test]
@@ -261,5 +390,7 @@ mod tests {
         let command = "gh pr create --title \"Add x\" --body y";
         assert_eq!(pull_request(command, "https://github.com/o/r/pull/7\n").unwrap(), "https://github.com/o/r/pull/7");
         assert_eq!(pull_request_title(command).unwrap(), "Add x");
+        let quotes = "gh pr create --title \"Say \\\"hi\\\" once\" --body y";
+        assert_eq!(pull_request_title(quotes).unwrap(), "Say \"hi\" once");
     }
 }

@@ -11,6 +11,9 @@ use crate::transcript::user_text;
 /// The maximum number of fixes from one summary.
 const MAX_FIXES: usize = 8;
 
+/// The length above which an error is told without how it showed, in characters.
+const MAX_WHOLE_CHARS: usize = 280;
+
 /// Returns the whole summary as a memory, or none if nothing remains without its frame.
 pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
     let summary = user_text::compact_summary(&clean::clean(text));
@@ -54,8 +57,13 @@ pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
 }
 
 fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMemory> {
-    let problem = problem.trim_end_matches([':', '：']);
-    let content = if details.is_empty() { problem.to_owned() } else { format!("{problem}: {}", details.join(" ")) };
+    let problem = without_number(problem.trim_end_matches([':', '：']));
+    let mut content = if details.is_empty() { problem.to_owned() } else { format!("{problem}: {}", details.join(" ")) };
+    // What was done about it is worth more than how it showed.
+    let cures: Vec<&str> = details.iter().map(String::as_str).filter(|detail| opens_with_cure(detail)).collect();
+    if content.chars().count() > MAX_WHOLE_CHARS && !cures.is_empty() {
+        content = format!("{problem}: {}", cures.join(" "));
+    }
     let content = text::clip(&content, 420).into_owned();
     let lower = content.to_lowercase();
     let says_fix = [
@@ -64,7 +72,9 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     ]
     .iter()
     .any(|sign| lower.contains(sign));
-    let open = ["not yet fixed", "not fixed", "no errors", "none"].iter().any(|sign| lower.contains(sign));
+    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none"]
+        .iter()
+        .any(|sign| lower.contains(sign));
     (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
@@ -74,6 +84,23 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
         source: source.clone(),
         ..SessionMemory::default()
     })
+}
+
+/// Removes the number that a summary gives to an error: "Error 1 - ".
+fn without_number(problem: &str) -> &str {
+    let Some(rest) = problem.strip_prefix("Error ") else { return problem };
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let said = after.trim_start_matches([' ', '-', '–', '—', ':', '.', ')']);
+    let is_numbered = after.len() < rest.len() && said.len() < after.len();
+    if is_numbered && !said.is_empty() { said } else { problem }
+}
+
+/// Returns whether a detail of an error begins with what was done about it.
+fn opens_with_cure(detail: &str) -> bool {
+    let lower = detail.to_lowercase();
+    ["fix", "solution", "resol", "cure", "해결", "수정", "解決", "修正", "修复", "解决"]
+        .iter()
+        .any(|sign| lower.starts_with(sign))
 }
 
 /// Returns the lines below the heading "Errors and fixes", up to the next numbered heading, without code.
@@ -108,6 +135,18 @@ mod tests {
         let fixes = fixes(SUMMARY, &LineRef::default());
         assert_eq!(fixes.len(), 1);
         assert_eq!(fixes[0].content, "Wrong branch: Created `feat/a` instead of `feat/b`: Fixed by deleting it");
+    }
+
+    #[test]
+    fn a_long_error_is_told_with_its_cure() {
+        let details = [
+            "Symptom: ".to_owned() + &"the totals differ by a cent on some days ".repeat(8),
+            "Fix: Round half up in the cart".to_owned(),
+        ];
+        let made = |details: &[String]| fix("Error 2 - The totals differ:", details, &LineRef::default());
+        assert_eq!(made(&details).unwrap().content, "The totals differ: Fix: Round half up in the cart");
+        assert!(made(&["Fix attempt 1: Round half up Result: DID NOT FIX, they differ as before".to_owned()]).is_none());
+        assert_eq!(without_number("404 pages are empty"), "404 pages are empty");
     }
 
     #[test]

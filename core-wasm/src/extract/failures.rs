@@ -288,17 +288,17 @@ impl Failure {
             return None;
         }
         let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. It says something about the file if its cause was named, or if it
-            // failed again until the file was written anew.
-            Subject::Edit if cause.is_empty() && (self.times < 2 || fix.is_empty()) => return None,
+            // A failed edit alone is a mistake of the agent. It says something about the file if it failed again, and if its
+            // cause was named or the file was written anew.
+            Subject::Edit if self.times < 2 || (cause.is_empty() && fix.is_empty()) => return None,
             Subject::Edit => (format!("edit of {}", self.what), 50),
             Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
             Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
             Subject::Command => return None,
         };
-        // With a cause, a failure teaches something even if only an edit cured it. Without one, it needs a cure that is
-        // another command.
-        if fix.is_empty() && self.subject == Subject::Command && cause.is_empty() {
+        // It passes now. Without a cure it teaches nothing, unless the environment may fail again for the cause that was named.
+        let is_environmental = commands::is_environment(&self.error) && !cause.is_empty();
+        if fix.is_empty() && self.subject == Subject::Command && !is_environmental {
             return None;
         }
         // The shell was in another folder: a slip.
@@ -361,29 +361,44 @@ impl Failure {
             // Another edit of the same file says nothing of what was wrong with the first.
             return command.filter(|tool| *tool == "Write").map(|tool| format!("`{tool}`")).unwrap_or_default();
         }
+        // A commit's message is no part of its cure, so it may be left out.
+        let shown = |command: &str, cure: String| {
+            let is_commit = commands::class(command) == Class::Commit;
+            if is_commit || is_whole(&cure) { format!("`{cure}`") } else { String::new() }
+        };
         if let Some(command) = command {
+            let command = commands::with_values(command);
+            let command = command.as_str();
             let (before, after) = (display_command(&self.what), display_command(command));
             if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
-                return format!("`{after}`");
+                return shown(command, after);
             }
             // The same command after another one on its line.
             let earlier = commands::segments(&self.what);
             let added = commands::segments(command);
             let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
             if let Some(added) = added.filter(|added| before == after && display_command(added) != after) {
-                return format!("`{}`", display_command(added));
+                return shown(added, display_command(added));
             }
             // The same command in another folder.
             let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
             if before == after && before_in_folder != after_in_folder {
-                return format!("`{after_in_folder}`");
+                return shown(command, after_in_folder);
             }
         }
         // Retries are not fixes.
         let own = display_command(&self.what);
-        let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(|step| step.trim_matches('`') != own).collect();
+        let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step);
+        let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
         steps[steps.len().saturating_sub(2)..].join(", ")
     }
+}
+
+/// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
+fn is_whole(command: &str) -> bool {
+    let is_variable =
+        |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
+    !command.contains('…') && !command.match_indices('$').any(is_variable)
 }
 
 /// Returns the command with the folder that it changes to.
@@ -563,6 +578,16 @@ mod tests {
         );
         assert_eq!(cured(error, true, failed, "shopctl --json orders"), None, "the code may have been at fault");
         assert_eq!(cured(error, false, failed, failed), None, "nothing says what was different");
+    }
+
+    #[test]
+    fn a_cure_can_be_run_as_it_stands() {
+        let (failed, error) = ("wsl zsh /mnt/x/a.zsh", "can't create temp file");
+        let cure = |passed| cured(error, false, failed, passed).unwrap_or_default();
+        assert!(cure("p=/tmp/a.zsh && wsl zsh \"$p\"").ends_with("Fixed by: `wsl zsh \"/tmp/a.zsh\"`"));
+        assert_eq!(cure("wsl zsh \"$p\""), "", "nobody knows the variable tomorrow");
+        assert!(!is_whole("python3 -c \"…\""));
+        assert!(is_whole("echo 5$ > price"));
     }
 
     #[test]

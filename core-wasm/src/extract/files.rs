@@ -13,6 +13,17 @@ const MAX_EDITS: usize = 40;
 /// How many lines of an edit are compared.
 const MAX_EDIT_LINES: usize = 40;
 
+/// How an edit stands to earlier ones of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reversal {
+    /// It changes something else.
+    None,
+    /// It only removes what an earlier one added, or adds what one removed. Often that is a part of the work.
+    Removes,
+    /// It replaces what an earlier one wrote by what stood there before.
+    Reverts,
+}
+
 /// One edit: hashes of the lines that it removed and added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Edit {
@@ -67,6 +78,27 @@ impl Files {
         self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
     }
 
+    /// Takes an edit of so many lines that reverted an earlier one out of the counts, and the reverted one with it. A file of
+    /// which nothing else was changed is as it was, unless the lines `may_be_moved` to another place.
+    pub(super) fn record_revert(&mut self, path: &str, lines: u32, may_be_moved: bool) {
+        let Some(at) = self.changed.iter().position(|changed| changed.path == path) else { return };
+        let changed = &mut self.changed[at];
+        changed.added = changed.added.saturating_sub(lines);
+        changed.removed = changed.removed.saturating_sub(lines);
+        if (changed.added, changed.removed) == (0, 0) && !changed.is_new && !may_be_moved {
+            self.changed.remove(at);
+        }
+    }
+
+    /// Sets the counts of a file to those that git reports. 0 and 0 are no counts: they only name the file.
+    pub(super) fn record_stat(&mut self, path: &str, added: u32, removed: u32, is_whole: bool) {
+        match self.changed.iter_mut().find(|changed| changed.path == path) {
+            Some(changed) if is_whole && added + removed > 0 => (changed.added, changed.removed) = (added, removed),
+            Some(_) => {}
+            None => self.record_change(path, added, removed),
+        }
+    }
+
     /// Marks a file as created by this session.
     pub(super) fn record_creation(&mut self, path: &str) {
         if let Some(changed) = self.changed.iter_mut().find(|changed| changed.path == path) {
@@ -85,26 +117,29 @@ impl Files {
         self.changed.iter().map(|changed| changed.path.as_str())
     }
 
-    /// Records an edit and returns whether it reverts an earlier one.
-    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+    /// Records an edit and returns how it stands to the earlier ones.
+    pub(super) fn record_edit(&mut self, path: &str, old: &str, new: &str) -> Reversal {
         let (before, after) = (lines(old), lines(new));
         let edit = Edit {
             file: text::hash(path),
             removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
             added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let reverts = !edit.added.is_empty()
-            && !edit.removed.is_empty()
-            && self.edits.iter().any(|earlier| {
-                earlier.file == edit.file
-                    && edit.added.iter().all(|line| earlier.removed.contains(line))
-                    && edit.removed.iter().all(|line| earlier.added.contains(line))
-            });
+        let is_back = self.edits.iter().any(|earlier| {
+            earlier.file == edit.file
+                && edit.added.iter().all(|line| earlier.removed.contains(line))
+                && edit.removed.iter().all(|line| earlier.added.contains(line))
+        });
+        let reversal = match (is_back, edit.added.is_empty(), edit.removed.is_empty()) {
+            (false, ..) | (true, true, true) => Reversal::None,
+            (true, false, false) => Reversal::Reverts,
+            (true, ..) => Reversal::Removes,
+        };
         self.edits.push(edit);
         if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
-        reverts
+        reversal
     }
 }
 
@@ -135,13 +170,16 @@ mod tests {
     #[test]
     fn reverted_edits_are_recognized() {
         let mut files = Files::default();
-        assert!(!files.record_edit(
+        let edit = files.record_edit(
             "a.md",
             "[text one](url)\n[other](url)\n# [Title]",
-            "<text one>(url)\n<other>(url)\n# <Title>"
-        ));
-        assert!(files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)"));
-        assert!(!files.record_edit("a.md", "something else here", "and another one"));
+            "<text one>(url)\n<other>(url)\n# <Title>",
+        );
+        assert_eq!(edit, Reversal::None);
+        let back = files.record_edit("a.md", "<text one>(url)\n<other>(url)", "[text one](url)\n[other](url)");
+        assert_eq!(back, Reversal::Reverts);
+        assert_eq!(files.record_edit("a.md", "something else here", "and another one"), Reversal::None);
+        assert_eq!(files.record_edit("a.md", "and another one", ""), Reversal::Removes);
     }
 
     #[test]
@@ -155,6 +193,33 @@ mod tests {
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
+    }
+
+    #[test]
+    fn an_edit_that_was_taken_back_is_no_change() {
+        let mut files = Files::default();
+        files.record_change("a.ts", 3, 1);
+        files.record_change("a.ts", 1, 3);
+        files.record_revert("a.ts", 4, false);
+        assert_eq!(files.paths().count(), 0);
+        files.record_change("b.ts", 5, 0);
+        files.record_change("b.ts", 0, 2);
+        files.record_revert("b.ts", 2, false);
+        files.record_change("c.ts", 0, 6);
+        files.record_change("c.ts", 6, 0);
+        files.record_revert("c.ts", 6, true);
+        assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn git_knows_the_size_of_a_change_better_than_the_sum_of_edits() {
+        let mut files = Files::default();
+        files.record_change("a.ts", 9, 7);
+        files.record_stat("a.ts", 2, 0, true);
+        files.record_stat("by-script.ts", 4, 1, true);
+        files.record_stat("by-script.ts", 1, 1, false);
+        let changes: Vec<_> = files.changes().into_iter().map(|it| (it.path, it.added, it.removed)).collect();
+        assert_eq!(changes, [("a.ts".to_owned(), 2, 0), ("by-script.ts".to_owned(), 4, 1)]);
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
     }
+    if let Some(said) = own_words_below(prompt) {
+        return request_summary(said, max, labels);
+    }
     if let Some(issue) = issue_title(prompt) {
         return text::clip(&issue, max).into_owned();
     }
@@ -51,11 +54,18 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
     let prompt: String = prompt.lines().filter(|line| !is_banner(line)).collect::<Vec<_>>().join("\n");
-    let sentences: Vec<String> = text::sentences(&prompt)
-        .iter()
-        .map(|sentence| strip_mentions(sentence))
-        .filter(|sentence| !is_greeting(sentence) && !sentence.starts_with("[Image") && !looks_pasted(sentence))
-        .collect();
+    let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
+    let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
+    // A line that leads to pasted text says nothing without it.
+    let leads_to_paste = |at: usize| {
+        let next = all.get(at + 1).map_or("", |next| next.trim_end_matches([' ', '\\']));
+        all[at].trim_end_matches([' ', '\\']).ends_with(':') && is_pasted(next)
+    };
+    let is_own = |at: &usize| {
+        let sentence = &all[*at];
+        !is_greeting(sentence) && !sentence.starts_with("[Image") && !is_pasted(sentence) && !leads_to_paste(*at)
+    };
+    let sentences: Vec<&String> = (0..all.len()).filter(is_own).map(|at| &all[at]).collect();
     for (at, sentence) in sentences.iter().enumerate() {
         // A standing rule next to the request is remembered separately.
         if !said.is_empty() && (is_rule(sentence) || said.chars().count() + sentence.chars().count() > max) {
@@ -83,13 +93,31 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     text::clip(&said, max).into_owned()
 }
 
+/// Returns what the human wrote below a pasted document: its last paragraph, if it is in a language other than the
+/// document's.
+fn own_words_below(prompt: &str) -> Option<&str> {
+    let (document, said) = prompt.trim_end().rsplit_once("\n\n")?;
+    let language = text::language(said);
+    let is_own = prompt.len() > 1500
+        && document.trim_start().starts_with('#')
+        && said.chars().count() >= 8
+        && language != text::Language::English
+        && language != text::language(document);
+    is_own.then_some(said)
+}
+
 /// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
 /// every session.
 fn issue_title(prompt: &str) -> Option<String> {
     if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
         return None;
     }
-    prompt.lines().map(text::plain).find_map(|line| {
+    // In a list, such a line says what a title should be.
+    let is_item = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("- ") || line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    prompt.lines().filter(|line| !is_item(line)).map(text::plain).find_map(|line| {
         let (name, title) = line.split_once(':')?;
         let name = name.trim_matches(['*', ' ']).to_lowercase();
         let title = title.trim_matches(['*', ' ']);
@@ -910,6 +938,23 @@ mod tests {
 
     fn summarized(prompt: &str) -> String {
         request_summary(prompt, 200, labels(text::language(prompt)))
+    }
+
+    #[test]
+    fn a_pasted_document_does_not_hide_what_was_said_below_it() {
+        let body = "Write for the reader of tomorrow, and keep it short.\n".repeat(40);
+        let pasted = format!("# Style guide\n\n{body}\n1. **Title**: One short phrase\n");
+        assert_eq!(summarized(&pasted), "Style guide");
+        assert_eq!(summarized(&format!("{pasted}\n이 문서의 내용을 정리해줘.\n")), "이 문서의 내용을 정리해줘.");
+        let issue = format!("# Instructions\n\n{body}\n**Title**: SHOP-7: Round the totals\n\n{body}");
+        assert_eq!(summarized(&issue), "SHOP-7: Round the totals");
+    }
+
+    #[test]
+    fn code_below_a_request_is_not_asked() {
+        let prompt = "The badge is not supported by this engine. This is the rule:\\\n.badge li {\n  display: grid-lanes;\n}\n\
+                      Can you please rewrite it with a table?";
+        assert_eq!(summarized(prompt), "The badge is not supported by this engine. Can you please rewrite it with a table?");
     }
 
     #[test]

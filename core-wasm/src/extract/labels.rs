@@ -44,6 +44,16 @@ pub(crate) struct Labels {
     pub reverted: &'static str,
     /// Before the counts of a test run.
     pub tests: &'static str,
+    /// A check whose runs disagree although no file was changed between them.
+    pub mixed: &'static str,
+    /// Where the commits were pushed. `{}` is the branch.
+    pub pushed_to: &'static str,
+    /// After the counts of a run that was made before the last change of a file.
+    pub before_edit: &'static str,
+    /// The user stopped the agent before it answered.
+    pub interrupted: &'static str,
+    /// The same, before any file was changed.
+    pub interrupted_unchanged: &'static str,
     /// What people call a purpose of a command, where its own words are English: they ask in their language.
     pub purposes: &'static [(Class, &'static str)],
 }
@@ -68,6 +78,11 @@ const ENGLISH: Labels = Labels {
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
     tests: "tests",
+    mixed: "passed and failed since the last edit",
+    pushed_to: "pushed to `{}`",
+    before_edit: "before the last edit",
+    interrupted: "Interrupted by the user",
+    interrupted_unchanged: "Interrupted by the user; nothing changed",
     purposes: &[],
 };
 
@@ -91,6 +106,11 @@ const KOREAN: Labels = Labels {
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
+    mixed: "마지막 수정 뒤 통과와 실패가 섞임",
+    pushed_to: "`{}`에 push함",
+    before_edit: "마지막 수정 전",
+    interrupted: "사용자가 중단함",
+    interrupted_unchanged: "사용자가 중단함, 변경 없음",
     purposes: &[
         (Class::Commit, "커밋"),
         (Class::Publish, "푸시"),
@@ -121,6 +141,11 @@ const JAPANESE: Labels = Labels {
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
     tests: "テスト",
+    mixed: "最後の編集後に成功と失敗が混在",
+    pushed_to: "`{}` にプッシュ済み",
+    before_edit: "最後の編集前",
+    interrupted: "ユーザーが中断",
+    interrupted_unchanged: "ユーザーが中断、変更なし",
     purposes: &[
         (Class::Commit, "コミット"),
         (Class::Publish, "プッシュ"),
@@ -151,6 +176,11 @@ const CHINESE: Labels = Labels {
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",
     tests: "测试",
+    mixed: "最后一次修改后有通过也有失败",
+    pushed_to: "已推送到 `{}`",
+    before_edit: "最后一次修改之前",
+    interrupted: "被用户中断",
+    interrupted_unchanged: "被用户中断，没有改动",
     purposes: &[
         (Class::Commit, "提交"),
         (Class::Publish, "推送"),

@@ -5,9 +5,10 @@
 
 pub(crate) mod clean;
 pub(crate) mod commands;
-mod commits;
+pub(crate) mod commits;
 mod compact;
 mod conventions;
+mod evidence;
 mod failures;
 mod files;
 mod human;

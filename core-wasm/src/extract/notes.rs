@@ -1,6 +1,7 @@
 //! Computes the session's notes from the state at its current end.
 
 use super::prose;
+use super::signs;
 use super::state::State;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
@@ -10,6 +11,12 @@ use crate::text::{self, Language};
 const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
+
+/// The length below which too little would remain of a result, in characters.
+const MIN_REST_CHARS: usize = 40;
+
+/// The similarity at which two requests ask for the same.
+const SAME_REQUEST: f32 = 0.6;
 
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
@@ -22,11 +29,15 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
     let (outcome, results) = outcome(state);
+    // What was not checked is told as left undone, and not twice.
+    let outcome = without(&outcome, &state.admissions);
+    let results: Vec<String> = results.iter().map(|result| without(result, &state.admissions)).collect();
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
     pending.extend(state.undone.items(&state.request, state.labels()));
+    pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
     SessionNotes {
         original_request: state.request.clone(),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
@@ -92,6 +103,14 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }
 
+/// Removes the sentences from a line, unless nothing else would remain of it.
+fn without(line: &str, sentences: &[String]) -> String {
+    let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
+    let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ");
+    let shorter = shorter.trim_matches([' ', ';']);
+    if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
+}
+
 /// Adds the number of tests to "All tests pass", if their last full run reported it.
 fn with_test_count(state: &State, sentence: &str) -> String {
     match state.tests {
@@ -115,6 +134,15 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
+/// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
+fn later_request(state: &State) -> Option<&str> {
+    let later = state.objective.as_str();
+    let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
+    // Who asks again in other words gives no other aim.
+    let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
+    (!later.is_empty() && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+}
+
 fn attributes(state: &State) -> Vec<(String, String)> {
     let language = match state.language() {
         Language::English => "en",
@@ -128,6 +156,18 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some((tests, _)) = state.tests {
         all.push(("tests".to_owned(), tests.verdict()));
+        if state.evidence.are_tests_old() {
+            all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
+        }
+    }
+    // Scripts and sub-agents change files, too. What was committed says how many.
+    let (files, added, removed) = state.largest_commit;
+    if files as usize > state.files.paths().count() {
+        all.push(("commit-size".to_owned(), format!("{files} files, +{added} −{removed}")));
+    }
+    let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
+    if !evidence.is_empty() {
+        all.push(("evidence".to_owned(), evidence.join("; ")));
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));
@@ -135,6 +175,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         if !commit_state.is_empty() {
             all.push(("commit-state".to_owned(), commit_state.to_owned()));
         }
+    }
+    if let Some(later) = later_request(state) {
+        all.push(("later-request".to_owned(), later.to_owned()));
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -892,6 +892,103 @@ pub(super) fn blockers(answer: &str) -> Vec<String> {
         .collect()
 }
 
+/// Signs with which the agent admits what it did not check, or could not.
+const ADMISSIONS: &[&str] = &[
+    "not verified",
+    "n't verified",
+    "not been verified",
+    "unverified",
+    "could not verify",
+    "couldn't verify",
+    "can't verify",
+    "cannot verify",
+    "not tested",
+    "n't tested",
+    "not been tested",
+    "untested",
+    "could not test",
+    "couldn't test",
+    "can't test",
+    "cannot test",
+    "unable to test",
+    "unable to verify",
+    "unable to reproduce",
+    "could not reproduce",
+    "couldn't reproduce",
+    "can't reproduce",
+    "not reproducible",
+    "did not run",
+    "didn't run",
+    "could not run",
+    "couldn't run",
+    "not end-to-end",
+    "next time it fails",
+    "next time the",
+    "확인하지 못",
+    "검증하지 못",
+    "테스트하지 못",
+    "재현하지 못",
+    "확인되지 않",
+    "未確認",
+    "未検証",
+    "確認できていま",
+    "検証できていま",
+    "テストできていま",
+    "再現できま",
+    "未验证",
+    "无法验证",
+    "没有测试",
+    "无法复现",
+];
+
+/// Headings above what an answer leaves open.
+const OPEN_HEADINGS: &[&str] = &[
+    "loose ends",
+    "not verified",
+    "not tested",
+    "not done",
+    "left undone",
+    "still open",
+    "open items",
+    "remaining work",
+    "남은 작업",
+    "미완료",
+    "残作業",
+    "残りの作業",
+    "未対応",
+    "剩余工作",
+    "未完成",
+];
+
+/// Returns the sentences of an answer that admit what was not checked, whole, and the first sentence of each item that
+/// it lists as open.
+pub(super) fn admissions(answer: &str) -> Vec<String> {
+    const MAX: usize = 4;
+    let mut all: Vec<String> = Vec::new();
+    let mut is_below = false;
+    for line in text::prose_lines(answer) {
+        let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
+        if is_heading {
+            let heading = line.to_lowercase();
+            is_below = OPEN_HEADINGS.iter().any(|words| heading.contains(words));
+            continue;
+        }
+        for (at, sentence) in text::sentences(line).into_iter().enumerate() {
+            let is_told = !sentence.ends_with(['?', '？', ':', '：']) && (16..400).contains(&sentence.chars().count());
+            if is_told && (admits(&sentence.to_lowercase()) || (is_below && at == 0)) && all.len() < MAX {
+                all.push(sentence);
+            }
+        }
+    }
+    all
+}
+
+/// Returns whether a sentence in lower case says that something was not checked, or only in part.
+fn admits(lower: &str) -> bool {
+    let is_partly = |verb: &str| lower.find(verb).is_some_and(|at| lower[at..].contains(", not "));
+    ADMISSIONS.iter().any(|sign| text::contains(lower, sign)) || is_partly("verified") || is_partly("tested ")
+}
+
 /// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
 pub(super) fn closing_question(answer: &str) -> Option<String> {
     let end = text::tail(answer, 1500);
@@ -974,11 +1071,26 @@ mod tests {
         assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
     }
 
+    #[test]
+    fn an_answer_admits_what_it_did_not_check() {
+        let answer = "The totals are rounded.\n\n## Checks\n- The cart was tested in the unit, not end-to-end.\n- All 12 tests pass.\n\n\
+                      ## Loose ends\n- The page of the partners is as it was. It has totals of its own.\n\n## Files\n- one\n";
+        assert_eq!(
+            admissions(answer),
+            ["The cart was tested in the unit, not end-to-end.", "The page of the partners is as it was."]
+        );
+        assert!(
+            admissions("The totals were verified on every page. Should I also test the page of the partners?").is_empty()
+        );
+        assert_eq!(admissions("반올림은 브라우저에서 확인하지 못했습니다.").len(), 1);
+    }
+
     proptest! {
         #[test]
         fn never_panics(text in any::<String>()) {
             insights(&text, true);
             blockers(&text);
+            admissions(&text);
             closing_question(&text);
             strip_interjection(&text);
         }

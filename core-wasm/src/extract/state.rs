@@ -6,8 +6,9 @@ use super::clean;
 use super::commits;
 use super::compact;
 use super::conventions::Conventions;
+use super::evidence::Evidence;
 use super::failures::Failures;
-use super::files::{self, Files};
+use super::files::{self, Files, Reversal};
 use super::labels::{Labels, labels};
 use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
@@ -70,9 +71,16 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
+    pub(super) evidence: Evidence,
+    /// The latest list of changed files that git printed.
+    stat: commits::Stat,
+    /// The size of the largest commit: files, lines added and lines removed.
+    pub(super) largest_commit: (u32, u32, u32),
     /// The model that wrote the latest message.
     pub(super) model: String,
     pub(super) blockers: Vec<String>,
+    /// What the agent said that it did not check, in its latest answer about the work.
+    pub(super) admissions: Vec<String>,
     pub(super) open_question: String,
     pub(super) undone: Undone,
     last_answer: String,
@@ -170,11 +178,15 @@ impl State {
         }
     }
 
-    fn update_metadata(&mut self, line: &Line<'_>) {
+    /// Counts the line to the span of the session.
+    fn update_span(&mut self, line: &Line<'_>) {
         if let Some(at) = line.at() {
             self.started = Some(self.started.map_or(at, |started| started.min(at)));
             self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
         }
+    }
+
+    fn update_metadata(&mut self, line: &Line<'_>) {
         if self.root.is_empty()
             && let Some(cwd) = line.cwd()
         {
@@ -207,18 +219,23 @@ impl State {
             return;
         }
         let mut prompt = String::new();
+        // What the client writes by itself, such as records of `/clear`, may be from days before the first prompt.
+        let mut is_of_client = true;
         line.blocks(|block| match block {
-            Block::Text(raw) => match user_text::classify(&raw.text().unwrap_or_default()) {
-                UserText::Human(text) => join(&mut prompt, &text),
-                UserText::Command(command) => join(&mut prompt, &command),
-                UserText::Interrupted => {
-                    self.interrupted = !self.question_deferred;
-                    self.turn.cut_off = self.interrupted;
+            Block::Text(raw) => {
+                let text = raw.text().unwrap_or_default();
+                let said = user_text::classify(&text);
+                is_of_client &= said == UserText::Machine;
+                match said {
+                    UserText::Human(text) => join(&mut prompt, &text),
+                    UserText::Command(command) => join(&mut prompt, &command),
+                    UserText::Interrupted => self.user_interrupted(),
+                    UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
+                    UserText::Machine => self.turn.notified = true,
                 }
-                UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                UserText::Machine => self.turn.notified = true,
-            },
+            }
             Block::ToolResult { id, content, is_error } => {
+                is_of_client = false;
                 let id = id.text().unwrap_or_default();
                 if let Some(tool_use) = self.pending_uses.take(&id) {
                     self.tool_result(&tool_use, content, is_error, line, settled);
@@ -226,8 +243,19 @@ impl State {
             }
             Block::ToolUse { .. } | Block::Thinking(_) => {}
         });
+        if !is_of_client {
+            self.update_span(line);
+        }
         if !prompt.is_empty() {
             self.start_turn(&prompt, line.is_from_program, line_ref(line), settled);
+        }
+    }
+
+    fn user_interrupted(&mut self) {
+        self.interrupted = !self.question_deferred;
+        self.turn.cut_off = self.interrupted;
+        if self.interrupted {
+            self.undone.interrupted();
         }
     }
 
@@ -458,6 +486,7 @@ impl State {
         if line.is_api_error {
             return;
         }
+        self.update_span(line);
         // The client uses a model name of its own for messages that it writes itself.
         if let Some(model) = line.model().filter(|model| model != "<synthetic>")
             && model != self.model
@@ -591,11 +620,19 @@ impl State {
         if !turn.answer.is_empty() {
             self.language_counts[text::language(&turn.answer) as usize] += 1;
             self.blockers = prose::blockers(&turn.answer);
+            let admissions = prose::admissions(&turn.answer);
+            // A chore such as "commit this" does not check anything.
+            if turn.edited || !admissions.is_empty() {
+                self.admissions = admissions;
+            }
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }
             // What only announces the next step, or was cut off, is no answer.
-            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence));
+            // A report may stand in a code block or a table.
+            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
+                || turn.answer.contains("```")
+                || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
             if says_something && !turn.cut_off {
                 self.undone.asked("");
             }
@@ -672,6 +709,7 @@ impl State {
             Tool::TaskUpdate if !is_error => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => self.undone.looked(),
             _ => {}
         }
     }
@@ -713,6 +751,7 @@ impl State {
             // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
+                self.evidence.tests_ran();
             }
         }
         let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
@@ -729,8 +768,10 @@ impl State {
         if !failed {
             self.files_changed_by(command);
         }
-        let made = if is_error { Vec::new() } else { commits::commits_from(command, output) };
+        self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
+        let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
+        self.changes_measured(output, committed);
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
         }
@@ -767,6 +808,26 @@ impl State {
         }
         if committed {
             self.failures.checks_committed();
+        }
+    }
+
+    /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
+    fn changes_measured(&mut self, output: &str, committed: bool) {
+        let Some(stat) = commits::stat(output) else { return };
+        if committed {
+            let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
+            // A later commit holds only a part of what was changed in a file.
+            let is_whole = self.undone.is_without_commit();
+            for (path, added, removed) in &listed.files {
+                self.files.record_stat(path, *added, *removed, is_whole);
+            }
+            self.largest_commit = self.largest_commit.max(stat.sums);
+        } else if !stat.files.is_empty() && stat.sums == self.largest_commit {
+            for (path, added, removed) in &stat.files {
+                self.files.record_stat(path, *added, *removed, false);
+            }
+        } else if !stat.files.is_empty() {
+            self.stat = stat;
         }
     }
 
@@ -813,9 +874,10 @@ impl State {
             self.turn.add_file(path);
         }
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
-        if effects.written.iter().chain(&effects.removed).any(is_inside) {
+        let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
+        if let Some(last) = inside.iter().find(|path| !is_document(path)).or(inside.last()) {
             self.failures.file_changed();
-            self.undone.file_changed();
+            self.project_changed(last);
             self.turn.edited = true;
         }
     }
@@ -888,7 +950,11 @@ impl State {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         // What the client requires before every edit says nothing about the file.
-        if !first.contains("has not been read yet") && !first.contains("modified since read") {
+        let is_procedure =
+            ["has not been read yet", "modified since read", "Sibling tool call errored", "tool call was cancelled"]
+                .iter()
+                .any(|sign| first.contains(sign));
+        if !is_procedure {
             self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }
     }
@@ -921,19 +987,40 @@ impl State {
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
-        if !clean::path(file, &self.root).starts_with('/') {
-            self.undone.file_changed();
+        if is_project_file(&clean::path(file, &self.root)) {
+            self.project_changed(file);
         }
         self.turn.edited = true;
         self.turn.add_file(file);
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
-        if self.files.record_edit(file, &old, &new) {
+        let reversal = self.files.record_edit(file, &old, &new);
+        // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
+        let is_back = match reversal {
+            Reversal::None => false,
+            Reversal::Removes => added == 0 || removed == 0,
+            Reversal::Reverts => true,
+        };
+        if is_back {
+            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
+            if self.undone.is_without_commit() && self.files.paths().next().is_none() {
+                self.undone.found_clean();
+            }
+        }
+        if reversal == Reversal::Reverts {
             self.record_revert(file, &tool_use.source, settled);
         }
         self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
+        }
+    }
+
+    /// Records that a file of the project was changed: what was checked or committed before does not cover it.
+    fn project_changed(&mut self, file: &str) {
+        self.undone.file_changed();
+        if !is_document(file) {
+            self.evidence.file_changed();
         }
     }
 
@@ -1072,6 +1159,23 @@ fn plan_outline(plan: &str) -> String {
         }
     }
     text::clip_block(&digest, 1600).into_owned()
+}
+
+/// Returns whether a tool drives a browser.
+fn looks_at_pages(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
+}
+
+/// Returns whether a file is prose, which no test covers.
+fn is_document(file: &str) -> bool {
+    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
+}
+
+/// Returns whether a path that was made relative to the project's root lies inside of it.
+fn is_project_file(path: &str) -> bool {
+    let is_drive = path.as_bytes().get(1) == Some(&b':');
+    !path.starts_with('/') && !is_drive
 }
 
 fn line_ref(line: &Line<'_>) -> LineRef {

@@ -10,7 +10,7 @@ use crate::text;
 /// The maximum number of planned checks to keep.
 const MAX_CHECKS: usize = 6;
 /// The maximum number of planned checks that are told. A list of all steps is not read.
-const MAX_SHOWN_CHECKS: usize = 2;
+const MAX_SHOWN_CHECKS: usize = 3;
 /// The maximum length of one check, in characters.
 const MAX_CHECK_CHARS: usize = 160;
 
@@ -39,17 +39,50 @@ const MANUAL_WORDS: &[&str] = &[
     "浏览器",
 ];
 
+/// Words with which a check says what must hold. Other lines only lead to it: "open the page".
+const ASSERTION_WORDS: &[&str] = &[
+    "verify",
+    "confirm",
+    "check ",
+    "check:",
+    "ensure",
+    "expect",
+    "should ",
+    "must ",
+    "make sure",
+    " appears",
+    " shows ",
+    " displays",
+    " navigates",
+    " renders",
+    " remains",
+    "확인",
+    "確認",
+    "確かめ",
+    "检查",
+    "确认",
+    "验证",
+];
+
+/// Words of a check that a command makes.
+const AUTOMATIC_WORDS: &[&str] =
+    &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
+
 /// A check that a plan asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct PlannedCheck {
     text: String,
     /// The commands that it names. A check without commands is made by hand.
     commands: Vec<String>,
+    /// Whether it says what must hold.
+    #[serde(default)]
+    is_assertion: bool,
 }
 
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the same work")]
 pub(super) struct Undone {
     /// Whether files changed since the last commit.
     is_uncommitted: bool,
@@ -61,6 +94,8 @@ pub(super) struct Undone {
     refused_plan: String,
     /// The latest request while it has no answer.
     unanswered: String,
+    /// Whether the user stopped the agent at that request.
+    is_interrupted: bool,
     checks: Vec<PlannedCheck>,
 }
 
@@ -86,12 +121,24 @@ impl Undone {
         self.is_uncommitted = false;
     }
 
+    /// Returns whether every commit was pushed.
+    pub(super) fn is_pushed(&self) -> bool {
+        !self.is_unpushed
+    }
+
     /// Records a command that passed.
     pub(super) fn command_passed(&mut self, command: &str) {
         if commands::segments(command).iter().any(|segment| is_push(segment)) {
             self.is_unpushed = false;
         }
         self.checks.retain(|check| !check.commands.iter().any(|planned| command.contains(planned.as_str())));
+    }
+
+    /// Records that the agent looked at the result in a browser, as somebody would who checks by hand.
+    pub(super) fn looked(&mut self) {
+        if self.is_uncommitted || self.has_committed {
+            self.checks.clear();
+        }
     }
 
     /// Records a plan that the user refused.
@@ -108,6 +155,12 @@ impl Undone {
     /// Records a request, or that it was answered if the title is empty.
     pub(super) fn asked(&mut self, title: &str) {
         title.clone_into(&mut self.unanswered);
+        self.is_interrupted = false;
+    }
+
+    /// Records that the user stopped the agent.
+    pub(super) fn interrupted(&mut self) {
+        self.is_interrupted = true;
     }
 
     /// Returns that the user refused the plan, if that is how it ended.
@@ -130,16 +183,25 @@ impl Undone {
     /// The session's `request` is told anyway; if it has no answer, only that is said.
     pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
+        let label = match (self.is_interrupted, self.is_uncommitted || self.has_committed) {
+            (false, _) => labels.open_request,
+            (true, true) => labels.interrupted,
+            (true, false) => labels.interrupted_unchanged,
+        };
         if !self.unanswered.is_empty() && self.unanswered == request {
-            items.push(labels.open_request.to_owned());
+            items.push(label.to_owned());
         } else if !self.unanswered.is_empty() {
-            items.push(format!("{}: {}", labels.open_request, self.unanswered));
+            items.push(format!("{label}: {}", self.unanswered));
         }
         items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
         if self.is_uncommitted || self.has_committed {
-            let checks = self.checks.iter().take(MAX_SHOWN_CHECKS);
-            items.extend(checks.map(|check| format!("{}: {}", labels.not_checked, check.text)));
+            let has_assertion = self.checks.iter().any(|check| check.is_assertion);
+            let checks = self.checks.iter().filter(|check| check.is_assertion || !has_assertion);
+            let checks: Vec<&str> = checks.map(|check| check.text.as_str()).take(MAX_SHOWN_CHECKS).collect();
+            if !checks.is_empty() {
+                items.push(format!("{}: {}", labels.not_checked, checks.join("; ")));
+            }
         }
         items
     }
@@ -153,7 +215,7 @@ fn is_push(segment: &str) -> bool {
 /// Returns the checks of a plan that name a command or have to be made by hand.
 fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
     let mut checks = Vec::new();
-    let mut is_inside = false;
+    let (mut is_inside, mut has_manual) = (false, false);
     for line in text::prose_lines(plan) {
         if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
             let heading = line.to_lowercase();
@@ -167,14 +229,18 @@ fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
         let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
         let commands: Vec<String> =
             line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
-        let is_manual = MANUAL_WORDS.iter().any(|word| lower.contains(word));
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_manual = has(MANUAL_WORDS);
+        has_manual |= is_manual;
+        let is_assertion = has(ASSERTION_WORDS);
         let text = text::plain(line);
         // A line that leads to steps says nothing without them.
-        if is_manual && !text.ends_with([':', '：']) {
-            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands });
+        let is_check = is_manual || (is_assertion && commands.is_empty() && !has(AUTOMATIC_WORDS));
+        if is_check && !text.ends_with([':', '：']) {
+            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands, is_assertion });
         }
     }
-    checks
+    if has_manual { checks } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -217,6 +283,35 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- File: `src/manual_commit.go` is formatted\n");
         assert!(items(&undone).is_empty(), "a name is no check by hand");
+    }
+
+    #[test]
+    fn what_must_hold_is_told_and_not_the_way_to_it() {
+        let plan = "## Verification\n\n1. Open the cart in the browser\n2. Click \"Pay\"\n3. Verify the total has two decimals\n\
+                    4. Confirm that the button is grey\n5. Verify all unit tests pass\n";
+        let mut undone = Undone::default();
+        undone.plan_accepted(plan);
+        undone.file_changed();
+        assert_eq!(
+            items(&undone),
+            ["Planned, but not checked: Verify the total has two decimals; Confirm that the button is grey"]
+        );
+        undone.looked();
+        assert!(items(&undone).is_empty());
+        undone.plan_accepted("## Verification\n\n- Verify the total has two decimals\n");
+        assert!(items(&undone).is_empty(), "nothing says that it is checked by hand");
+    }
+
+    #[test]
+    fn an_interruption_is_no_silence() {
+        let mut undone = Undone::default();
+        undone.asked("the first request");
+        undone.interrupted();
+        assert_eq!(items(&undone), ["Interrupted by the user; nothing changed"]);
+        undone.file_changed();
+        assert_eq!(items(&undone), ["Interrupted by the user"]);
+        undone.asked("go on");
+        assert_eq!(items(&undone), ["Request without an answer: go on"]);
     }
 
     #[test]

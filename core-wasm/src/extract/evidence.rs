@@ -1,0 +1,136 @@
+//! The latest verdict of each check of a session, and where its work was pushed.
+
+use serde::{Deserialize, Serialize};
+
+use super::commands;
+use super::commits;
+use super::labels::Labels;
+
+/// The maximum number of checks to keep. The one that ran longest ago is dropped first.
+const MAX_CHECKS: usize = 6;
+
+/// What the runs of one check said since the last change of a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Check {
+    name: String,
+    passed: bool,
+    failed: bool,
+}
+
+/// The verdicts of the checks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Evidence {
+    checks: Vec<Check>,
+    /// The branch to which the work was pushed last. May be empty.
+    pushed_to: String,
+    /// Whether files were changed since the last counts of tests.
+    are_tests_old: bool,
+}
+
+impl Evidence {
+    /// Records a change of a file of the project. What was checked before says nothing of it.
+    pub(super) fn file_changed(&mut self) {
+        self.checks.clear();
+        self.are_tests_old = true;
+    }
+
+    /// Records that a run of all tests told its counts.
+    pub(super) fn tests_ran(&mut self) {
+        self.are_tests_old = false;
+    }
+
+    /// Returns whether files were changed since the last counts of tests.
+    pub(super) fn are_tests_old(&self) -> bool {
+        self.are_tests_old
+    }
+
+    /// Records a command line, and whether it certainly passed or failed.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
+        if let Some(branch) = commits::pushed_branch(command, output) {
+            self.pushed_to = branch;
+        }
+        let names = commands::whole_checks(command);
+        // The exit code of a line is that of its last command, unless each needs the one before.
+        let is_chain = !command.contains(';') && !command.contains("||") && !command.contains('\n');
+        let (passed, failed) = match names.len() {
+            0 => return,
+            1 => (passed, failed),
+            _ => (passed && is_chain, false),
+        };
+        if !passed && !failed {
+            return;
+        }
+        // What failed before a checker mended it says nothing any more.
+        if passed && commands::mends(command) {
+            self.checks.retain(|check| !check.failed);
+        }
+        for name in names {
+            let known = self.checks.iter().position(|check| check.name == name);
+            let mut check = known.map(|at| self.checks.remove(at)).unwrap_or_default();
+            name.clone_into(&mut check.name);
+            check.passed |= passed;
+            check.failed |= failed;
+            self.checks.push(check);
+        }
+        if self.checks.len() > MAX_CHECKS {
+            self.checks.remove(0);
+        }
+    }
+
+    /// Returns the verdicts and the branch, one item each. The branch is only told if all is pushed.
+    pub(super) fn items(&self, is_pushed: bool, labels: &Labels) -> Vec<String> {
+        let verdict = |check: &Check| match (check.passed, check.failed) {
+            (true, true) => format!("{}: {}", check.name, labels.mixed),
+            (true, false) => format!("{}: pass", check.name),
+            _ => format!("{}: fail", check.name),
+        };
+        let mut items: Vec<String> = self.checks.iter().map(verdict).collect();
+        if is_pushed && !self.pushed_to.is_empty() {
+            items.push(labels.pushed_to.replace("{}", &self.pushed_to));
+        }
+        items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::labels::labels;
+    use super::*;
+    use crate::text::Language;
+
+    fn items(evidence: &Evidence) -> Vec<String> {
+        evidence.items(true, labels(Language::English))
+    }
+
+    #[test]
+    fn the_last_verdicts_are_told() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("bun run lint", "", false, true);
+        evidence.file_changed();
+        assert!(items(&evidence).is_empty(), "the file was changed since");
+        evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
+        evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
+        assert_eq!(items(&evidence), ["lint: pass", "typecheck: pass", "pushed to `cart`"]);
+        assert_eq!(evidence.items(false, labels(Language::English)).len(), 2);
+        evidence.command_ran("bun run lint", "", false, true);
+        assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
+    }
+
+    #[test]
+    fn a_check_that_mends_replaces_what_failed() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("bun run lint", "", false, true);
+        evidence.command_ran("bun run lint:fix", "", true, false);
+        assert_eq!(items(&evidence), ["lint: pass"]);
+    }
+
+    #[test]
+    fn a_check_of_some_files_or_behind_another_command_says_nothing_of_all() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("npx eslint src/cart.ts", "", true, false);
+        evidence.command_ran("bun run lint; bun run build", "", true, false);
+        evidence.command_ran("ls", "", true, false);
+        assert!(items(&evidence).is_empty());
+    }
+}
