@@ -307,6 +307,7 @@ mod tests {
             files: vec!["a.rs".into()],
             importance: 1.0,
             created: Some(1_736_902_800_000),
+            said_by: None,
         };
         assert_eq!(line, Ok(wanted));
     }
