@@ -45,7 +45,8 @@ impl SaidBy {
 
     /// Returns who said what a memory says, if that is known.
     pub(crate) fn of(memory: &Memory) -> Option<Self> {
-        let value = |wanted: &str| memory.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        let value =
+            |wanted: &str| memory.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
         let Some(word) = value(NAME) else {
             // What an agent saved before there was the attribute.
             return value("source").filter(|source| *source == "agent").map(|_| Self::Agent);

@@ -213,7 +213,13 @@ pub(super) struct Page {
 impl Page {
     /// Creates an empty page for the project at `root`.
     pub(super) fn new(root: &str) -> Self {
-        Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new(), is_marked: false }
+        Self {
+            root: root.to_owned(),
+            sections: BTreeMap::new(),
+            is_truncated: false,
+            seen: HashSet::new(),
+            is_marked: false,
+        }
     }
 
     /// Returns a path relative to the project's root if it is inside.

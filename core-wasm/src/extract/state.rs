@@ -437,14 +437,7 @@ impl State {
     }
 
     /// Records a plan that the user approved.
-    fn record_plan(
-        &mut self,
-        plan: &str,
-        said_by: SaidBy,
-        importance: u8,
-        source: &LineRef,
-        settled: &mut Vec<Draft>,
-    ) {
+    fn record_plan(&mut self, plan: &str, said_by: SaidBy, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };

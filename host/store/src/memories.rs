@@ -738,7 +738,11 @@ fn raise_said_by(tx: &Connection, memory: i64, draft: &Draft) -> rusqlite::Resul
 }
 
 /// Changes the attributes of a memory, if it exists.
-pub(super) fn change_attributes(tx: &Connection, memory: i64, change: impl FnOnce(&mut Vec<Attribute>)) -> rusqlite::Result<()> {
+pub(super) fn change_attributes(
+    tx: &Connection,
+    memory: i64,
+    change: impl FnOnce(&mut Vec<Attribute>),
+) -> rusqlite::Result<()> {
     let attributes: Option<String> = tx
         .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?
         .query_row([memory], |row| row.get(0))
