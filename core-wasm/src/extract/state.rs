@@ -1027,6 +1027,7 @@ impl State {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a decision holds")]
 fn decision(
     said_by: SaidBy,
     key: String,
