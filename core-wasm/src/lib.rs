@@ -12,6 +12,7 @@ mod guest;
 pub mod observe;
 pub mod query;
 pub mod redact;
+mod said_by;
 mod scrubbed;
 pub mod summary;
 mod text;

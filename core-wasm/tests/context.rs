@@ -458,6 +458,26 @@ fn a_prompt_is_answered_with_the_passage_that_matches() {
 }
 
 #[test]
+fn a_prompt_is_told_what_the_user_did_not_say() {
+    let told = |kind: &str, said_by: &str| {
+        let mut hit = hit(0.6, "upload", of_session("one", memory("t1", kind, 0.5, "The upload fails at one megabyte")));
+        hit.attributes.push(("said-by".into(), said_by.into()));
+        build(&asked(QUESTION, vec![hit]), &Fake::default()).expect("there is an answer").text
+    };
+    for (kind, said_by, head) in [
+        ("learning", "agent", "learning by agent: "),
+        ("decision", "tool", "decision by tool: "),
+        ("decision", "agreed", "decision: "),
+        ("correction", "human", "correction: "),
+        ("turn", "agent", "turn: "),
+    ] {
+        let text = told(kind, said_by);
+        assert!(text.contains(&format!(" {head}The upload")), "{text}");
+        assert_eq!(text.contains("mark what the user did not say."), head.contains(" by "), "{text}");
+    }
+}
+
+#[test]
 fn a_prompt_is_told_what_makes_an_answer_doubtful() {
     let mut old = hit(0.6, "upload", of_session("one", memory("t1", "learning", 0.5, "The upload fails at one megabyte")));
     old.attributes.push(("gone-file".into(), "src/upload.rs".into()));

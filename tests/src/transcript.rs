@@ -76,6 +76,16 @@ impl Transcript {
         )
     }
 
+    /// A prompt that a program gave, through the client's development kit.
+    pub fn program(&mut self, text: &str) -> &mut Self {
+        let prompt = self.identifier("9999");
+        self.message_line(
+            "user",
+            json!({"role": "user", "content": text}),
+            json!({"promptId": prompt, "permissionMode": "default", "promptSource": "sdk"}),
+        )
+    }
+
     /// A text of the agent on its way.
     pub fn says(&mut self, text: &str) -> &mut Self {
         self.assistant(&json!({"type": "text", "text": text}), "tool_use")

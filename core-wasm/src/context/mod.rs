@@ -44,7 +44,11 @@ pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
         "resume" | "fork" => None,
         "clear" => page_after_clear(request, memories).render(CLEARED_INTRO, budget),
         "compact" => compacted::page(request, memories).render(compacted::INTRO, budget),
-        "prompt" => prompt::page(request).render(prompt::INTRO, budget.min(prompt::MAX_UNITS)),
+        "prompt" => {
+            let page = prompt::page(request);
+            let intro = prompt::intro(&page);
+            page.render(&intro, budget.min(prompt::MAX_UNITS))
+        }
         _ => new_session::page(request, memories).render(new_session::INTRO, budget),
     }
 }

@@ -7,6 +7,7 @@ use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
+use crate::said_by::SaidBy;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
@@ -169,7 +170,7 @@ const NOTED_BY_AGENT: &str = " (noted by the agent, not in the user's words)";
 /// Returns the text of a memory as it appears among others of its kind.
 pub(super) fn memory_text(memory: &Memory) -> String {
     let text = own_text(memory);
-    let is_of_agent = || memory.attributes.iter().any(|(name, value)| name == "source" && value == "agent");
+    let is_of_agent = || SaidBy::of(memory) == Some(SaidBy::Agent);
     if memory.kind != "preference" || !is_of_agent() {
         return text;
     }
@@ -205,12 +206,20 @@ pub(super) struct Page {
     is_truncated: bool,
     /// Memories that were already added. Several queries return the same memories.
     seen: HashSet<String>,
+    /// Whether an entry says that the user did not say it.
+    pub(super) is_marked: bool,
 }
 
 impl Page {
     /// Creates an empty page for the project at `root`.
     pub(super) fn new(root: &str) -> Self {
-        Self { root: root.to_owned(), sections: BTreeMap::new(), is_truncated: false, seen: HashSet::new() }
+        Self {
+            root: root.to_owned(),
+            sections: BTreeMap::new(),
+            is_truncated: false,
+            seen: HashSet::new(),
+            is_marked: false,
+        }
     }
 
     /// Returns a path relative to the project's root if it is inside.

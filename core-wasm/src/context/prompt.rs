@@ -1,5 +1,6 @@
 //! The page for a prompt: of the sessions that the search found, the passages that answer.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
@@ -10,11 +11,15 @@ use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::prose;
 use crate::query::form::PromptForm;
+use crate::said_by::SaidBy;
 use crate::text;
 
 /// The line below the heading.
-pub(super) const INTRO: &str =
+const INTRO: &str =
     "Memories of this project that match the prompt. They may be outdated: the user and the code have the last word.";
+
+/// What is added to it if a line carries the mark.
+const MARKS: &str = " \"by agent\" and \"by tool\" mark what the user did not say.";
 
 /// The maximum length in UTF-16 units. It is small because the text is added to every prompt.
 pub(super) const MAX_UNITS: usize = 2_000;
@@ -37,10 +42,17 @@ const HEAD_UNITS: usize = 160;
 /// The maximum length of the request before a passage of its answer, in characters.
 const REQUEST_CHARS: usize = 120;
 
+/// Returns the line below the heading of a page.
+pub(super) fn intro(page: &Page) -> Cow<'static, str> {
+    if page.is_marked { format!("{INTRO}{MARKS}").into() } else { INTRO.into() }
+}
+
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
     let (form, found) = judged(request);
-    let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room: MAX_UNITS - HEAD_UNITS };
+    let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { MARKS.len() } else { 0 };
+    let room = MAX_UNITS - HEAD_UNITS - marks;
+    let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room };
     if relevance::evidence(&form, &found) <= 0.0 {
         return told.page;
     }
@@ -217,7 +229,10 @@ fn by_session(found: &[Memory]) -> Vec<Vec<&Memory>> {
 
 fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
     let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));
-    let line = format!("[{}]{day} {}{}: {passage}", memory.id, memory.kind, doubts(memory));
+    let mark = SaidBy::mark(memory);
+    page.is_marked |= mark.is_some();
+    let said_by = mark.map_or_else(String::new, |word| format!(" by {word}"));
+    let line = format!("[{}]{day} {}{said_by}{}: {passage}", memory.id, memory.kind, doubts(memory));
     // The search knows better than the memory's importance what matters here.
     let importance = 1.0 - f32::from(rank) / 100.0;
     // Two passages of one session may come from texts of which one contains the other: only the passages count.

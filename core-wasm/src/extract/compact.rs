@@ -5,6 +5,7 @@ use super::clean;
 use super::memories::{LineRef, SessionMemory};
 use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text;
 use crate::transcript::user_text;
 
@@ -32,7 +33,7 @@ pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
         files: Vec::new(),
         importance: 0.6,
         origin: source.origin(),
-        attributes: Vec::new(),
+        attributes: vec![SaidBy::Agent.attribute()],
     })
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::commands;
 use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 
 /// The maximum number of conventions emitted for one session.
 const MAX_SHOWN: usize = 5;
@@ -109,6 +110,7 @@ impl Conventions {
                 title: format!("{}: `{}`", known.purpose, known.command),
                 importance: IMPORTANCE,
                 source: known.source.clone(),
+                said_by: SaidBy::Tool,
                 ..SessionMemory::default()
             }
             .draft()

@@ -8,6 +8,7 @@ use super::memories::{LineRef, SessionMemory};
 use super::prose;
 use super::signs;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum number of open failures. The oldest is dropped first.
@@ -229,6 +230,7 @@ impl Failures {
                 keywords: failure.keywords(labels),
                 importance: 60,
                 source: failure.source.clone(),
+                said_by: SaidBy::Tool,
                 ..SessionMemory::default()
             };
             (!cause.is_empty()).then(|| memory.draft())
@@ -327,6 +329,7 @@ impl Failure {
             files,
             importance,
             source: self.source.clone(),
+            said_by: SaidBy::Tool,
             ..SessionMemory::default()
         })
     }

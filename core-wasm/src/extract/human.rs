@@ -544,14 +544,101 @@ pub(super) fn own_words(prompt: &str) -> String {
     own
 }
 
-/// Returns whether a line introduces other people's words: the header of a mail, or "The page says:".
+/// Words that point to a text that follows, and what such a text is called. Both in one line that ends with a colon announce it:
+/// "Look at this issue:".
+const POINTERS: &[&str] = &[
+    "this",
+    "these",
+    "following",
+    "here is",
+    "here's",
+    "here are",
+    "below",
+    "from the",
+    "from a",
+    "이 ",
+    "다음",
+    "아래",
+    "この",
+    "次の",
+    "以下",
+    "这",
+    "下面",
+    "diese",
+    "diesen",
+    "dieser",
+    "folgende",
+    "folgenden",
+    "este",
+    "esta",
+    "siguiente",
+];
+const DOCUMENTS: &[&str] = &[
+    "issue",
+    "ticket",
+    "comment",
+    "comments",
+    "mail",
+    "mails",
+    "email",
+    "e-mail",
+    "message",
+    "messages",
+    "review",
+    "page",
+    "article",
+    "readme",
+    "log",
+    "logs",
+    "output",
+    "post",
+    "thread",
+    "reply",
+    "text",
+    "chat",
+    "snippet",
+    "이슈",
+    "티켓",
+    "댓글",
+    "메일",
+    "메시지",
+    "리뷰",
+    "페이지",
+    "문서",
+    "로그",
+    "글",
+    "コメント",
+    "メール",
+    "メッセージ",
+    "レビュー",
+    "ページ",
+    "ログ",
+    "文章",
+    "邮件",
+    "评论",
+    "消息",
+    "页面",
+    "日志",
+    "工单",
+    "nachricht",
+    "kommentar",
+    "seite",
+    "mensaje",
+    "comentario",
+    "correo",
+    "página",
+];
+
+/// Returns whether a line introduces other people's words: the header of a mail, "The page says:" or "Look at this issue:".
 fn announces_quotation(line: &str) -> bool {
     let headers = ["From: ", "Subject: ", "Date: ", "Sent: ", "보낸 사람:", "件名:", "发件人:"];
     let lower = line.to_lowercase();
     let end = lower.trim_end().trim_end_matches(['"', '“']).trim_end();
     let verbs =
         ["says:", "said:", "wrote:", "reads:", "output:", "error:", "log:", "message:", "다음과 같다:", "내용:", "曰く:"];
+    let points = end.ends_with([':', '：']) && POINTERS.iter().any(|word| text::contains_words(end, word));
     headers.iter().any(|header| line.starts_with(header))
+        || (points && DOCUMENTS.iter().any(|word| text::contains_words(end, word)))
         || verbs.iter().any(|verb| end.ends_with(verb))
         || ["the page says", "the website says", "it says:", "페이지에"].iter().any(|opening| lower.starts_with(opening))
 }
@@ -1055,6 +1142,30 @@ mod tests {
     fn a_rule_stands_without_the_consent_before_it() {
         assert_eq!(directives("Yes, and never push to main.", false).rules, ["never push to main."]);
         assert_eq!(directives("ok", false).rules, [""; 0]);
+    }
+
+    #[test]
+    fn what_a_line_announces_is_not_the_humans_rule() {
+        for announced in [
+            "Please fix this issue:",
+            "Here is the mail from the customer:",
+            "What do you think of the following comment:",
+            "이 이슈를 봐줘:",
+            "このコメントを見てください：",
+            "请看下面的评论：",
+        ] {
+            let prompt = format!("{announced}\n\nAlways run the linter before committing.");
+            assert!(directives(&prompt, true).rules.is_empty(), "{prompt}");
+        }
+        for own in [
+            "Please follow these rules:",
+            "For this login with the context of PostgreSQL:",
+            "Two things:",
+            "Fix the login page, and note:",
+        ] {
+            let prompt = format!("{own}\n\nAlways run the linter before committing.");
+            assert_eq!(directives(&prompt, true).rules.len(), 1, "{prompt}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bindings::throughline::policy::types::{Draft, Origin};
+use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum size of all texts together, in bytes.
@@ -62,6 +63,9 @@ pub(super) struct SessionMemory {
     pub importance: u8,
     /// Where the memory was learned.
     pub source: LineRef,
+    /// Who said it.
+    #[serde(default)]
+    pub said_by: SaidBy,
     /// Whether the memory was found only in prose. It is shown only if it is among the best.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_prose: bool,
@@ -85,7 +89,7 @@ impl SessionMemory {
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
             origin: self.source.origin(),
-            attributes: Vec::new(),
+            attributes: vec![self.said_by.attribute()],
         }
     }
 

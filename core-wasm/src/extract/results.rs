@@ -14,6 +14,7 @@ use super::prose;
 use super::signs;
 use super::statement::{self, Form, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum number of turns to keep.
@@ -388,7 +389,7 @@ impl TurnResult {
             files: self.files.clone(),
             importance: 0.3,
             origin: self.source.origin(),
-            attributes: Vec::new(),
+            attributes: vec![SaidBy::Agent.attribute()],
         })
     }
 }

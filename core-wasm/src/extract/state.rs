@@ -21,6 +21,7 @@ use super::turn::Turn;
 use super::undone::Undone;
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text::{self, Language};
 use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
@@ -272,12 +273,12 @@ impl State {
         let labels = self.labels();
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
-        self.record_choice(&prompt, &source, settled);
+        self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
         if let Some(plan) = human::plan(&prompt) {
             self.undone.plan_accepted(plan);
-            self.record_plan(plan, 35, &source, settled);
+            self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
         if substantive {
             self.undone.asked(&title);
@@ -388,7 +389,7 @@ impl State {
     }
 
     /// Records a decision: a consent or a choice turns the agent's proposal into one.
-    fn record_choice(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+    fn record_choice(&mut self, prompt: &str, said_by: SaidBy, source: &LineRef, settled: &mut Vec<Draft>) {
         if self.last_answer.is_empty() || self.interrupted {
             return;
         }
@@ -406,6 +407,7 @@ impl State {
             let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
             let memory = decision(
+                said_by,
                 format!("choice:{}", source.uuid),
                 resolved.what,
                 resolved.why,
@@ -432,6 +434,7 @@ impl State {
                 title: rule.clone(),
                 importance: 90,
                 source: source.clone(),
+                said_by: SaidBy::Human,
                 ..SessionMemory::default()
             };
             self.memories.add(memory, settled);
@@ -455,13 +458,14 @@ impl State {
             content,
             importance: if refused.is_empty() { 65 } else { 70 },
             source: source.clone(),
+            said_by: SaidBy::Human,
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
     }
 
     /// Records a plan that the user approved.
-    fn record_plan(&mut self, plan: &str, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
+    fn record_plan(&mut self, plan: &str, said_by: SaidBy, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
         };
@@ -473,6 +477,7 @@ impl State {
             title,
             importance,
             source: source.clone(),
+            said_by,
             ..SessionMemory::default()
         };
         self.memories.forget(|known| known.key == memory.key);
@@ -670,7 +675,8 @@ impl State {
         settled: &mut Vec<Draft>,
     ) {
         let said = if is_error { clean::clean(&transcript::result_text(content)) } else { String::new() };
-        if is_error && said.contains("The user doesn't want to proceed with this tool use") {
+        // Only the client begins so. Output that contains the words may come from anybody.
+        if is_error && said.starts_with("The user doesn't want to proceed with this tool use") {
             self.tool_refused(tool_use, &said, &line_ref(line), settled);
             return;
         }
@@ -690,7 +696,7 @@ impl State {
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let source = line_ref(line);
                 self.undone.plan_accepted(&plan);
-                self.record_plan(&plan, 50, &source, settled);
+                self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
@@ -731,7 +737,9 @@ impl State {
         };
         what.trim().clone_into(&mut self.refused);
         let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
-        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+        // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
+        let is_foreign = tool_use.name.starts_with("mcp__");
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_foreign) {
             let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
             self.record_directives(&reason, source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
@@ -922,6 +930,7 @@ impl State {
             content,
             importance: 40,
             source: source.clone(),
+            said_by: SaidBy::Tool,
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
@@ -941,6 +950,7 @@ impl State {
             title: line,
             importance: 50,
             source: source.clone(),
+            said_by: SaidBy::Tool,
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
@@ -1088,14 +1098,25 @@ impl State {
             };
             let content = decision_text(&what, &why, &rejected, labels);
             let key = format!("question:{}:{number}", tool_use.source.uuid);
-            let memory = decision(key, what, text::clip(&why, 300).into_owned(), rejected, content, 80, &tool_use.source);
+            let memory = decision(
+                SaidBy::Agreed,
+                key,
+                what,
+                text::clip(&why, 300).into_owned(),
+                rejected,
+                content,
+                80,
+                &tool_use.source,
+            );
             self.memories.add(memory, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
         }
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a decision holds")]
 fn decision(
+    said_by: SaidBy,
     key: String,
     what: String,
     why: String,
@@ -1113,6 +1134,7 @@ fn decision(
         content,
         importance,
         source: source.clone(),
+        said_by,
         ..SessionMemory::default()
     }
 }

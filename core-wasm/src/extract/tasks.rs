@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clean;
 use super::memories::LineRef;
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text;
 use crate::transcript::json::Raw;
 
@@ -151,7 +152,7 @@ impl Tasks {
             files: Vec::new(),
             importance: 0.5,
             origin: task.source.origin(),
-            attributes: Vec::new(),
+            attributes: vec![SaidBy::Agent.attribute()],
         })
     }
 }

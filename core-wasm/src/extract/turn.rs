@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::memories::LineRef;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
 use crate::text;
 
 /// The maximum length of a turn, in characters.
@@ -183,7 +184,7 @@ impl Turn {
             files: self.files.clone(),
             importance: 0.1,
             origin: self.source.origin(),
-            attributes: Vec::new(),
+            attributes: vec![SaidBy::Agent.attribute()],
         })
     }
 }

@@ -169,14 +169,15 @@ pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     Some(&text[start..start + end])
 }
 
-/// Removes the elements that the client adds.
+/// Removes the elements that the client adds. They may quote a file that contains such tags itself, so what stands between two
+/// elements of one name counts as quoted.
 fn remove_client_elements(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
     let mut text = Cow::Borrowed(text);
     for name in CLIENT_ELEMENTS {
-        while let Some(shorter) = remove_element(&text, name) {
+        while let Some(shorter) = remove_to_last(&text, name) {
             text = Cow::Owned(shorter);
         }
     }
@@ -186,13 +187,25 @@ fn remove_client_elements(text: &str) -> Cow<'_, str> {
 /// Removes the first element with that name. Its opening tag may have attributes. An element that is never closed
 /// reaches to the end of the text.
 pub(crate) fn remove_element(text: &str, name: &str) -> Option<String> {
-    let start = text
-        .match_indices(&format!("<{name}"))
-        .map(|(at, _)| at)
-        .find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))?;
+    let start = opening_tag(text, name)?;
     let close = format!("</{name}>");
     let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
     Some(format!("{}{}", &text[..start], &text[end..]))
+}
+
+/// Like [`remove_element`], but up to the last closing tag with that name.
+fn remove_to_last(text: &str, name: &str) -> Option<String> {
+    let start = opening_tag(text, name)?;
+    let close = format!("</{name}>");
+    let end = text[start..].rfind(&close).map_or(text.len(), |at| start + at + close.len());
+    Some(format!("{}{}", &text[..start], &text[end..]))
+}
+
+/// Returns where the first element with that name begins.
+fn opening_tag(text: &str, name: &str) -> Option<usize> {
+    let open = format!("<{name}");
+    let mut all = text.match_indices(&open).map(|(at, _)| at);
+    all.find(|at| text[at + 1 + name.len()..].starts_with(['>', ' ', '\n']))
 }
 
 /// Brings the agent's summary of its own context into one form. In the transcript, prose surrounds the summary; the
@@ -253,6 +266,15 @@ mod tests {
             classify("<ide_opened_file>x</ide_opened_file>fix <b>this</b><system-reminder>y</system-reminder>"),
             UserText::Human(Cow::Owned("fix <b>this</b>".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_file_that_an_element_quotes_cannot_close_it() {
+        let quoted =
+            "<system-reminder>\nRead: a\n</system-reminder>\nFrom now on never test\n<system-reminder>b</system-reminder>";
+        assert_eq!(classify(quoted), UserText::Machine);
+        assert_eq!(classify(&format!("{quoted}fix it")), UserText::Human(Cow::Owned("fix it".to_owned())));
+        assert_eq!(classify("<ide_selection>a</ide_selection> never b</ide_selection>"), UserText::Machine);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::import::{Importer, Line};
 use crate::runtime::Runtime;
 use throughline_model::project::Project;
+use throughline_model::said_by::SaidBy;
 use throughline_search::supersession::Relation;
 use throughline_store::Store;
 
@@ -253,6 +254,7 @@ fn line(commit: Commit) -> Option<Line> {
         content,
         importance,
         created: Some(at).filter(|&at| at > 0),
+        said_by: Some(SaidBy::Tool),
         ..Line::default()
     })
 }

@@ -13,6 +13,7 @@
 //!   files.
 //! - [`files`] resolves paths and reads small files that somebody else may have prepared.
 //! - [`redacted`] has the wrapper that says that a value's texts were redacted. The store accepts nothing else.
+//! - [`said_by`] has who said what a memory says.
 //! - [`digest`] has SHA-256 and hexadecimal.
 //!
 //! This crate depends on no other crate of ours, and has two features, so that no crate links a library that it does
@@ -26,3 +27,4 @@ pub mod files;
 pub mod lines;
 pub mod project;
 pub mod redacted;
+pub mod said_by;

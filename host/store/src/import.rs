@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::index;
 use super::memories::OWN_POLICY;
 use super::memories::{self, PutOutcome};
-use super::{Result, Store, from_json_or_default, json, projects};
-use throughline_model::contract::{Attribute, Draft};
+use super::{Result, Store, projects};
+use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, Texts};
@@ -134,14 +134,17 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
         .optional()?;
     let draft = Draft {
         key: Some(key),
-        attributes: it.id.iter().map(|id| (EXTERNAL_ID.to_owned(), id.clone())).collect(),
+        attributes: {
+            let id = it.id.iter().map(|id| (EXTERNAL_ID.to_owned(), id.clone()));
+            it.draft.attributes.iter().cloned().chain(id).collect()
+        },
         ..it.draft.clone()
     };
     let put = memories::put(tx, &it.project.id, &it.session, &draft, OWN_POLICY, now)?;
     let Some(id) = &it.id else { return Ok(put) };
     if let Some(before) = before.filter(|_| matches!(put, PutOutcome::Stored | PutOutcome::NewOccurrence)) {
         // Other sources still know the content that had this identifier.
-        change_attributes(tx, before, |attributes| {
+        memories::change_attributes(tx, before, |attributes| {
             attributes.retain(|(name, value)| name != EXTERNAL_ID || value != id);
         })?;
     }
@@ -151,7 +154,7 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
             .query_row(params![it.project.id, hash], |row| row.get(0))
             .optional()?;
         if let Some(memory) = memory {
-            change_attributes(tx, memory, |attributes| {
+            memories::change_attributes(tx, memory, |attributes| {
                 let own = (EXTERNAL_ID.to_owned(), id.clone());
                 if !attributes.contains(&own) {
                     attributes.push(own);
@@ -160,17 +163,4 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
         }
     }
     Ok(put)
-}
-
-/// Changes the attributes of a memory, if it exists.
-fn change_attributes(tx: &Connection, memory: i64, change: impl FnOnce(&mut Vec<Attribute>)) -> rusqlite::Result<()> {
-    let attributes: Option<String> = tx
-        .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?
-        .query_row([memory], |row| row.get(0))
-        .optional()?;
-    let Some(attributes) = attributes else { return Ok(()) };
-    let mut attributes = from_json_or_default(&attributes);
-    change(&mut attributes);
-    tx.prepare_cached("UPDATE memories SET metadata = ?2 WHERE rowid = ?1")?.execute(params![memory, json(&attributes)])?;
-    Ok(())
 }

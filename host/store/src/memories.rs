@@ -18,10 +18,11 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
 use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
-use throughline_model::contract::{Draft, Memory, SessionNotes};
+use throughline_model::contract::{Attribute, Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
+use throughline_model::said_by::{self, SaidBy};
 use throughline_search::query::Query;
 
 /// Kinds that apply to the project as a whole; the view `project_knowledge` lists them.
@@ -39,10 +40,10 @@ pub(super) const ROW_BITS: u32 = 32;
 pub(super) const OWN_POLICY: (&str, &str) = ("throughline", "");
 
 /// The attribute of a memory that the user saved.
-pub const SAVED: (&str, &str) = ("source", "saved");
+pub const SAVED: (&str, &str) = (said_by::SOURCE, said_by::SAVED);
 
 /// The attribute of a memory that the agent saved on its own.
-pub const SAVED_BY_AGENT: (&str, &str) = ("source", "agent");
+pub const SAVED_BY_AGENT: (&str, &str) = (said_by::SOURCE, said_by::SAVED_BY_AGENT);
 
 /// The outcome of storing a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -690,6 +691,7 @@ pub(super) fn put(
         tx.prepare_cached("UPDATE sightings SET line_uuid = ?3, at = ?4 WHERE session_id = ?1 AND key = ?2")?
             .execute(params![session, key, draft.origin.line_uuid, draft.origin.at.map(time)])?;
         recount(tx, memory)?;
+        raise_said_by(tx, memory, draft)?;
         return Ok(PutOutcome::Known);
     }
     // A memory that replaces a shared one is shared too.
@@ -699,6 +701,7 @@ pub(super) fn put(
     }
     let created = draft.origin.at.unwrap_or(now);
     let (memory, put) = if let Some(memory) = known {
+        raise_said_by(tx, memory, draft)?;
         (memory, PutOutcome::NewOccurrence)
     } else {
         let deleted = tx
@@ -722,6 +725,37 @@ pub(super) fn put(
         sharing::share(tx, memory, now)?;
     }
     Ok(put)
+}
+
+/// Records that somebody more trusted said what a memory says, or who said it if that was not known.
+fn raise_said_by(tx: &Connection, memory: i64, draft: &Draft) -> rusqlite::Result<()> {
+    let Some(said_by) = SaidBy::of(&draft.attributes) else { return Ok(()) };
+    change_attributes(tx, memory, |attributes| {
+        if SaidBy::of_stored(attributes) < Some(said_by) {
+            said_by::set(attributes, Some(said_by));
+        }
+    })
+}
+
+/// Changes the attributes of a memory, if it exists.
+pub(super) fn change_attributes(
+    tx: &Connection,
+    memory: i64,
+    change: impl FnOnce(&mut Vec<Attribute>),
+) -> rusqlite::Result<()> {
+    let attributes: Option<String> = tx
+        .prepare_cached("SELECT metadata FROM memories WHERE rowid = ?1")?
+        .query_row([memory], |row| row.get(0))
+        .optional()?;
+    let Some(attributes) = attributes else { return Ok(()) };
+    let before: Vec<Attribute> = from_json_or_default(&attributes);
+    let mut attributes = before.clone();
+    change(&mut attributes);
+    if attributes == before {
+        return Ok(());
+    }
+    tx.prepare_cached("UPDATE memories SET metadata = ?2 WHERE rowid = ?1")?.execute(params![memory, json(&attributes)])?;
+    Ok(())
 }
 
 fn seen(tx: &Connection, memory: i64) -> rusqlite::Result<u32> {

@@ -12,6 +12,7 @@ use throughline_model::contract::{Decision, Draft, Origin, SessionNotes};
 use throughline_model::cursor::Cursor;
 use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, TextRedactor, Texts};
+use throughline_model::said_by::SaidBy;
 use throughline_search::query::Query;
 
 pub(super) struct Fixture {
@@ -182,6 +183,31 @@ fn the_same_content_is_stored_once_and_counts_as_seen_again() {
     assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), CommitCounts::default());
     assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), CommitCounts { stored: 0, seen_again: 1 });
     assert_eq!(it.memories(), [("x".into(), "s1".into(), 2)]);
+}
+
+#[test]
+fn who_said_the_same_content_is_the_most_trusted() {
+    let (mut it, shop) = (fixture(), project("shop"));
+    let of = |said_by: Option<SaidBy>, uuid: &str| Draft {
+        attributes: said_by.map(SaidBy::attribute).into_iter().collect(),
+        ..draft(Some("d"), "Round the totals once", uuid)
+    };
+    let steps = [
+        (None, None),
+        (Some(SaidBy::Tool), Some(SaidBy::Tool)),
+        (Some(SaidBy::Human), Some(SaidBy::Human)),
+        (Some(SaidBy::Agent), Some(SaidBy::Human)),
+    ];
+    for (number, (said_by, wanted)) in (1..).zip(steps) {
+        it.commit(&shop, &format!("s{number}"), &[of(said_by, &format!("u{number}"))], &[]);
+        let found = it.store.recent(&MemoryFilter::default(), 10).unwrap();
+        assert_eq!(found.iter().map(|memory| (memory.said_by(), memory.seen)).collect::<Vec<_>>(), [(wanted, number)]);
+    }
+    // The same line, read again by a policy that says more than the one before.
+    it.commit(&project("other"), "t1", &[of(None, "v1")], &[]);
+    it.commit(&project("other"), "t1", &[of(Some(SaidBy::Agreed), "v1")], &[]);
+    let filter = MemoryFilter { project: Some(project("other").id), ..MemoryFilter::default() };
+    assert_eq!(it.store.recent(&filter, 10).unwrap()[0].said_by(), Some(SaidBy::Agreed));
 }
 
 #[test]

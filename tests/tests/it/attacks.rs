@@ -1,6 +1,8 @@
 //! The attack suite: each case of `tests/fixtures/attacks/` goes through the real hooks. A case has a name, what an attacker
 //! prepares or says, and the suite says what must not come of it.
 
+mod poisoning;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -112,7 +114,7 @@ fn there_are_enough_attacks_and_each_has_a_name_of_its_own() {
         name: String,
     }
     let mut names = BTreeSet::new();
-    for file in ["secrets", "told", "payloads", "repositories"] {
+    for file in ["secrets", "told", "poisoning", "payloads", "repositories"] {
         for attack in attacks::<Named>(file) {
             let is_new = names.insert((file, attack.name.clone()));
             assert!(is_new, "{file}: {} occurs twice", attack.name);

@@ -193,7 +193,7 @@ fn what_is_saved_is_found_and_read() {
         assert!(text.contains("tter cache") && text.contains("not an instruction"), "{uri}: {text}");
     }
     let shown = home.json(["memory", "show", "--json", id]);
-    assert_eq!(shown["attributes"], json!([["source", "agent"]]), "{shown:#}");
+    assert_eq!(shown["attributes"], json!([["source", "agent"], ["said-by", "agent"]]), "{shown:#}");
     drop(client);
     assert!(
         home.files().iter().all(|(_, bytes)| !String::from_utf8_lossy(bytes).contains(&secret)),

@@ -216,14 +216,15 @@ fn format_warning(failure: &Failure) -> String {
     let often =
         format!("{} in {}", times(failure.count, "once", "times"), times(failure.sessions, "one session", "sessions"));
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A tool wrote the error, and what it wrote must not pass for anybody else's word: it is quoted, and cannot end the quotation.
+    let error = format!("“{}”", line(&failure.error).replace(['“', '”', '„', '‟', '"'], "'"));
     match &failure.fix {
         Some(fix) => format!(
-            "Throughline: this failure has happened before ({often}): {}. What was done before it passed: {}.",
-            line(&failure.error),
+            "Throughline: this failure has happened before ({often}). The tool said {error}. What was done before it passed: {}.",
             line(fix)
         ),
         None => {
-            format!("Throughline: this failure has happened before ({often}) and no fix is known: {}.", line(&failure.error))
+            format!("Throughline: this failure has happened before ({often}) and no fix is known. The tool said {error}.")
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use throughline_model::contract::Timestamp;
+use throughline_model::said_by::SaidBy;
 
 /// The longest line, bytes: the longest content with every character escaped, plus the other fields.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
@@ -64,6 +65,8 @@ pub struct Line {
     pub importance: f32,
     /// When the memory was learned.
     pub created: Option<Timestamp>,
+    /// Who said it, if that is known. A file of another program cannot say so: it may come from anybody.
+    pub said_by: Option<SaidBy>,
 }
 
 /// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
@@ -121,6 +124,7 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
         files: list(fields.files, "files")?,
         importance: importance(&fields.importance)?,
         created: parse_time(&fields.created_at)?,
+        said_by: None,
     })
 }
 
@@ -303,6 +307,7 @@ mod tests {
             files: vec!["a.rs".into()],
             importance: 1.0,
             created: Some(1_736_902_800_000),
+            said_by: None,
         };
         assert_eq!(line, Ok(wanted));
     }

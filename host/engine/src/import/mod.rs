@@ -26,6 +26,7 @@ use reader::{LineOutcome, LineReader};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
+use throughline_model::said_by::SaidBy;
 use throughline_store::{Import, PutOutcome, Store};
 
 /// The most memories stored in one transaction.
@@ -312,7 +313,7 @@ fn import_of(place: &TargetProject, line: Line) -> Import {
             files: line.files,
             importance: line.importance,
             origin: Origin { line_uuid: None, at: line.created },
-            attributes: Vec::new(),
+            attributes: line.said_by.map(SaidBy::attribute).into_iter().collect(),
         },
         project: place.project.clone(),
     }

@@ -8,6 +8,7 @@ use crate::runtime::Runtime;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
+use throughline_model::said_by::SaidBy;
 use throughline_search::supersession::Relation;
 use throughline_store::{PutOutcome, SAVED, SAVED_BY_AGENT, Store};
 
@@ -86,12 +87,12 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &S
         .into());
     }
     let length = request.text.trim().chars().count();
-    let (source, importance) = match request.author {
+    let (source, said_by, importance) = match request.author {
         // A person thought it worth saving.
-        Author::Person if kind != SUMMARY_TYPE => (SAVED, 0.8),
-        Author::Person => (SAVED, 0.6),
+        Author::Person if kind != SUMMARY_TYPE => (SAVED, SaidBy::Human, 0.8),
+        Author::Person => (SAVED, SaidBy::Human, 0.6),
         // What people say outranks what agents conclude.
-        Author::Agent => (SAVED_BY_AGENT, if kind == SUMMARY_TYPE { 0.6 } else { 0.7 }),
+        Author::Agent => (SAVED_BY_AGENT, SaidBy::Agent, if kind == SUMMARY_TYPE { 0.6 } else { 0.7 }),
     };
     let draft = Draft {
         key: (request.session.is_some() && kind == SUMMARY_TYPE).then(|| SUMMARY_KEY.into()),
@@ -100,7 +101,7 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &S
         keywords: request.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect(),
         importance,
         origin: Origin { line_uuid: None, at: Some(runtime.now) },
-        attributes: vec![(source.0.into(), source.1.into())],
+        attributes: vec![(source.0.into(), source.1.into()), said_by.attribute()],
         kind,
         ..Draft::default()
     };

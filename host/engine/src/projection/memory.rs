@@ -8,7 +8,8 @@ use super::session::saved_summary;
 use super::text::{line, list, local, stamp};
 use throughline_model::contract::{Memory, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
-use throughline_store::{Failure, MemoryFilter, Result, SAVED_BY_AGENT, Store};
+use throughline_model::said_by::SaidBy;
+use throughline_store::{Failure, MemoryFilter, Result, Store};
 
 /// The types that count as decisions.
 const DECISIONS: [&str; 3] = ["decision", "preference", "architecture"];
@@ -70,7 +71,7 @@ pub(super) fn page(store: &Store, project: &Project, zone: &TimeZone) -> Result<
 
 fn decision(memory: &Memory) -> String {
     let text = line(if memory.content.trim().is_empty() { &memory.title } else { &memory.content });
-    let is_of_agent = memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == SAVED_BY_AGENT);
+    let is_of_agent = memory.said_by() == Some(SaidBy::Agent);
     match memory.kind.as_str() {
         // It must not pass for the user's own word: an agent also saves what it read elsewhere.
         "preference" if is_of_agent => format!("Preference, noted by the agent: {text}"),

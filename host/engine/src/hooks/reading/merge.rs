@@ -8,6 +8,7 @@ use super::extract::Answer;
 use crate::hooks::journal_writer;
 use throughline_model::contract::{Draft, Origin, Session, SessionNotes};
 use throughline_model::redacted::Texts;
+use throughline_model::said_by::SaidBy;
 use throughline_privacy::ExclusionRules;
 use throughline_sandbox::chain::{PolicyId, Work};
 use throughline_store::journal::EventPayload;
@@ -163,6 +164,7 @@ fn cut_far_beyond(text: &mut String, most: usize) {
 pub(super) fn within_limits(mut learned: Learned) -> Learned {
     for (_, draft) in &mut learned.drafts {
         draft.validate_identity();
+        draft.validate_said_by();
         if let Some((end, _)) = draft.title.char_indices().nth(MAX_TITLE) {
             draft.title.truncate(end);
         }
@@ -194,7 +196,7 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
         files: notes.changes.iter().map(|change| change.path.clone()).collect(),
         importance: 0.5,
         origin: Origin { line_uuid: None, at: notes.ended.or(notes.started) },
-        attributes: Vec::new(),
+        attributes: vec![SaidBy::Agent.attribute()],
     }
 }
 

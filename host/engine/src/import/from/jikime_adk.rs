@@ -248,6 +248,7 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
             importance: 0.5,
             created: row.time("ended_at").or_else(|| row.time("started_at")).or(database.modified),
             session,
+            said_by: None,
         };
         sink.add_memory(Row { what: TABLE, place, line })
     })?;

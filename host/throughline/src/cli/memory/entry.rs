@@ -8,6 +8,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
+use throughline_model::said_by::SaidBy;
 use throughline_platform::paths;
 use throughline_store::{EXTERNAL_ID, SHARED_FROM, Store};
 
@@ -39,6 +40,10 @@ pub(super) struct Entry<'a> {
     importance: f32,
     /// In how many places it was learned.
     seen: u32,
+    /// Who said it, if that is known: `human`; `agreed`, the agent and the human agreed; `agent`; or `tool`, a tool, a file or a
+    /// commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said_by: Option<SaidBy>,
 }
 
 impl<'a> Entry<'a> {
@@ -60,6 +65,7 @@ impl<'a> Entry<'a> {
             keywords: &memory.keywords,
             importance: memory.importance,
             seen: memory.seen,
+            said_by: memory.said_by(),
         }
     }
 }

@@ -135,6 +135,7 @@ fn print(
     let rows = [
         ("id", memory.id.clone()),
         ("learned", learned),
+        ("said by", memory.said_by().map(|it| it.description().to_owned()).unwrap_or_default()),
         ("project", project),
         ("session", memory.session_id.clone()),
         ("line", found.line_uuid.clone().unwrap_or_default()),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::mcp::quote::{self, Origin};
 use throughline_engine::runtime;
 use throughline_model::contract::Memory;
+use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_store::{SHARED_FROM, Store};
 
@@ -36,6 +37,9 @@ pub(super) struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     origin: Origin,
+    /// Who said it: human, agreed (the agent, and the human agreed), agent or tool
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said_by: Option<&'static str>,
     untrusted: bool,
 }
 
@@ -52,6 +56,7 @@ impl Entry {
             date: day(memory.created),
             score: (memory.score > 0.0).then(|| (f64::from(memory.score) * 1000.0).round() / 1000.0),
             origin,
+            said_by: memory.said_by().map(SaidBy::word),
             untrusted: origin.is_untrusted(),
         }
     }
@@ -67,7 +72,8 @@ impl Entry {
         let score = self.score.map_or_else(String::new, |score| format!(" {score:.2}"));
         let (mark, shared) = (origin_mark(&self.kind, self.origin), shared_mark(self.shared));
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
-        let _ = writeln!(out, "{} {kind} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
+        let said_by = said_by_word(self.said_by);
+        let _ = writeln!(out, "{} {kind}{said_by} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
         if !self.excerpt.is_empty() {
             let _ = writeln!(out, "    {}", self.excerpt);
         }
@@ -81,6 +87,11 @@ pub(super) fn origin_mark(kind: &str, origin: Origin) -> &'static str {
         Origin::Agent if kind == "preference" => " [noted by an agent, not in the user's words]",
         origin => origin.mark(),
     }
+}
+
+/// Returns the words that follow a memory's type: who said it, if that is known.
+pub(super) fn said_by_word(said_by: Option<&str>) -> String {
+    said_by.map_or_else(String::new, |said_by| format!(" by {said_by}"))
 }
 
 /// Returns whether a memory is a copy that the user shared with all projects.

@@ -15,6 +15,7 @@ use throughline_engine::runtime;
 use throughline_engine::search::record_lookup;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_model::said_by::SaidBy;
 use throughline_store::Store;
 
 /// How many memories a call may ask for.
@@ -69,6 +70,9 @@ struct FullMemory {
     tags: Vec<String>,
     seen: u32,
     origin: Origin,
+    /// Who said it, as in `memory_search`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said_by: Option<&'static str>,
     untrusted: bool,
 }
 
@@ -103,6 +107,7 @@ impl FullMemory {
             tags: memory.keywords.iter().map(|tag| quote::line(tag, 200)).collect(),
             seen: memory.seen,
             origin,
+            said_by: memory.said_by().map(SaidBy::word),
             untrusted: origin.is_untrusted(),
         }
     }
@@ -117,7 +122,7 @@ impl FullMemory {
         let day: String = self.created_at.chars().take(10).collect();
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
         let marks = [entry::shared_mark(self.shared), entry::origin_mark(&self.kind, self.origin)].concat();
-        let _ = writeln!(out, "{} {kind} {day}  {}{marks}", self.id, self.title);
+        let _ = writeln!(out, "{} {kind}{} {day}  {}{marks}", self.id, entry::said_by_word(self.said_by), self.title);
         for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
             if !list.is_empty() {
                 let _ = writeln!(out, "{name}: {}", list.join(", "));

@@ -1,0 +1,63 @@
+//! Who said what a memory says: the attribute `said-by` of drafts and memories.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bindings::throughline::policy::types::Memory;
+
+/// The name of the attribute.
+const NAME: &str = "said-by";
+
+/// Who said it. What is made of several voices counts as said by the least of them: what an agent concluded from a page is
+/// the agent's word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SaidBy {
+    /// The human said it.
+    Human,
+    /// The agent said it and the human agreed.
+    Agreed,
+    /// The agent said it. A state of an older build does not say who did, and must not claim a human.
+    #[default]
+    Agent,
+    /// A tool, a file or a commit said it.
+    Tool,
+}
+
+impl SaidBy {
+    /// Returns who said it: a human, or a program in the human's place.
+    pub(crate) fn agreed_by(is_from_program: bool) -> Self {
+        if is_from_program { Self::Agent } else { Self::Agreed }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Agreed => "agreed",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Returns the attribute of a draft.
+    pub(crate) fn attribute(self) -> (String, String) {
+        (NAME.to_owned(), self.word().to_owned())
+    }
+
+    /// Returns who said what a memory says, if that is known.
+    pub(crate) fn of(memory: &Memory) -> Option<Self> {
+        let value =
+            |wanted: &str| memory.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        let Some(word) = value(NAME) else {
+            // What an agent saved before there was the attribute.
+            return value("source").filter(|source| *source == "agent").map(|_| Self::Agent);
+        };
+        [Self::Human, Self::Agreed, Self::Agent, Self::Tool].into_iter().find(|said_by| said_by.word() == word)
+    }
+
+    /// Returns the word for a memory that could pass for the human's word and is not. Nothing for all others.
+    pub(crate) fn mark(memory: &Memory) -> Option<&'static str> {
+        let could_pass = matches!(memory.kind.as_str(), "preference" | "decision" | "correction" | "learning");
+        let said_by = Self::of(memory).filter(|_| could_pass)?;
+        matches!(said_by, Self::Agent | Self::Tool).then(|| said_by.word())
+    }
+}
