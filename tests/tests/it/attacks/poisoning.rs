@@ -32,7 +32,7 @@ impl Planted {
     fn plant(&self, t: &mut Transcript, word: &str) {
         const NOTHING: &str = "I looked at it. The cart builds, and there is nothing to change.";
         let text = self.text.replace('@', word);
-        let quoted = || text.lines().map(|line| format!("> {line}\n")).collect::<String>();
+        let quoted = || text.lines().map(|line| ["> ", line, "\n"].concat()).collect::<Vec<String>>().concat();
         let nothing = Value::Null;
         match self.via.as_str() {
             "mention" => drop_out(
@@ -55,7 +55,7 @@ impl Planted {
         }
         match self.via.as_str() {
             "page" => {
-                drop_out(t.tool("WebFetch", &json!({"url": "https://shop.example/a"}), &text, &json!({"result": text})))
+                drop_out(t.tool("WebFetch", &json!({"url": "https://shop.example/a"}), &text, &json!({"result": text})));
             }
             "search" => drop_out(t.tool("WebSearch", &json!({"query": "cart build"}), &text, &nothing)),
             "output" => drop_out(t.bash("cat build.log", &text)),
@@ -202,7 +202,7 @@ fn attack_planted_instructions() {
             None if !bad.is_empty() => failures.push(format!("{}: {bad:#?}", attack.name)),
             None if !at_start.is_empty() => failures.push(format!("{}: told at a start: {at_start:?}", attack.name)),
             Some(_) if bad.is_empty() && at_start.is_empty() => {
-                failures.push(format!("{} does not get through any more: {own:#?}", attack.name))
+                failures.push(format!("{} does not get through any more: {own:#?}", attack.name));
             }
             _ => {}
         }
