@@ -54,7 +54,7 @@ pub struct ComparedMemory {
     pub is_new: bool,
 }
 
-/// The memories of a project to compare, and what [`Store::mark_compared`] needs afterwards.
+/// The memories of a project to compare, and what [`Store::put_comparison`] needs afterwards.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
     /// The memories, oldest first.
