@@ -155,12 +155,14 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
     let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
-    let mut asked = notes.original_request.clone();
+    let mut asked = Entry::result_line("Asked", &notes.original_request, 1.0);
     let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
     if !later.is_empty() && !is_open && !is_rule {
-        asked = format!("{} … later: {later}", line::sanitize(&asked));
+        // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
+        let both = format!("Asked: {} … later: {later}", line::sanitize(&notes.original_request));
+        asked = asked.with_whole_text(&both, MAX_RESULT_CHARS);
     }
-    page.add(SectionKind::LastSession, Entry::result_line("Asked", &asked, 1.0));
+    page.add(SectionKind::LastSession, asked);
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }

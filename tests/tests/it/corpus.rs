@@ -34,13 +34,13 @@ fn ingest(home: &Home, path: &Path) -> Vec<Value> {
 /// a row was written, and numbers that rows have only for themselves.
 fn bookkeeping(table: &str, column: &str) -> bool {
     match table {
-        "events" | "shown" => true,
-        "memories" => ["rowid", "id", "accessed_at", "access_count"].contains(&column),
+        "events" | "shown" | "supersessions" => true,
+        "memories" => ["rowid", "id", "accessed_at", "access_count", "superseded_by", "followed_by"].contains(&column),
         "sightings" => column == "memory",
         "transcripts" => ["device", "inode", "modified", "version", "updated_at"].contains(&column),
         "extractor_states" => column == "version",
         "session_context" => ["saved_at", "moment"].contains(&column),
-        "projects" => ["created_at", "memories"].contains(&column),
+        "projects" => ["created_at", "memories", "compared"].contains(&column),
         _ => false,
     }
 }

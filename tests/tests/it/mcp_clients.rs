@@ -129,5 +129,5 @@ fn the_real_client_searches_and_saves() {
     let memories = home.memories_of(&project);
     let saved = memories.iter().find(|memory| memory["content"] == fake_api::SAVED_BY_THE_MODEL).expect("it is stored");
     let saved = home.json(["memory", "show", "--json", saved["id"].as_str().expect("an id")]);
-    assert_eq!(saved["attributes"], json!([["source", "agent"]]), "{saved:#}");
+    assert_eq!(saved["attributes"], json!([["source", "agent"], ["said-by", "agent"]]), "{saved:#}");
 }
