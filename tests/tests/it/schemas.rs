@@ -115,6 +115,7 @@ impl Tour<'_> {
         self.json("memory reindex", &[]);
         self.json("memory share", &[saved]);
         self.json("memory unshare", &[saved]);
+        self.json("memory unlink", &[saved]);
         self.runs("memory suggest-shared", &["--json"], "");
         self.json("memory gc", &["--dry-run"]);
         self.json("memory forget", &["--match", "crabs", "--dry-run"]);
