@@ -22,7 +22,7 @@ const SIMILARITY_SCALE: f32 = 1.6;
 const THRESHOLD: f32 = 1.0;
 
 /// What a statement consists of.
-struct Parts<'a> {
+pub(super) struct Parts<'a> {
     request: &'a str,
     result: &'a str,
     sentences: Vec<&'a str>,
@@ -41,7 +41,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(statement: &Statement<'a>) -> Self {
+    pub(super) fn of(statement: &Statement<'a>) -> Self {
         /// What stands between a request and its result.
         const ARROW: &str = " → ";
         let request = statement.title;
@@ -82,10 +82,9 @@ impl<'a> Parts<'a> {
 }
 
 /// Returns how a later statement changes an earlier one, or `None` if the earlier one holds.
-pub(super) fn relation(older: &Statement<'_>, newer: &Statement<'_>, similarity: f32) -> Option<Relation> {
-    let (older, newer) = (Parts::of(older), Parts::of(newer));
-    let evidence = Evidence::of(&older, &newer, similarity);
-    (evidence.has_topic && evidence.is_plain() && evidence.score() > THRESHOLD).then(|| evidence.relation(&older, &newer))
+pub(super) fn relation(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Option<Relation> {
+    let evidence = Evidence::of(older, newer, similarity);
+    (evidence.has_topic && evidence.is_plain() && evidence.score() > THRESHOLD).then(|| evidence.relation(older, newer))
 }
 
 /// What speaks for and against a change.
@@ -316,7 +315,7 @@ mod tests {
         };
         // The texts live as long as the test.
         let leak = |texts: [&str; 2]| texts.map(|text| &*Box::leak(text.to_owned().into_boxed_str()));
-        relation(&statement(leak(older)), &statement(leak(newer)), 0.35)
+        relation(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), 0.35)
     }
 
     const LIMIT: [&str; 2] =

@@ -18,6 +18,9 @@ mod cues;
 mod facts;
 mod similarity;
 
+use std::cell::OnceCell;
+
+use self::change::Parts;
 use self::similarity::Space;
 
 /// How a later memory relates to an earlier one.
@@ -122,6 +125,8 @@ const MIN_MADE_UP: f32 = 0.35;
 /// Compares the new statements with all others. Returns the links, at most one for each pair.
 pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
     let space = Space::new(statements.iter().map(|statement| [statement.title, statement.content]));
+    // A statement is taken apart once, however many it is compared with.
+    let parts: Vec<OnceCell<Parts<'_>>> = statements.iter().map(|_| OnceCell::new()).collect();
     let mut links: Vec<Link> = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
         if !statement.is_new || !statement.is_statement {
@@ -137,7 +142,7 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
         for (older, newer, similarity) in older.chain(newer) {
             if statements[older].created < statements[newer].created
                 && !links.iter().any(|link| (link.older, link.newer) == (older, newer))
-                && let Some(relation) = relation(statements, &space, older, newer, similarity)
+                && let Some(relation) = relation(statements, &space, &parts, older, newer, similarity)
             {
                 links.push(Link { older, newer, relation, similarity });
             }
@@ -165,11 +170,19 @@ fn is_of_another_session(one: &Statement<'_>, other: &Statement<'_>) -> bool {
     one.session.is_empty() || one.session != other.session
 }
 
-fn relation(statements: &[Statement<'_>], space: &Space, older: usize, newer: usize, similarity: f32) -> Option<Relation> {
+fn relation<'a>(
+    statements: &[Statement<'a>],
+    space: &Space,
+    parts: &[OnceCell<Parts<'a>>],
+    older: usize,
+    newer: usize,
+    similarity: f32,
+) -> Option<Relation> {
     if !is_last_word(statements, space, newer) {
         return None;
     }
-    let changed = change::relation(&statements[older], &statements[newer], similarity);
+    let parts_of = |at: usize| parts[at].get_or_init(|| Parts::of(&statements[at]));
+    let changed = change::relation(parts_of(older), parts_of(newer), similarity);
     changed.or((similarity >= MIN_FOLLOWS).then_some(Relation::Follows))
 }
 
