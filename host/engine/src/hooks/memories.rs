@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::search::SearchRequest;
 use throughline_model::contract::{Memory, SessionRecord};
 use throughline_sandbox::imports::{Fact, MemorySource};
-use throughline_store::{DIGEST, MemoryFilter, Store};
+use throughline_store::{DIGEST, MemoryFilter, SHARED_FROM, Store};
 
 /// One project's memories. The current session is known, so that "the last session" can exclude it.
 pub struct ProjectMemories {
@@ -59,7 +59,9 @@ pub(super) fn mark_gone_files(root: &Path, memories: &mut [Memory]) {
         return;
     }
     let mut looked_for: HashMap<String, bool> = HashMap::new();
-    for memory in memories {
+    // The paths of a shared memory are those of the project that shared it.
+    let is_own = |memory: &&mut Memory| !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM);
+    for memory in memories.iter_mut().filter(is_own) {
         let mut gone = Vec::new();
         for file in &memory.files {
             let is_inside =
@@ -171,6 +173,11 @@ mod tests {
         mark_gone_files(dir.path(), &mut memories);
         let gone: Vec<Vec<(String, String)>> = memories.iter().map(|memory| memory.attributes.clone()).collect();
         assert_eq!(gone, [vec![], vec![(GONE_FILE.into(), "src/b.rs".into())], vec![], vec![]]);
+        // Its paths are those of another project.
+        let shared = vec![(SHARED_FROM.to_owned(), "a1".to_owned())];
+        let mut memories = [Memory { attributes: shared.clone(), ..memory(&["src/b.rs"]) }];
+        mark_gone_files(dir.path(), &mut memories);
+        assert_eq!(memories[0].attributes, shared);
         // The project is on another machine.
         let mut memories = [memory(&["src/b.rs"])];
         mark_gone_files(&dir.path().join("none"), &mut memories);
