@@ -23,7 +23,7 @@ const MAX_STATEMENT_CHARS: usize = 900;
 /// usual length take about 50 ms.
 const MAX_COMPARED: u32 = 3_000;
 
-/// How many memories of each kind a session's start compares itself.
+/// With fewer memories than this, of all kinds together, a session's start compares them itself.
 const MAX_AT_START: u32 = 200;
 
 /// Compares a project's new memories with all others, and stores the links. Returns how many are new.

@@ -129,7 +129,10 @@ pub fn run(
         &steps,
         &mut report,
     )?;
-    supersession::link_project(store, &project.id, runtime.now)?;
+    // A session's start, which only takes in, compares within a bound of its own.
+    if !settings.only_in {
+        supersession::link_project(store, &project.id, runtime.now)?;
+    }
     Ok(report)
 }
 
