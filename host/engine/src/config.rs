@@ -43,6 +43,8 @@ pub struct Config {
     pub search: Search,
     /// Section `[sharing]`.
     pub sharing: Sharing,
+    /// Section `[notice]`.
+    pub notice: Notice,
     /// Section `[backup]`.
     pub backup: Backup,
     /// Section `[gc]`.
@@ -149,6 +151,15 @@ impl Default for Sharing {
     fn default() -> Self {
         Self { context: true }
     }
+}
+
+/// What a person is told in a session.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Notice {
+    /// Whether the start of a session says in one line that memory works. That it does not work is always said.
+    pub start: bool,
 }
 
 /// The automatic copy of the database.
@@ -308,6 +319,7 @@ impl Default for Config {
             log: Log::default(),
             search: Search::default(),
             sharing: Sharing::default(),
+            notice: Notice::default(),
             backup: Backup::default(),
             gc: Gc::default(),
             compress: Compress::default(),
@@ -340,6 +352,12 @@ impl Default for Hooks {
             track_ms: 2_000,
             search_ms: 2_000,
         }
+    }
+}
+
+impl Default for Notice {
+    fn default() -> Self {
+        Self { start: true }
     }
 }
 

@@ -119,6 +119,11 @@ impl<'a> SearchRequest<'a> {
         &self.query
     }
 
+    /// The most results.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
     /// How results are ranked.
     pub fn profile(&self) -> &'static Profile {
         self.profile

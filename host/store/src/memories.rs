@@ -254,6 +254,23 @@ impl Store {
         Ok(memories)
     }
 
+    /// Returns how many memories the filter lets pass.
+    pub fn count(&self, filter: &MemoryFilter) -> Result<u64> {
+        let condition = Where::filter(filter);
+        let sql = format!("SELECT count(*) FROM memories m WHERE {}", condition.sql());
+        let counted: i64 = self.explain(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_row(params_from_iter(&condition.params), |row| row.get(0))),
+        )?;
+        let mut count = time_from_sql(counted);
+        if let (true, Some(project), None) = (filter.shared, &filter.project, &filter.session) {
+            let shared = MemoryFilter { project: Some(Project::shared().id), shared: false, ..filter.clone() };
+            count += self.shared_of(self.list_own(&shared, "m.rowid", u32::MAX)?, project)?.len() as u64;
+        }
+        Ok(count)
+    }
+
     fn list_own(&self, filter: &MemoryFilter, order: &str, limit: u32) -> Result<Vec<Memory>> {
         let kinds = match filter {
             MemoryFilter { kinds, .. } if !kinds.is_empty() => kinds.clone(),

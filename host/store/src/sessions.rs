@@ -262,6 +262,19 @@ impl Store {
         )
     }
 
+    /// Returns when something was last stored of a session of a project, other than `except`; none if nothing was.
+    pub fn last_session_at(&self, project: &str, except: &str) -> Result<Option<u64>> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT max(COALESCE(h.ended_at, c.saved_at, h.started_at)) FROM session_history h
+                     LEFT JOIN session_context c USING (session_id) WHERE h.project_id = ?1 AND h.session_id <> ?2",
+                )
+                .and_then(|mut s| s.query_row([project, except], |row| row.get::<_, Option<i64>>(0)))
+                .map(|at| at.map(time_from_sql)),
+        )
+    }
+
     /// Returns all sessions of a project with their approximate start times, in that order.
     pub fn session_times(&self, project: &str) -> Result<Vec<(String, u64)>> {
         self.explain(

@@ -4,6 +4,7 @@ mod cli;
 mod demo;
 mod doctor;
 mod mcp;
+mod notice;
 mod times;
 
 use std::process::ExitCode;

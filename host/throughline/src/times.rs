@@ -14,8 +14,11 @@ pub(crate) fn date(at: u64) -> String {
     timestamp(at).chars().take(10).collect()
 }
 
-/// Returns how long ago `then` was: `now`, `5 min`, `3 h`, `2 days`, `4 months`, `3 years`; for a time in the future,
-/// the date.
+/// The most columns that [`ago`] needs, for `23 months ago`.
+pub(crate) const AGO_COLUMNS: usize = 13;
+
+/// Returns how long ago `then` was: `just now`, `5 min ago`, `3 h ago`, `2 days ago`, `4 months ago`, `3 years ago`; for a time
+/// in the future, the date.
 pub(crate) fn ago(then: u64, now: u64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -26,10 +29,10 @@ pub(crate) fn ago(then: u64, now: u64) -> String {
     let seconds = millis / 1000;
     let of = |unit: u64, one: &str, many: &str| {
         let count = seconds / unit;
-        format!("{count} {}", if count == 1 { one } else { many })
+        format!("{count} {} ago", if count == 1 { one } else { many })
     };
     match seconds {
-        0..MINUTE => "now".into(),
+        0..MINUTE => "just now".into(),
         MINUTE..HOUR => of(MINUTE, "min", "min"),
         HOUR..DAY => of(HOUR, "h", "h"),
         DAY..5_184_000 => of(DAY, "day", "days"),                 // two months

@@ -238,7 +238,7 @@ fn what_claude_did_codex_is_told_in_codexs_form() {
 
     let rollout = Rollout::new(&home, &project, 2);
     let answer = call(&home, &["--agent", "codex"], &rollout.payload("SessionStart", json!({"source": "startup"}))).unwrap();
-    // Codex knows no other field, and refuses an answer that has one.
+    // Codex refuses an answer with a field that it does not know.
     let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert_eq!(answer, json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": told}}));
     knows(told);
@@ -497,7 +497,9 @@ fn a_session_with_gemini() {
     let next = Chat::new(&home, &project, 3);
     let answer = call(&home, &["--agent", "gemini"], &next.payload("SessionStart", json!({"source": "startup"}))).unwrap();
     let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert_eq!(answer, json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": told}}));
+    let notice = answer["systemMessage"].as_str().unwrap();
+    let context = json!({"hookEventName": "SessionStart", "additionalContext": told});
+    assert_eq!(answer, json!({"hookSpecificOutput": context, "systemMessage": notice}));
     knows(told);
 }
 

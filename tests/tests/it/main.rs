@@ -32,6 +32,7 @@ mod moving_out;
 mod namespaces;
 mod notes;
 mod notes_git;
+mod notice;
 mod observations;
 mod packages;
 mod planted;

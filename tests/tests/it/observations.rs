@@ -171,7 +171,7 @@ fn three_steps_lead_from_a_line_to_the_whole() {
     }
     let listed = told(&home, &project, &["observations", "search", "--failed"]);
     let id = number(&failed[0]);
-    assert_eq!(listed, format!("{id}  now        Bash  failed Ran `cargo test exporter`: exit 101\n"));
+    assert_eq!(listed, format!("{id}  just now  Bash  failed Ran `cargo test exporter`: exit 101\n"));
 
     let around = asked(&home, &project, &["observations", "timeline", &id, "--reach", "1"]);
     assert_eq!(around.as_array().map(Vec::len), Some(1), "{around:#}");
@@ -338,7 +338,10 @@ fn files_are_told_of_from_anywhere_in_the_project() {
     assert_eq!((of(&files[0]), of(&files[1])), ([2, 0, 0, 1], [1, 1, 0, 1]));
     assert_eq!(each(&asked(&home, &project, &["files", "--session", &session_id(1)]), "path"), ["src/exporter.rs"]);
     let text = told(&home, &project, &["files"]);
-    assert!(text.lines().any(|line| line.split_whitespace().eq(["src/exporter.rs", "1", "1", "0", "1", "now"])), "{text}");
+    assert!(
+        text.lines().any(|line| line.split_whitespace().eq(["src/exporter.rs", "1", "1", "0", "1", "just", "now"])),
+        "{text}"
+    );
 
     for (folder, typed) in [
         (project.clone(), "src/exporter.rs"),

@@ -105,11 +105,54 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
     answer(&event.moment, context)
 }
 
+/// Whether the agent shows the person one line that a hook says at a session's start.
+pub fn shows_notice(agent: Agent, is_warning: bool) -> bool {
+    match agent {
+        // `systemMessage` is documented for every hook, and for Gemini CLI's `SessionStart`.
+        Agent::ClaudeCode | Agent::Droid | Agent::Gemini => true,
+        // Codex shows it as a warning.
+        Agent::Codex => is_warning,
+        Agent::Cursor | Agent::Copilot => false,
+    }
+}
+
+/// Adds one line for the person to an answer at a session's start, or makes an answer of it, for an agent that
+/// [shows](shows_notice) it.
+pub fn with_notice(answer: Option<String>, notice: &str) -> Option<String> {
+    let mut fields: serde_json::Map<String, serde_json::Value> = match &answer {
+        Some(answer) => serde_json::from_str(answer).ok()?,
+        None => serde_json::Map::new(),
+    };
+    fields.insert("systemMessage".into(), harmless::neutralize(notice).into());
+    Some(serde_json::Value::Object(fields).to_string())
+}
+
 /// Returns whether the model sees the response to the event. If it does not, there is nothing to look up.
 pub fn shows_answer(event: &Event) -> bool {
     match event.agent {
         Agent::Cursor => !matches!(event.moment, Moment::PromptSubmitted { .. }),
         Agent::Copilot => copilot::shows_answer(&event.moment),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_notice_stands_beside_the_context() {
+        let moment = Moment::Start { source: "startup".into() };
+        let parsed = |answer: Option<String>| serde_json::from_str::<Value>(&answer.unwrap()).unwrap();
+        for answer in [codex::answer(&moment, "c"), gemini::answer(&moment, "c")] {
+            let plain = parsed(answer.clone());
+            let mut both = parsed(with_notice(answer, "works"));
+            assert_eq!(both["systemMessage"], "works");
+            both.as_object_mut().unwrap().remove("systemMessage");
+            assert_eq!(both, plain);
+        }
+        assert_eq!(parsed(with_notice(None, "off")), json!({"systemMessage": "off"}));
     }
 }

@@ -27,16 +27,10 @@ pub struct LastRun {
     pub warned: bool,
 }
 
-/// Records a run. If that fails, only `doctor` knows less.
-pub fn record(runtime: &Runtime, event: &Event, took: u64, answer: Option<&str>) {
+/// Records a run that took so many milliseconds and told the agent so many characters. If that fails, only `doctor` knows less.
+pub fn record(runtime: &Runtime, event: &Event, took: u64, told: usize) {
     let moment = words(&event.moment);
-    let run = LastRun {
-        moment: moment.to_owned(),
-        at: runtime.now,
-        took,
-        told: answer.map_or(0, |answer| answer.chars().count()),
-        warned: !runtime.log.is_empty(),
-    };
+    let run = LastRun { moment: moment.to_owned(), at: runtime.now, took, told, warned: !runtime.log.is_empty() };
     let folder = runtime.paths.last_runs();
     let file = folder.join(format!("{}.{}.json", event.agent.name(), moment.replace(' ', "-")));
     let Ok(text) = serde_json::to_vec(&run) else { return };

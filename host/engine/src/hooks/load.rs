@@ -21,7 +21,7 @@ use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
-use super::{journal_writer, session_project, spawn};
+use super::{Notice, journal_writer, session_project, spawn};
 use crate::memory::{kept, supersession};
 use crate::note_sync;
 use crate::runtime::Runtime;
@@ -56,6 +56,26 @@ fn open(runtime: &Runtime, deadline: Instant) -> Result<Store, StoreError> {
     opened
 }
 
+/// What the start of a session gives.
+#[derive(Default)]
+pub(super) struct Started {
+    /// The context for the agent.
+    pub(super) context: Option<String>,
+    /// What the person should know.
+    pub(super) notice: Option<Notice>,
+}
+
+impl Started {
+    fn new(runtime: &Runtime, store: &Store, session: &Session, context: Option<String>, used: &[String]) -> Self {
+        let memories = used.len();
+        let is_wanted = runtime.config.notice.start && context.is_some() && memories > 0;
+        // If the time is not known, the line does without it.
+        let last_session = || store.last_session_at(&session.project, &session.id).unwrap_or_default();
+        let notice = is_wanted.then(|| Notice::Told { memories, last_session: last_session() });
+        Self { context, notice }
+    }
+}
+
 /// Returns the context for the agent at the start of a session.
 pub(super) fn start_session(
     runtime: &Runtime,
@@ -63,7 +83,7 @@ pub(super) fn start_session(
     source: &SessionSource,
     how: &str,
     deadline: Instant,
-) -> HookResult<Option<String>> {
+) -> HookResult<Started> {
     let mut store = match open(runtime, deadline) {
         Err(error @ StoreError::ReadOnly(..)) => return start_read_only(runtime, event, how, error, deadline),
         opened => opened?,
@@ -76,7 +96,7 @@ pub(super) fn start_session(
     }
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
     if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
-        return Ok(None);
+        return Ok(Started::default());
     }
     if let Err(error) = note_sync::take_in(runtime, &mut store, &project) {
         runtime.log.record(Level::Warn, "notes that were written as files could not be taken in", format!("{error:#}"));
@@ -102,7 +122,7 @@ pub(super) fn start_session(
         spawn::clean_up(runtime);
     }
     spawn::reindex(runtime, &store);
-    Ok(text)
+    Ok(Started::new(runtime, &store, &session, text, &used))
 }
 
 /// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent is told what is
@@ -113,12 +133,13 @@ fn start_read_only(
     how: &str,
     error: StoreError,
     deadline: Instant,
-) -> HookResult<Option<String>> {
+) -> HookResult<Started> {
     let Ok(store) = runtime.read_only_store() else { return Err(error.into()) };
     runtime.log.record(Level::Error, "hook: the database cannot be written", error.to_string());
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
     let session = Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
-    Ok(context(runtime, &Rc::new(store), &session, how, runtime.config.context.budget, deadline)?.0)
+    let (context, _) = context(runtime, &Rc::new(store), &session, how, runtime.config.context.budget, deadline)?;
+    Ok(Started { context, notice: Some(Notice::Failed("the database cannot be written")) })
 }
 
 /// Builds the context for `session` and `source`, redacted and within `budget` UTF-16 units. Returns it with the

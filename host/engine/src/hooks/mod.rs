@@ -88,12 +88,36 @@ pub fn prepare_replay(runtime: Runtime, deadline: Instant) -> Runtime {
     runtime.for_background(Compiling::Default(deadline))
 }
 
-/// Handles the event and returns the text for standard output, in the agent's own format. [`prepare`] comes first.
-pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String> {
+/// What a hook says.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The text for standard output, in the agent's own format.
+    pub answer: Option<String>,
+    /// At the start of a session, what the person should know.
+    pub notice: Option<Notice>,
+}
+
+/// What a person should know at the start of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// The agent was told something.
+    Told {
+        /// How many memories.
+        memories: usize,
+        /// When something was last stored of an earlier session of the project, milliseconds since the Unix epoch.
+        last_session: Option<u64>,
+    },
+    /// Nothing could be told, or nothing can be remembered: why.
+    Failed(&'static str),
+}
+
+/// Handles the event. [`prepare`] comes first.
+pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
     let event = &refusal::resolve_folder(runtime, event);
     if refusal::is_refused(runtime, event) {
-        return None;
+        return Outcome::default();
     }
+    let is_start = matches!(event.moment, Moment::Start { .. });
     // Log lines must be free of these secrets too, whatever happens next.
     runtime.secrets.add_env_files(&event.cwd, &event.cwd);
     if let Err(error) = namespace::record_session(&runtime.paths, &event.session) {
@@ -102,11 +126,16 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             "could not record the session's namespace; the session is not read",
             error.to_string(),
         );
-        return None;
+        let notice = is_start.then_some(Notice::Failed("the folder of its data cannot be written"));
+        return Outcome { answer: None, notice };
     }
+    let mut notice = None;
     let source = &synthesized_transcript::resolve_source(runtime, event, deadline);
     let outcome = match &event.moment {
-        Moment::Start { source: how } => load::start_session(runtime, event, source, how, deadline),
+        Moment::Start { source: how } => load::start_session(runtime, event, source, how, deadline).map(|started| {
+            notice = started.notice;
+            started.context
+        }),
         Moment::Compacting { .. }
         | Moment::Compacted { .. }
         | Moment::TurnEnded { .. }
@@ -132,6 +161,9 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
             missed::miss(runtime, event);
             return None;
         }
+        if is_start {
+            notice = Some(Notice::Failed(describe_failure(&error).trim_start_matches("hook: ")));
+        }
         let (level, details) = match error.downcast_ref() {
             Some(StoreError::Older(_)) => (Level::Info, String::new()),
             _ => (Level::Error, format!("{error:#}")),
@@ -139,7 +171,7 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Option<String
         runtime.log.record(level, describe_failure(&error), details);
         None
     });
-    context.and_then(|context| agent::answer(event, &context))
+    Outcome { answer: context.and_then(|context| agent::answer(event, &context)), notice }
 }
 
 /// Upgrades a large database from an older version in a background process. A hook would be killed before the upgrade

@@ -46,6 +46,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     Ok(if status == Status::Fail { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// The columns before a message: the word, the name of the check, and the gaps behind them.
+const BEFORE_MESSAGE: usize = 4 + 2 + 13 + 2;
+
 fn print(checks: &[Finding]) -> Result<(), CommandError> {
     let mut out = output::stdout();
     for finding in checks {
@@ -55,14 +58,11 @@ fn print(checks: &[Finding]) -> Result<(), CommandError> {
             Status::Fail => ("fail", AnsiColor::Red),
         };
         let style = colour.on_default().bold();
-        writeln!(
-            out,
-            "{style}{word}{style:#}  {}  {}",
-            output::pad(finding.check, 13),
-            output::clean_line(&finding.message)
-        )?;
+        let head = format!("{style}{word}{style:#}  {}  ", output::pad(finding.check, 13));
+        output::write_hanging(&mut out, &head, BEFORE_MESSAGE, &finding.message)?;
         if let Some(hint) = &finding.hint {
-            writeln!(out, "                     {DIM}hint:{DIM:#} {}", output::clean_line(hint))?;
+            let head = format!("{}{DIM}hint:{DIM:#} ", " ".repeat(BEFORE_MESSAGE));
+            output::write_hanging(&mut out, &head, BEFORE_MESSAGE + "hint: ".len(), hint)?;
         }
     }
     Ok(out.flush()?)

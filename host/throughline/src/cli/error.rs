@@ -16,19 +16,34 @@ const DOCTOR_HINT: &str = "run `throughline doctor` to look for the cause";
 pub(super) enum CommandError {
     /// The reader of our output went away (`… | head`), which is not an error: the exit code is 0.
     BrokenPipe,
-    /// The command failed: exit code 1.
+    /// The command failed.
     Failed {
         /// One or more lines that begin in lower case and have no full stop.
         message: String,
         /// What a person can do about the error.
         hints: Vec<String>,
+        /// Whether the command line is wrong: then the exit code is 2, otherwise 1.
+        is_usage: bool,
     },
 }
 
 impl CommandError {
     /// Returns an error without a hint.
     pub(super) fn new(message: impl Display) -> Self {
-        Self::Failed { message: message.to_string(), hints: Vec::new() }
+        Self::Failed { message: message.to_string(), hints: Vec::new(), is_usage: false }
+    }
+
+    /// Returns an error of a command line that cannot be parsed for this.
+    pub(super) fn usage(message: impl Display) -> Self {
+        Self::Failed { message: message.to_string(), hints: Vec::new(), is_usage: true }
+    }
+
+    /// Returns the message without hints.
+    pub(super) fn message(&self) -> &str {
+        match self {
+            Self::BrokenPipe => "",
+            Self::Failed { message, .. } => message,
+        }
     }
 
     /// Adds a hint about what to do.
@@ -41,7 +56,7 @@ impl CommandError {
 
     /// Prints the error and its hints on stderr and returns the exit code.
     pub(super) fn report(&self) -> ExitCode {
-        let Self::Failed { message, hints } = self else {
+        let Self::Failed { message, hints, is_usage } = self else {
             return ExitCode::SUCCESS;
         };
         let mut stderr = anstream::stderr().lock();
@@ -52,7 +67,7 @@ impl CommandError {
         for hint in hints {
             let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {}", super::output::clean(hint));
         }
-        ExitCode::FAILURE
+        if *is_usage { ExitCode::from(2) } else { ExitCode::FAILURE }
     }
 }
 

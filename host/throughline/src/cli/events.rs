@@ -155,6 +155,7 @@ pub(super) struct Table {
     now: u64,
     width: Option<usize>,
     ids: usize,
+    ages: usize,
     names: usize,
     marks: usize,
     mark: String,
@@ -170,6 +171,7 @@ impl Table {
             now,
             width: output::width(),
             ids: widest(&|event| event.id.to_string().len()),
+            ages: widest(&|event| output::ago(event.at, now).len()),
             names: widest(&|event| output::columns(&name(event))).min(MAX_TOOL_COLUMNS),
             marks,
             mark,
@@ -186,7 +188,7 @@ impl Table {
     ) -> Result<(), CommandError> {
         let seen = &event.seen;
         let when = match self.when {
-            When::Ago => output::pad(&output::ago(event.at, self.now), 9),
+            When::Ago => output::pad(&output::ago(event.at, self.now), self.ages),
             When::Clock => output::local(event.at).1,
         };
         let id = event.id;
@@ -225,7 +227,7 @@ impl Table {
 }
 
 /// Returns the columns of a text without its colours.
-fn plain_columns(text: &str) -> usize {
+pub(super) fn plain_columns(text: &str) -> usize {
     output::columns(&anstream::adapter::strip_str(text).to_string())
 }
 

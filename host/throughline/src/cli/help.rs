@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 /// The groups with their commands. A test checks that each visible command is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Set up", &["install", "uninstall", "doctor", "verify", "config", "demo", "namespaces"]),
+    ("Set up", &["install", "uninstall", "status", "doctor", "verify", "config", "demo", "namespaces"]),
     ("Find", &["search", "timeline", "session", "files", "failures", "observations", "projects"]),
     ("Change", &["memory", "note", "pause", "resume", "scrub"]),
     ("Move in and out", &["ingest", "import", "export", "backup", "restore", "projections"]),
     ("Policies", &["policy"]),
-    ("For agents and scripts", &["context", "redact", "mcp", "hook", "completions", "man"]),
+    ("For agents and scripts", &["context", "redact", "mcp", "statusline", "hook", "completions", "man"]),
 ];
 
 /// Returns the command with its subcommands in groups, each with the first line of its own help.

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::notice;
 use throughline_agents::plugin;
 use throughline_agents::protocol::fields::MAX_INPUT_BYTES;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, duplicate_hooks};
 use throughline_agents::settings;
 use throughline_agents::settings::agents::{end_limit, project_variable};
-use throughline_engine::hooks::{self, last_runs};
+use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime};
 use throughline_platform::log::{self, Level};
@@ -51,8 +52,9 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
             runtime.log.record(
                 Level::Error,
                 "the configuration is damaged; nothing is remembered until it is corrected",
-                error,
+                error.clone(),
             );
+            say_off(&runtime.paths, arguments, &error.to_string());
             runtime.finish();
             return ExitCode::SUCCESS;
         }
@@ -96,13 +98,11 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     watch(budget + GRACE, runtime.paths.log());
     let deadline = started + budget;
     let runtime = hooks::prepare(runtime, &event.moment, deadline);
-    let answer = hooks::run(&runtime, &event, deadline);
+    let outcome = hooks::run(&runtime, &event, deadline);
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    if let Some(output) = &answer {
-        let mut stdout = io::stdout().lock();
-        let _ = writeln!(stdout, "{output}").and_then(|()| stdout.flush());
-    }
-    last_runs::record(&runtime, &event, took, answer.as_deref());
+    let told = outcome.answer.as_ref().map_or(0, |answer| answer.chars().count());
+    print(with_notice(&runtime, &event, outcome).as_deref());
+    last_runs::record(&runtime, &event, took, told);
     if runtime.missed_event()
         && let Err(error) = hooks::spawn::replay(&runtime.paths, arguments, &input)
     {
@@ -110,6 +110,40 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     }
     runtime.finish();
     ExitCode::SUCCESS
+}
+
+/// Prints an answer, if there is one.
+fn print(answer: Option<&str>) {
+    let Some(answer) = answer else { return };
+    let mut stdout = io::stdout().lock();
+    let _ = writeln!(stdout, "{answer}").and_then(|()| stdout.flush());
+}
+
+/// Adds to the answer what a person should know at the start of a session.
+fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<String> {
+    let Outcome { answer, notice } = outcome;
+    let fault = runtime.config_fault.as_deref().filter(|_| matches!(event.moment, Moment::Start { .. }));
+    let is_warning = fault.is_some() || matches!(notice, Some(Notice::Failed(_)));
+    if !agent::shows_notice(event.agent, is_warning) {
+        return answer;
+    }
+    match (fault, notice) {
+        (Some(fault), _) => agent::with_notice(answer, &notice::of_broken_config(fault, true)),
+        (None, Some(notice)) => agent::with_notice(answer, &notice::at_start(notice, runtime.now)),
+        (None, None) => answer,
+    }
+}
+
+/// Says at the start of a session that nothing is remembered because of a broken configuration.
+fn say_off(paths: &Paths, arguments: &[OsString], fault: &str) {
+    let Some(call) = Call::parse(arguments) else { return };
+    let Ok(input) = call.read_input() else { return };
+    if let Ok(Some(event)) = call.event(paths, &input)
+        && matches!(event.moment, Moment::Start { .. })
+        && agent::shows_notice(event.agent, true)
+    {
+        print(agent::with_notice(None, &notice::of_broken_config(fault, false)).as_deref());
+    }
 }
 
 /// Handles an event again that came before the default policy was compiled, in a process that nobody waits for.

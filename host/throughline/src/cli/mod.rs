@@ -41,6 +41,7 @@ mod schemas;
 mod scope;
 mod scrub;
 mod session;
+mod status;
 mod suggest;
 mod timeline;
 mod verify;
@@ -93,6 +94,7 @@ struct Cli {
 enum Command {
     Install(install::Arguments),
     Uninstall(install::UninstallArguments),
+    Status(status::Arguments),
     Doctor(doctor::Arguments),
     Verify(verify::Arguments),
     Config(config::Arguments),
@@ -120,6 +122,7 @@ enum Command {
     Context(context::Arguments),
     Redact(scrub::RedactArguments),
     Mcp(mcp::Arguments),
+    Statusline(status::LineArguments),
     Hook(HookArguments),
     Completions(completions::Arguments),
     Man(completions::ManArguments),
@@ -211,6 +214,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
@@ -238,6 +242,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Context(arguments) => context::run(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Statusline(arguments) => status::line(&arguments),
         Command::Hook(arguments) => {
             hook::run(&arguments.words());
             Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! Output for people and programs: colours, widths, times and numbers, without control characters.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -10,12 +11,17 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use super::error::CommandError;
-pub(super) use crate::times::{ago, date, timestamp};
+pub(super) use crate::times::{AGO_COLUMNS, ago, date, timestamp};
 
 /// Dim, for what matters less.
 pub(super) const DIM: Style = Style::new().dimmed();
 /// Bold, for the subject of a line.
 pub(super) const BOLD: Style = Style::new().bold();
+
+/// Underlined, for the words of a query in what was found.
+const MATCH: Style = Style::new().underline();
+/// Ends [`MATCH`] alone, so that a style around it goes on.
+const END_OF_MATCH: &str = "\x1b[24m";
 
 /// Red, for failures.
 pub(super) const RED: Style = AnsiColor::Red.on_default();
@@ -58,6 +64,17 @@ pub(super) fn has_colours() -> bool {
 /// Returns the mark of a failure: a red sign, or a word if there are no colours.
 pub(super) fn failed() -> String {
     if has_colours() { format!("{RED}✗{RED:#}") } else { "failed".into() }
+}
+
+/// Says on stderr how many of how many were printed, if a person sees it.
+pub(super) fn print_more(shown: usize, of: Option<u64>) -> Result<(), CommandError> {
+    if !io::stdout().is_terminal() || of.is_some_and(|of| of <= shown as u64) {
+        return Ok(());
+    }
+    let shown = count(shown as u64);
+    let of = of.map_or_else(|| format!("the best {shown}"), |of| format!("{shown} of {}", count(of)));
+    writeln!(anstream::stderr().lock(), "{DIM}showing {of}; --limit N shows more{DIM:#}")?;
+    Ok(())
 }
 
 /// Prints JSON. Control characters beyond ASCII are escaped: JSON allows them, and terminals may interpret them.
@@ -117,6 +134,61 @@ pub(super) fn fit(text: &str, most: usize) -> String {
         })
         .collect();
     format!("{}…", kept.trim_end())
+}
+
+/// Returns how many columns the widest of the texts takes.
+pub(super) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> usize {
+    texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
+}
+
+/// The narrowest that texts are wrapped to.
+const MIN_WRAP: usize = 20;
+
+/// Wraps each line of the text at words so that it fits the terminal behind `taken` columns. Lines of a list or of code keep
+/// their indentation. Without a terminal, lines stay as they are.
+pub(super) fn wrap(text: &str, taken: usize) -> Vec<String> {
+    let Some(width) = width() else { return text.lines().map(str::to_owned).collect() };
+    wrap_to(text, width.saturating_sub(taken).max(MIN_WRAP))
+}
+
+/// Like [`wrap`], to so many columns.
+fn wrap_to(text: &str, most: usize) -> Vec<String> {
+    let of_line = |line: &str| -> Vec<String> {
+        let indent = line.len() - line.trim_start().len();
+        let mark = line[indent..].find(|c: char| !matches!(c, '-' | '*' | ' ')).filter(|end| *end <= 2).unwrap_or(0);
+        let indent = " ".repeat((indent + mark).min(most / 2));
+        let options =
+            textwrap::Options::new(most).subsequent_indent(&indent).word_splitter(textwrap::WordSplitter::NoHyphenation);
+        textwrap::wrap(line, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+    };
+    text.lines().flat_map(of_line).collect()
+}
+
+/// Prints a text of one paragraph, wrapped at words, behind `head`, which takes `taken` columns.
+pub(super) fn write_hanging(out: &mut impl Write, head: &str, taken: usize, text: &str) -> io::Result<()> {
+    for (index, line) in wrap(&clean_line(text), taken).into_iter().enumerate() {
+        let before = if index == 0 { head.to_owned() } else { " ".repeat(taken) };
+        writeln!(out, "{before}{line}")?;
+    }
+    Ok(())
+}
+
+/// Underlines the words of a clean line for which `is_match` holds.
+pub(super) fn highlight(line: &str, is_match: impl Fn(&str) -> bool) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let is_word = first.is_alphanumeric();
+        let end = rest.find(|c: char| c.is_alphanumeric() != is_word).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        if is_word && is_match(part) {
+            let _ = write!(out, "{MATCH}{part}{END_OF_MATCH}");
+        } else {
+            out.push_str(part);
+        }
+        rest = after;
+    }
+    out
 }
 
 /// Pads the text with spaces to `width` columns.
@@ -201,18 +273,34 @@ mod tests {
     }
 
     #[test]
+    fn prose_is_wrapped_at_words_and_lists_keep_their_indentation() {
+        assert_eq!(wrap_to("one two three four five six", 20), ["one two three four", "five six"]);
+        assert_eq!(wrap_to("- one two three four five\n\nx", 20), ["- one two three four", "  five", "", "x"]);
+        assert_eq!(wrap_to("한국어 문장은 낱말에서 나뉜다", 20), ["한국어 문장은", "낱말에서 나뉜다"]);
+        assert_eq!(wrap_to("/a/path/that/is/longer/than/a/line", 20).concat(), "/a/path/that/is/longer/than/a/line");
+    }
+
+    #[test]
+    fn words_of_the_query_are_underlined() {
+        let marked = highlight("Retry the upload, twice", |word| word == "upload");
+        assert_eq!(marked, format!("Retry the {MATCH}upload{END_OF_MATCH}, twice"));
+        assert_eq!(anstream::adapter::strip_str(&marked).to_string(), "Retry the upload, twice");
+    }
+
+    #[test]
     fn times_and_numbers_read_well() {
         let now = 1_700_000_000_000;
         for (seconds, text) in [
-            (59, "now"),
-            (60, "1 min"),
-            (3 * 3600, "3 h"),
-            (86_400, "1 day"),
-            (59 * 86_400, "59 days"),
-            (60 * 86_400, "2 months"),
-            (800 * 86_400, "2 years"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (3 * 3600, "3 h ago"),
+            (86_400, "1 day ago"),
+            (59 * 86_400, "59 days ago"),
+            (60 * 86_400, "2 months ago"),
+            (800 * 86_400, "2 years ago"),
         ] {
             assert_eq!(ago(now - seconds * 1000, now), text);
+            assert!(text.len() <= AGO_COLUMNS);
         }
         assert_eq!(ago(now + 1, now), "2023-11-14");
         for (millis, text) in

@@ -76,10 +76,12 @@ const MAX_NAME: usize = 24;
 
 fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> {
     let names: Vec<String> = known.iter().map(|known| output::clean_line(&ProjectEntry::new(known).name)).collect();
-    let width = names.iter().map(|name| output::columns(name)).max().unwrap_or(0).min(MAX_NAME);
+    let width = output::widest(&names).min(MAX_NAME);
+    let ages: Vec<String> =
+        known.iter().map(|known| known.last_at.map(|at| output::ago(at, runtime.now)).unwrap_or_default()).collect();
+    let age = output::widest(&ages);
     let mut out = Vec::new();
-    for (known, name) in known.iter().zip(&names) {
-        let ago = known.last_at.map(|at| output::ago(at, runtime.now)).unwrap_or_default();
+    for ((known, name), ago) in known.iter().zip(&names).zip(&ages) {
         let sessions = output::counted(known.sessions, "session", "sessions");
         let memories = output::counted(known.memories, "memory", "memories");
         let mut path = String::new();
@@ -87,12 +89,12 @@ fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> 
             path = output::clean_line(&paths::display(&known.project.root, &runtime.paths.home));
         }
         if let Some(columns) = output::width() {
-            path = output::fit(&path, columns.saturating_sub(width + 2 + 9 + 2 + 14 + 2 + 16 + 2).max(20));
+            path = output::fit(&path, columns.saturating_sub(width + 2 + age + 2 + 14 + 2 + 16 + 2).max(20));
         }
         let line = format!(
             "{BOLD}{}{BOLD:#}  {DIM}{}  {}  {}{DIM:#}  {path}",
             output::pad(&output::fit(name, width), width),
-            output::pad(&ago, 9),
+            output::pad(ago, age),
             output::pad(&sessions, 14),
             output::pad(&memories, 16),
         );

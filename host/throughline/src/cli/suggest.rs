@@ -36,9 +36,9 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("forget", &["memory forget", "memory delete"]),
     ("get", &["memory show"]),
     ("grep", &["search"]),
-    ("health", &["doctor"]),
+    ("health", &["status", "doctor"]),
     ("history", &["timeline", "session list"]),
-    ("info", &["doctor", "memory stats"]),
+    ("info", &["status", "memory stats"]),
     ("init", &["install"]),
     ("list", &["memory list", "session list"]),
     ("load", &["import", "restore"]),
@@ -69,7 +69,6 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("show", &["memory show", "session show"]),
     ("start", &["install", "resume"]),
     ("stats", &["memory stats"]),
-    ("status", &["doctor", "memory stats"]),
     ("stop", &["pause", "uninstall"]),
     ("store", &["memory save", "note add"]),
     ("sync", &["note sync"]),
@@ -216,7 +215,7 @@ mod tests {
     #[test]
     fn a_command_is_suggested_that_does_what_was_meant() {
         for (line, wanted) in [
-            ("t status", &["doctor", "memory stats"][..]),
+            ("t health", &["status", "doctor"][..]),
             ("t list", &["memory list", "session list", "policy list"]),
             ("t unistall", &["uninstall"]),
             ("t Instal", &["install"]),

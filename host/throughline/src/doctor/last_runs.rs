@@ -27,10 +27,7 @@ pub(super) fn last_runs(paths: &Paths, now: u64) -> Vec<Finding> {
 
 fn describe(run: &LastRun, now: u64) -> String {
     let LastRun { moment, at, took, told, warned } = run;
-    let ago = match times::ago(*at, now).as_str() {
-        "now" => "just now".to_owned(),
-        ago => format!("{ago} ago"),
-    };
+    let ago = times::ago(*at, now);
     let did = if *told > 0 { format!("answered with {told} characters") } else { "told the agent nothing".into() };
     let log = if *warned { ", and the log has a warning of it" } else { "" };
     format!("{moment} {ago} ({did} in {took} ms{log})")

@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
 use throughline_model::said_by::SaidBy;
 use throughline_platform::paths;
+use throughline_search::tokens;
 use throughline_store::{EXTERNAL_ID, SHARED_FROM, Store};
 
 /// A memory as printed with `--json`.
@@ -77,17 +79,16 @@ pub(super) fn write_json(store: &Store, memories: &[Memory]) -> Result<(), Comma
     output::json(&entries)
 }
 
-/// The columns of [`write_table`].
+/// What [`write_table`] prints.
 #[derive(Clone, Copy, Default)]
-pub(super) struct TableOptions {
+pub(super) struct TableOptions<'a> {
     /// Print the project of each memory.
     pub(super) projects: bool,
     /// Print the first lines of the content.
     pub(super) excerpts: bool,
+    /// For each memory, the words of the query that it matches, as tokens of the index.
+    pub(super) words: &'a [Vec<String>],
 }
-
-/// The columns before the title: identifier, type and age, with the gaps between them.
-const BEFORE_TITLE: usize = 12 + 2 + 15 + 2 + 9 + 2;
 
 /// The most columns of a line of an excerpt.
 const MAX_EXCERPT: usize = 110;
@@ -97,7 +98,7 @@ pub(super) fn write_table(
     runtime: &Runtime,
     store: &Store,
     memories: &[Memory],
-    options: TableOptions,
+    options: TableOptions<'_>,
     details: &[Vec<String>],
 ) -> Result<(), CommandError> {
     let mut projects = Vec::new();
@@ -105,40 +106,55 @@ pub(super) fn write_table(
         let roots = store.project_roots(memories)?;
         projects.extend(roots.iter().map(|root| output::clean_line(&paths::display(root.as_ref(), &runtime.paths.home))));
     }
+    let heads: Vec<[String; 3]> = memories
+        .iter()
+        .map(|memory| {
+            let (id, kind) = (output::clean_line(&memory.id), output::clean_line(&memory.kind));
+            [id, kind, output::ago(memory.created, runtime.now)]
+        })
+        .collect();
+    let widths = [0, 1, 2].map(|index| output::widest(heads.iter().map(|head| &head[index])));
+    let before_title = widths.iter().map(|width| width + 2).sum::<usize>();
     let width = output::width();
-    let mut out = output::stdout();
+    let mut out = Vec::new();
     for (index, memory) in memories.iter().enumerate() {
         let style = output::kind_style(&memory.kind);
         let project = projects.get(index).map_or("", String::as_str);
+        let words = options.words.get(index).map_or(&[][..], Vec::as_slice);
+        let mark = |line: &str| output::highlight(line, |word| is_match(word, words));
         let title = output::clean_line(&memory.title);
         let title = match width {
-            Some(width) => output::fit(&title, width.saturating_sub(BEFORE_TITLE + 2 + output::columns(project)).max(20)),
+            Some(width) => output::fit(&title, width.saturating_sub(before_title + 2 + output::columns(project)).max(20)),
             None => title,
         };
+        let [id, kind, ago] = [0, 1, 2].map(|column| output::pad(&heads[index][column], widths[column]));
         writeln!(
             out,
-            "{DIM}{}{DIM:#}  {style}{}{style:#}  {DIM}{}{DIM:#}  {BOLD}{title}{BOLD:#}{}{DIM}{project}{DIM:#}",
-            output::pad(&output::clean_line(&memory.id), 12),
-            output::pad(&output::clean_line(&memory.kind), 15),
-            output::pad(&output::ago(memory.created, runtime.now), 9),
+            "{DIM}{id}{DIM:#}  {style}{kind}{style:#}  {DIM}{ago}{DIM:#}  {BOLD}{}{BOLD:#}{}{DIM}{project}{DIM:#}",
+            mark(&title),
             if project.is_empty() { "" } else { "  " },
         )?;
         for line in details.get(index).into_iter().flatten() {
-            writeln!(out, "    {DIM}{line}{DIM:#}")?;
+            writeln!(out, "    {DIM}{}{DIM:#}", mark(line))?;
         }
         if !options.excerpts {
             continue;
         }
         let most = width.map_or(MAX_EXCERPT, |width| width.saturating_sub(6).clamp(20, MAX_EXCERPT));
         for line in excerpt(memory) {
-            writeln!(out, "    {}", output::fit(&line, most))?;
+            writeln!(out, "    {}", mark(&output::fit(&line, most)))?;
         }
         if !memory.files.is_empty() {
             let files = memory.files[..memory.files.len().min(4)].join(", ");
             writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(&files))?;
         }
     }
-    Ok(out.flush()?)
+    pager::write(&out)
+}
+
+/// Whether the index has the word under one of the tokens.
+fn is_match(word: &str, tokens: &[String]) -> bool {
+    !tokens.is_empty() && tokens::index_text(word).split(' ').any(|token| tokens.iter().any(|wanted| wanted == token))
 }
 
 /// Whether another project shared any of the memories with this one.

@@ -6,7 +6,7 @@ use super::entry::{self, TableOptions};
 use super::links;
 use super::selection::Restriction;
 use crate::cli::error::CommandError;
-use crate::cli::scope;
+use crate::cli::{output, scope};
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{MemoryFilter, Store};
@@ -65,10 +65,15 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else if memories.is_empty() {
         scope::print_nothing_found(&restriction.scope)
     } else {
-        let options = TableOptions { projects: project.is_none() || entry::has_shared(&memories), excerpts: false };
+        let projects = project.is_none() || entry::has_shared(&memories);
+        let options = TableOptions { projects, ..TableOptions::default() };
         let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
         let replaced = store.replacements(&ids)?;
         let details: Vec<Vec<String>> = replaced.iter().map(|it| it.iter().map(links::replaced).collect()).collect();
-        entry::write_table(runtime, store, &memories, options, &details)
+        entry::write_table(runtime, store, &memories, options, &details)?;
+        if memories.len() == arguments.limit as usize {
+            output::print_more(memories.len(), Some(store.count(&filter)?))?;
+        }
+        Ok(())
     }
 }

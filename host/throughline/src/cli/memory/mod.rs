@@ -5,6 +5,7 @@ mod delete;
 mod entry;
 mod forget;
 mod gc;
+mod interactive;
 mod links;
 mod list;
 mod reindex;

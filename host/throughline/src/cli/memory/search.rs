@@ -6,8 +6,10 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::entry::{self, Entry, TableOptions};
+use super::interactive;
 use super::links;
 use super::selection::Restriction;
+use super::show;
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
@@ -39,22 +41,23 @@ Put `--` before a query that begins with a hyphen.";
 ///
 /// Searches titles, contents, keywords and file names. A memory that matches any of the words is a result; one that
 /// matches more of them ranks higher. Paraphrases are found too, if the embedding model knows the language.
-/// `throughline search` is short for `throughline memory search`.
+/// `throughline search` is short for `throughline memory search`. Without a query, a terminal shows results while you
+/// type.
 #[derive(clap::Args)]
 #[command(after_long_help = SYNTAX)]
 pub(in crate::cli) struct Arguments {
     /// What to search for
-    #[arg(value_name = "QUERY", required = true)]
+    #[arg(value_name = "QUERY")]
     query: Vec<String>,
     #[command(flatten)]
-    restriction: Restriction,
+    pub(super) restriction: Restriction,
     /// Print at most this many; by default 10, unless the profile says otherwise
     #[arg(long, value_name = "N", value_parser = crate::cli::number::limit)]
     limit: Option<u32>,
     /// How to rank: `text` and `vector` by words or by meaning alone, `rrf` by reciprocal rank fusion, `seed` by 70 %
     /// meaning and 30 % words with at most six results of at least 0.35. The default is set in the configuration
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(rank::PROFILES.map(|profile| profile.name)))]
-    profile: Option<String>,
+    pub(super) profile: Option<String>,
     /// Explain the score of each result
     #[arg(long)]
     explain: bool,
@@ -65,6 +68,18 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.query.is_empty() {
+        if arguments.json || !interactive::is_possible() {
+            return Err(CommandError::usage("there is nothing to search for").hint(
+                "give the words of a query; without any, only a terminal searches while you type, and `throughline memory list` \
+                 shows the newest memories",
+            ));
+        }
+        return match interactive::choose(runtime, store, arguments)? {
+            Some(id) => show::print_memory(runtime, store, &id),
+            None => Ok(()),
+        };
+    }
     let restriction = &arguments.restriction;
     let project = restriction.scope.project(runtime)?;
     let session = restriction.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose()?;
@@ -75,7 +90,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         profile: arguments.profile.as_deref(),
     };
     let request = SearchRequest::explicit(runtime, store, &arguments.query.join(" "), project.as_ref(), options)?;
-    let profile = request.profile();
+    let (profile, most) = (request.profile(), request.limit() as usize);
     let SearchOutcome { hits, warning } = request.run(store)?;
     if let Some(why) = warning {
         writeln!(anstream::stderr().lock(), "warning: {why}")?;
@@ -120,8 +135,12 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     } else if memories.is_empty() {
         scope::print_nothing_found(&restriction.scope)?;
     } else {
-        let options = TableOptions { projects: project.is_none() || entry::has_shared(&memories), excerpts: true };
-        entry::write_table(runtime, store, &memories, options, &details)?;
+        let words: Vec<Vec<String>> = explanations.into_iter().map(|explanation| explanation.words).collect();
+        let projects = project.is_none() || entry::has_shared(&memories);
+        entry::write_table(runtime, store, &memories, TableOptions { projects, excerpts: true, words: &words }, &details)?;
+        if memories.len() >= most {
+            output::print_more(memories.len(), None)?;
+        }
     }
     let ids: Vec<String> = memories.into_iter().map(|memory| memory.id).collect();
     search::record_lookup(runtime, store, &ids);

@@ -110,6 +110,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     Ok(())
 }
 
+/// Prints a memory for people.
+pub(super) fn print_memory(runtime: &Runtime, store: &Store, id: &str) -> Result<(), CommandError> {
+    run(runtime, store, &Arguments { id: id.to_owned(), json: false })
+}
+
 fn print(
     runtime: &Runtime,
     found: &MemoryRecord,
@@ -120,10 +125,16 @@ fn print(
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
-    writeln!(out, "{BOLD}{}{BOLD:#}\n", output::clean_line(&memory.title))?;
+    for line in output::wrap(&output::clean_line(&memory.title), 0) {
+        writeln!(out, "{BOLD}{line}{BOLD:#}")?;
+    }
+    writeln!(out)?;
     let content = without_heading(memory.content.trim(), &memory.title);
     if !content.is_empty() && content != memory.title.trim() {
-        writeln!(out, "{}\n", output::clean(content))?;
+        for line in output::wrap(&output::clean(content), 0) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
     }
     let created = output::timestamp(memory.created);
     let project = paths::display(found.project.as_ref(), &runtime.paths.home);
@@ -150,20 +161,23 @@ fn print(
     writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 11), output::clean_line(&memory.kind))?;
     for (name, value) in rows {
         if !value.is_empty() {
-            writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad(name, 11), output::clean_line(&value))?;
+            write_row(&mut out, name, &value)?;
         }
     }
     for link in links {
-        writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad("link", 11), output::clean_line(&link.to_string()))?;
+        write_row(&mut out, "link", &link.to_string())?;
     }
     for Told { session_id, moment, at } in told {
-        let line = format!("{at} at {moment}, session {session_id}");
-        writeln!(out, "{DIM}{}{DIM:#}  {}", output::pad("told", 11), output::clean_line(&line))?;
+        write_row(&mut out, "told", &format!("{at} at {moment}, session {session_id}"))?;
     }
     if links.iter().any(MemoryLink::is_in_force) {
         writeln!(out, "\n{DIM}`throughline memory unlink {}` undoes its links{DIM:#}", memory.id)?;
     }
     Ok(out.flush()?)
+}
+
+fn write_row(out: &mut impl Write, name: &str, value: &str) -> Result<(), CommandError> {
+    Ok(output::write_hanging(out, &format!("{DIM}{}{DIM:#}  ", output::pad(name, 11)), 11 + 2, value)?)
 }
 
 /// Describes the sources of a digest in one line. Its text has a line for each.

@@ -135,7 +135,7 @@ fn list(runtime: &Runtime, all: &[Kept], is_json: bool) -> Result<(), CommandErr
 /// Prints a deletion: its identifier, when and what, and the first titles.
 pub(super) fn write(out: &mut impl Write, runtime: &Runtime, kept: &Kept) -> Result<(), CommandError> {
     let what = output::clean_line(&DeletionNote::of(kept).what);
-    let ago = output::pad(&output::ago(kept.at, runtime.now), 6);
+    let ago = output::pad(&output::ago(kept.at, runtime.now), output::AGO_COLUMNS);
     writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{ago}{DIM:#}  {what}", kept.id())?;
     for title in kept.titles.iter().take(MAX_TITLES) {
         writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(title))?;

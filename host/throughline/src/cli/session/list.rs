@@ -8,6 +8,7 @@ use super::describe::{outcome, title};
 use crate::cli::error::CommandError;
 use crate::cli::events;
 use crate::cli::output::{self, BOLD, DIM};
+use crate::cli::pager;
 use crate::cli::scope::Scope;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
@@ -67,16 +68,24 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     print(runtime, store, &sessions, project.is_none())
 }
 
-/// The columns between the identifier and the title, with the gaps between them.
-const BETWEEN: usize = 2 + 9 + 2 + 9 + 2 + 9 + 2;
-
 fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
     let width = output::width();
     let ids = sessions.iter().map(|session| events::short(store, &session.record.id)).collect::<Result<Vec<_>, _>>()?;
-    let columns = ids.iter().map(|id| output::columns(id)).max().unwrap_or(0);
-    let before_title = columns + BETWEEN;
-    let mut out = output::stdout();
-    for (session, id) in sessions.iter().zip(&ids) {
+    let heads: Vec<[String; 3]> = sessions
+        .iter()
+        .map(|session| {
+            [
+                output::ago(session.last_at, runtime.now),
+                output::counted(session.turns.into(), "turn", "turns"),
+                output::counted(session.record.files.len() as u64, "file", "files"),
+            ]
+        })
+        .collect();
+    let columns = output::widest(&ids);
+    let widths = [0, 1, 2].map(|index| output::widest(heads.iter().map(|head| &head[index])));
+    let before_title = columns + widths.iter().sum::<usize>() + 4 * 2;
+    let mut out = Vec::new();
+    for ((session, id), head) in sessions.iter().zip(&ids).zip(&heads) {
         let root = if projects {
             format!("  {}", output::clean_line(&paths::display(session.root.as_ref(), &runtime.paths.home)))
         } else {
@@ -86,13 +95,11 @@ fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: 
             Some(width) => output::fit(&text, width.saturating_sub(taken).max(20)),
             None => text,
         };
+        let [ago, turns, files] = [0, 1, 2].map(|index| output::pad(&head[index], widths[index]));
         writeln!(
             out,
-            "{}  {DIM}{}  {}  {}{DIM:#}  {BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
+            "{}  {DIM}{ago}  {turns}  {files}{DIM:#}  {BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
             output::pad(id, columns),
-            output::pad(&output::ago(session.last_at, runtime.now), 9),
-            output::pad(&output::counted(session.turns.into(), "turn", "turns"), 9),
-            output::pad(&output::counted(session.record.files.len() as u64, "file", "files"), 9),
             fit(title(session), before_title + output::columns(&root)),
         )?;
         let outcome = outcome(session);
@@ -100,5 +107,5 @@ fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: 
             writeln!(out, "{}{DIM}{}{DIM:#}", " ".repeat(before_title), fit(outcome, before_title))?;
         }
     }
-    Ok(out.flush()?)
+    pager::write(&out)
 }

@@ -206,7 +206,10 @@ impl<'a> Prompt<'a> {
 fn print(runtime: &Runtime, known: &SessionData, out: &mut impl Write) -> Result<(), CommandError> {
     let SessionData { session, notes, .. } = known;
     let record = &session.record;
-    writeln!(out, "{BOLD}{}{BOLD:#}\n", title(session))?;
+    for line in output::wrap(&title(session), 0) {
+        writeln!(out, "{BOLD}{line}{BOLD:#}")?;
+    }
+    writeln!(out)?;
     let lasted = record.started.map(|started| session.last_at.saturating_sub(started)).filter(|lasted| *lasted > 0);
     let when = format!(
         "{} ({}){}",
@@ -239,7 +242,7 @@ fn print(runtime: &Runtime, known: &SessionData, out: &mut impl Write) -> Result
     ] {
         if !text.trim().is_empty() {
             heading(out, name)?;
-            for line in output::clean(text.trim()).lines() {
+            for line in output::wrap(&output::clean(text.trim()), 2) {
                 writeln!(out, "  {line}")?;
             }
         }
@@ -323,7 +326,11 @@ fn raw_list(out: &mut impl Write, name: &str, mark: &str, items: impl Iterator<I
             heading(out, name)?;
         }
         let gap = if mark.is_empty() { "" } else { " " };
-        writeln!(out, "  {mark}{gap}{item}")?;
+        let taken = 2 + events::plain_columns(mark) + gap.len();
+        for (line, text) in output::wrap(&item, taken).into_iter().enumerate() {
+            let before = if line == 0 { format!("  {mark}{gap}") } else { " ".repeat(taken) };
+            writeln!(out, "{before}{text}")?;
+        }
     }
     Ok(())
 }

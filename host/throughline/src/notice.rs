@@ -1,0 +1,75 @@
+//! Says in one line that memory works, or that it does not and why: for the start of a session and for `status`.
+
+use throughline_engine::hooks::Notice;
+
+use crate::times;
+
+/// Says what a person should know at the start of a session.
+pub(crate) fn at_start(notice: Notice, now: u64) -> String {
+    match notice {
+        Notice::Told { memories, last_session } => {
+            let memories = if memories == 1 { "1 memory".to_owned() } else { format!("{memories} memories") };
+            let last = last_session.map_or_else(String::new, |at| format!(", last session {}", times::ago(at, now)));
+            format!("Throughline: {memories}{last}")
+        }
+        Notice::Failed(why) => format!("Throughline: memory is off: {why}; `throughline doctor` says what to do"),
+    }
+}
+
+/// Says at the start of a session that the configuration cannot be used.
+pub(crate) fn of_broken_config(fault: &str, has_last_good: bool) -> String {
+    let fault = config_fault(fault);
+    if has_last_good {
+        format!("Throughline: {fault}; the last good configuration is in force")
+    } else {
+        format!("Throughline: memory is off: {fault}")
+    }
+}
+
+/// Says in a few words what is wrong with the configuration: `config.toml line 3: unknown field bugdet`. What else the line
+/// says is left out, since it may be secret.
+pub(crate) fn config_fault(fault: &str) -> String {
+    let between = |before: &str, after: char| {
+        let rest = &fault[fault.find(before)? + before.len()..];
+        rest.find(after).map(|end| rest[..end].to_owned())
+    };
+    let file = if fault.starts_with("managed configuration") {
+        "managed.toml"
+    } else if fault.contains("privacy.json") {
+        "privacy.json"
+    } else {
+        "config.toml"
+    };
+    let line = between("at line ", ',').map_or_else(String::new, |line| format!(" line {line}"));
+    let is_key = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    match between("unknown field `", '`').filter(is_key) {
+        Some(name) => format!("{file}{line}: unknown key {name}"),
+        None => format!("{file}{line} cannot be used; `throughline doctor` says why"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throughline_engine::config::Config;
+
+    #[test]
+    fn a_start_is_described() {
+        let told = Notice::Told { memories: 12, last_session: Some(0) };
+        assert_eq!(at_start(told, 3_600_000), "Throughline: 12 memories, last session 1 h ago");
+        assert_eq!(at_start(Notice::Told { memories: 1, last_session: None }, 0), "Throughline: 1 memory");
+        let said = "Throughline: memory is off: the disk is full; `throughline doctor` says what to do";
+        assert_eq!(at_start(Notice::Failed("the disk is full"), 0), said);
+    }
+
+    #[test]
+    fn a_fault_names_line_and_key_and_nothing_else() {
+        let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err().to_string());
+        assert_eq!(fault("[context]\n\nbugdet = 1\n"), "config.toml line 3: unknown key bugdet");
+        assert_eq!(
+            fault("[context]\nbudget = \"hunter2\"\n"),
+            "config.toml line 2 cannot be used; `throughline doctor` says why"
+        );
+        assert!(fault("[context]\nbudget = 1\n").starts_with("config.toml cannot be used"));
+    }
+}
