@@ -157,8 +157,14 @@ fn wrap_to(text: &str, most: usize) -> Vec<String> {
         let indent = line.len() - line.trim_start().len();
         let mark = line[indent..].find(|c: char| !matches!(c, '-' | '*' | ' ')).filter(|end| *end <= 2).unwrap_or(0);
         let indent = " ".repeat((indent + mark).min(most / 2));
-        let options =
-            textwrap::Options::new(most).subsequent_indent(&indent).word_splitter(textwrap::WordSplitter::NoHyphenation);
+        // Chinese and Japanese have no spaces. Korean has, and is broken there and not within a word.
+        let has_spaces = !line.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'));
+        let separator =
+            if has_spaces { textwrap::WordSeparator::AsciiSpace } else { textwrap::WordSeparator::UnicodeBreakProperties };
+        let options = textwrap::Options::new(most)
+            .word_separator(separator)
+            .subsequent_indent(&indent)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
         textwrap::wrap(line, options).into_iter().map(std::borrow::Cow::into_owned).collect()
     };
     text.lines().flat_map(of_line).collect()
@@ -277,6 +283,7 @@ mod tests {
         assert_eq!(wrap_to("one two three four five six", 20), ["one two three four", "five six"]);
         assert_eq!(wrap_to("- one two three four five\n\nx", 20), ["- one two three four", "  five", "", "x"]);
         assert_eq!(wrap_to("한국어 문장은 낱말에서 나뉜다", 20), ["한국어 문장은", "낱말에서 나뉜다"]);
+        assert_eq!(wrap_to("日本語の文は単語の間に空白がない", 20), ["日本語の文は単語の間", "に空白がない"]);
         assert_eq!(wrap_to("/a/path/that/is/longer/than/a/line", 20).concat(), "/a/path/that/is/longer/than/a/line");
     }
 

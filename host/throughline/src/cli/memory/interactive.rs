@@ -17,6 +17,9 @@ use throughline_store::{MemoryFilter, Store};
 /// The most lines of results. They are below the prompt of the shell and leave what is above it in view.
 const MAX_RESULTS: usize = 12;
 
+/// The narrowest terminal on which the age of a memory is shown.
+const MIN_WIDTH_WITH_AGE: usize = 50;
+
 /// The lines of the chosen memory's text.
 const PREVIEW: usize = 4;
 
@@ -162,11 +165,14 @@ impl Search {
         let preview = if room > 2 * PREVIEW { PREVIEW } else { 0 };
         let results = found.len().min(room - preview).max(usize::from(room > 0));
         let ages: Vec<String> = found.iter().map(|memory| output::ago(memory.created, now)).collect();
-        let (kinds, age) = (output::widest(found.iter().map(|memory| &memory.kind)).min(20), output::widest(&ages));
+        let (kinds, age) = (output::widest(found.iter().map(|memory| &memory.kind)).min(width / 4), output::widest(&ages));
         // The window follows the choice.
         let first = (self.at + 1).saturating_sub(results);
         for (index, memory) in found.iter().enumerate().skip(first).take(results) {
-            let head = format!("{}  {}  ", output::pad(&fit(&memory.kind, kinds), kinds), output::pad(&ages[index], age));
+            let mut head = output::pad(&fit(&memory.kind, kinds), kinds) + "  ";
+            if width >= MIN_WIDTH_WITH_AGE {
+                head.push_str(&format!("{}  ", output::pad(&ages[index], age)));
+            }
             let title = fit(&memory.title, width.saturating_sub(3 + output::columns(&head)));
             lines.push(if index == self.at {
                 format!("› {head}{BOLD}{title}{BOLD:#}")
