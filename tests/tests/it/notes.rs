@@ -5,22 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tests::database;
-use tests::home::Home;
-use tests::process::{self, Finished, WATCHDOG};
+use tests::home::{Home, json_of, run_in as run};
+use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
-
-/// Runs a command in the project's folder.
-fn run(home: &Home, project: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(project);
-    process::run(command, Vec::new(), WATCHDOG)
-}
-
-fn json_of(home: &Home, project: &Path, arguments: &[&str]) -> Value {
-    let run = run(home, project, arguments).success();
-    serde_json::from_str(&run.stdout).expect("JSON")
-}
 
 fn store(home: &Home, project: &Path, more: &[&str]) -> Value {
     json_of(home, project, &[&["note", "add", "--json"], more].concat())
