@@ -94,12 +94,12 @@ pub fn run(
     settings: SyncOptions,
 ) -> Result<SyncReport> {
     let mut report = SyncReport::default();
-    let path = &throughline_notes::folder_of_project(&project.root, path).map_err(anyhow::Error::msg)?;
+    let path = &throughline_notes::folder_of_project(&project.root, path)?;
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
         report.written = store.notes_of(&project.id, &Registry::built_in())?.len() as u64;
         return Ok(report);
     };
-    let registry = Registry::load(&folder.path).map_err(anyhow::Error::msg)?;
+    let registry = Registry::load(&folder.path)?;
     let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
     let key = folder.path.to_string_lossy().into_owned();
     let known = store.synced_files(&project.id, &key)?;

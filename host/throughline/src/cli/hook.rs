@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
             runtime.log.record(
                 Level::Error,
                 "the configuration is damaged; nothing is remembered until it is corrected",
-                error,
+                error.to_string(),
             );
             runtime.finish();
             return ExitCode::SUCCESS;
