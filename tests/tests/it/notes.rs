@@ -312,6 +312,36 @@ fn notes_and_files_follow_each_other() {
 }
 
 #[test]
+fn a_start_reads_no_note_of_a_folder_that_nobody_touched() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let one = store(&home, &project, &["--title", "One", "--type", "root-cause", "First words."]);
+    sync(&home, &project);
+    let file = project.join(one["path"].as_str().expect("a path"));
+    // A time that is long past can be relied on.
+    let past = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
+    fs::File::options().write(true).open(&file).expect("the file").set_modified(past).expect("set the time");
+    sync(&home, &project);
+    // No note is read without the types, so whoever reads one fails.
+    let types = notes(&project).join("_schema/types.yaml");
+    fs::create_dir_all(types.parent().expect("a folder")).expect("create");
+    fs::write(&types, "types: [\n").expect("write");
+    let complained = |number: u64| {
+        Session::new(&home, &project, &session_id(number)).start("startup");
+        home.log().matches("notes that were written as files could not be taken in").count()
+    };
+    assert_eq!(complained(1), 0, "{}", home.log());
+    let text = fs::read_to_string(&file).expect("the file");
+    fs::write(&file, text.replace("First words.", "Better words.")).expect("write");
+    assert_eq!(complained(2), 1, "{}", home.log());
+    let synced = run(&home, &project, &["note", "sync"]).failure_with_hint();
+    assert!(synced.stderr.contains("the built-in types work without it"), "{synced:#?}");
+    fs::remove_file(&types).expect("remove");
+    assert_eq!(complained(3), 1, "{}", home.log());
+    assert!(home.remembers("Better words."));
+}
+
+#[test]
 fn where_both_sides_changed_nothing_is_lost() {
     let home = Home::new();
     let (project, other) = (home.project("shop"), home.path().join("other"));
