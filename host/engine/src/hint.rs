@@ -32,3 +32,28 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store).or_else(settings)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_typed_error_keeps_its_hint_below_what_was_added() {
+        let hint = |error: anyhow::Error| of(&error.context("the notes cannot be synced")).unwrap_or_default();
+        let notes =
+            [NotesError::LeadsOut(PathBuf::from("/x")), NotesError::Registry("x".into()), NotesError::Schema("x".into())];
+        for error in notes {
+            let own = error.hint();
+            assert_eq!(hint(error.into()), own);
+        }
+        assert!(hint(IntervalsError::TooLarge(PathBuf::from("/x")).into()).contains("do not delete it"));
+        let managed = hint(RuntimeError::Managed("x".into()).into());
+        assert!(managed.contains("the administrator"), "{managed}");
+        assert!(hint(RuntimeError::Config("x".into()).into()).contains("config init"));
+        let intervals = RuntimeError::Intervals(IntervalsError::TooLarge(PathBuf::from("/x")));
+        assert!(hint(intervals.into()).contains("do not delete it"));
+        assert_eq!(of(&anyhow::anyhow!("x")), None);
+    }
+}
