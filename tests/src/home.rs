@@ -342,6 +342,19 @@ fn write_private(path: &Path, bytes: &[u8]) {
         .expect("write");
 }
 
+/// Runs a command in a folder.
+pub fn run_in(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
+    let mut command = home.command(arguments);
+    command.current_dir(folder);
+    process::run(command, Vec::new(), WATCHDOG)
+}
+
+/// Runs a command in a folder and returns the JSON that it prints.
+pub fn json_of(home: &Home, folder: &Path, arguments: &[&str]) -> Value {
+    let run = run_in(home, folder, arguments).success();
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
+}
+
 /// Checks a hook's exit code and output against what Claude Code accepts of this event, and gives the context in it.
 ///
 /// Some events may not answer with a context, and of `PreCompact` every word on standard output would be taken for

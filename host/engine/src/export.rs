@@ -120,7 +120,7 @@ pub fn project_folder_name(project: &Project) -> String {
 /// Writes the notes of a project into a folder, one file each, including memories from policies whose type is a note
 /// type. Returns the number of files.
 pub fn write_notes(runtime: &Runtime, store: &Store, project: &Project, path: &Path) -> Result<u64> {
-    let registry = Registry::of_project(&project.root).map_err(anyhow::Error::msg)?;
+    let registry = Registry::of_project(&project.root)?;
     let notes = store.notes_to_export(&project.id, &registry)?;
     let folder = Folder::open(path, notes.is_empty()).with_context(|| path.display().to_string())?;
     let (Some(folder), false) = (folder, notes.is_empty()) else { return Ok(0) };

@@ -1,9 +1,13 @@
 //! The hint of an error: what the user can do about it.
 
 use crate::memory::RequestError;
+use crate::runtime::RuntimeError;
 use throughline_model::contract::Failure;
+use throughline_notes::NotesError;
+use throughline_privacy::intervals::IntervalsError;
 use throughline_sandbox::instance::LinkError;
 use throughline_sandbox::trapped::{CallStopped, CallTrapped};
+use throughline_sandbox::user_config::UserConfigError;
 use throughline_store::StoreError;
 
 /// The hint of a failure that a policy itself reports.
@@ -18,6 +22,38 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         let trapped = || cause.downcast_ref::<CallTrapped>().and_then(CallTrapped::hint);
         let failed = || cause.downcast_ref::<Failure>().map(|_| FAILED.to_owned());
         let stopped = || cause.downcast_ref::<CallStopped>().map(|_| CallStopped::HINT.to_owned());
-        policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store)
+        let settings = || {
+            let runtime = cause.downcast_ref::<RuntimeError>().map(RuntimeError::hint);
+            let intervals = || cause.downcast_ref::<IntervalsError>().map(IntervalsError::hint);
+            let notes = || cause.downcast_ref::<NotesError>().map(NotesError::hint);
+            let decisions = || cause.downcast_ref::<UserConfigError>().map(|_| UserConfigError::HINT);
+            runtime.or_else(intervals).or_else(notes).or_else(decisions).map(str::to_owned)
+        };
+        policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store).or_else(settings)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_typed_error_keeps_its_hint_below_what_was_added() {
+        let hint = |error: anyhow::Error| of(&error.context("the notes cannot be synced")).unwrap_or_default();
+        let notes =
+            [NotesError::LeadsOut(PathBuf::from("/x")), NotesError::Registry("x".into()), NotesError::Schema("x".into())];
+        for error in notes {
+            let own = error.hint();
+            assert_eq!(hint(error.into()), own);
+        }
+        assert!(hint(IntervalsError::TooLarge(PathBuf::from("/x")).into()).contains("do not delete it"));
+        let managed = hint(RuntimeError::Managed("x".into()).into());
+        assert!(managed.contains("the administrator"), "{managed}");
+        assert!(hint(RuntimeError::Config("x".into()).into()).contains("config init"));
+        let intervals = RuntimeError::Intervals(IntervalsError::TooLarge(PathBuf::from("/x")));
+        assert!(hint(intervals.into()).contains("do not delete it"));
+        assert_eq!(of(&anyhow::anyhow!("x")), None);
+    }
 }

@@ -19,7 +19,8 @@
 //! # Errors
 //!
 //! Errors that only a person reads are [`anyhow::Error`]s. Errors that code acts on have a type: `StoreError` in
-//! `throughline-store`, `TranscriptError` in `throughline-agents`.
+//! `throughline-store`, `TranscriptError` in `throughline-agents`, [`runtime::RuntimeError`]. [`hint`] finds what the user can do
+//! about any error, also one that was wrapped.
 
 pub mod backup;
 pub mod config;

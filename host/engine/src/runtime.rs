@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use throughline_platform::log::{Level, Log};
 use throughline_platform::namespace;
 use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths::{self, Paths};
-use throughline_privacy::intervals::Intervals;
+use throughline_privacy::intervals::{Intervals, IntervalsError};
 use throughline_privacy::secrets::{Secrets, TagKey};
 use throughline_privacy::{ExclusionFilter, ExclusionRules, IsExcludedFolder};
 use throughline_sandbox::cache::Origin;
@@ -68,34 +69,76 @@ pub struct Runtime {
 /// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
 pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
+/// Which of the settings cannot be read, so that nobody knows what is allowed.
+#[derive(Debug)]
+pub enum RuntimeError {
+    /// The user's configuration, of which there is no good copy either.
+    Config(String),
+    /// The administrator's configuration.
+    Managed(String),
+    /// What was paused and forgotten.
+    Intervals(IntervalsError),
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(what) => f.write_str(what),
+            Self::Managed(what) => write!(f, "managed configuration: {what}"),
+            Self::Intervals(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+impl RuntimeError {
+    /// Returns what the user can do about the error. Only a configuration of the user's own may be moved away.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Config(_) => {
+                "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
+                 explains them"
+            }
+            Self::Managed(_) => "the administrator must fix it; until then nothing is remembered",
+            Self::Intervals(error) => error.hint(),
+        }
+    }
+}
+
 /// How long redacting the log may take.
 const LOG_REDACTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Runtime {
     /// Reads the administrator's and the user's configuration. If the user's is invalid, the last good one is in force.
     /// Otherwise an invalid one is an error: a hook then does nothing, since it cannot know what was forbidden.
-    pub fn new(paths: Paths) -> std::result::Result<Self, String> {
-        let (config, fault) = Config::load_or_last_good(&paths.config_file(), &paths.last_good_config())?;
+    pub fn new(paths: Paths) -> std::result::Result<Self, RuntimeError> {
+        let (config, fault) =
+            Config::load_or_last_good(&paths.config_file(), &paths.last_good_config()).map_err(RuntimeError::Config)?;
         Self::configured(paths, config, fault)
     }
 
     /// Like [`Runtime::new`], for a command that only reads: an invalid configuration of the user is never an error. If
     /// there is no last good one, the defaults are in force.
-    pub fn for_reading(paths: Paths) -> std::result::Result<Self, String> {
+    pub fn for_reading(paths: Paths) -> std::result::Result<Self, RuntimeError> {
         let (config, fault) = Config::load_or_last_good(&paths.config_file(), &paths.last_good_config())
             .unwrap_or_else(|fault| (Config::default(), Some(fault)));
         Self::configured(paths, config, fault)
     }
 
-    fn configured(paths: Paths, mut config: Config, config_fault: Option<String>) -> std::result::Result<Self, String> {
-        let managed = Managed::load(&paths.managed).map_err(|what| format!("managed configuration: {what}"))?;
+    fn configured(
+        paths: Paths,
+        mut config: Config,
+        config_fault: Option<String>,
+    ) -> std::result::Result<Self, RuntimeError> {
+        let managed = Managed::load(&paths.managed).map_err(RuntimeError::Managed)?;
         if let Some(name) = &paths.namespace {
             // Projections must not show one namespace's memories to another. A project has only one session-context
             // file, so it is off.
             config.projections.session_context = false;
             config.projections.folder = config.projections.folder.map(|folder| namespace::data_folder(&folder, name));
         }
-        let intervals = Intervals::load(&paths.intervals())?;
+        let intervals = Intervals::load(&paths.intervals()).map_err(RuntimeError::Intervals)?;
         Ok(Self { intervals: Arc::new(intervals), config_fault, ..Self::with(paths, config, managed) })
     }
 

@@ -1,4 +1,4 @@
-//! Searches memories: the one recipe for commands, the MCP server, prompts and policies.
+//! Searches memories: the one recipe for commands, the MCP server, prompts, policies and notes.
 //!
 //! A person or an agent that asks gets everything that can be had: types and dates are checked, shared memories are
 //! included, the query is embedded with the model of the stored vectors if that is not the built-in one, and what was
@@ -90,6 +90,12 @@ impl<'a> SearchRequest<'a> {
     pub fn of_policy(text: &str, kinds: &[String], project: &'a str, limit: u32, now: u64) -> Self {
         let mut query = Query::parse(text, &Zoned::now());
         query.kinds.extend_from_slice(kinds);
+        Self { current: true, ..Self::of_notes(query, project, limit, now) }
+    }
+
+    /// A search among a project's notes, whose query names the types that count. It is ranked by default, and starts no other
+    /// program.
+    pub fn of_notes(query: Query, project: &'a str, limit: u32, now: u64) -> Self {
         Self {
             query,
             project: Some(project),
@@ -98,7 +104,7 @@ impl<'a> SearchRequest<'a> {
             profile: &rank::DEFAULT_PROFILE,
             includes_shared: false,
             is_quick: false,
-            current: true,
+            current: false,
             embedding: None,
         }
     }

@@ -29,6 +29,7 @@
 //! express them, such as a front matter that is one `{…}`.
 
 pub mod check;
+mod error;
 pub mod links;
 pub mod markdown;
 pub mod registry;
@@ -37,6 +38,8 @@ pub mod slug;
 pub mod yaml;
 
 use std::path::{Path, PathBuf};
+
+pub use error::NotesError;
 
 use throughline_model::contract::Timestamp;
 use throughline_model::files::{canonical, read_regular};
@@ -55,10 +58,10 @@ pub const MAX_CONTENT_BYTES: usize = 64 << 10;
 pub const NOTES_FOLDER: &str = ".gsd/memories";
 
 /// Returns the folder that `path` names for a project. A path in the project must not lead out of it: a repository may contain
-/// a link to the notes of another project. The error is one line for a person.
-pub fn folder_of_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
+/// a link to the notes of another project.
+pub fn folder_of_project(root: &Path, path: &Path) -> Result<PathBuf, NotesError> {
     if path.starts_with(root) && !canonical(path).starts_with(canonical(root)) {
-        return Err(format!("{} leads out of the project by a link, and such links are not followed", path.display()));
+        return Err(NotesError::LeadsOut(path.to_owned()));
     }
     Ok(path.to_owned())
 }

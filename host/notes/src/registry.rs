@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::NotesError;
+
 /// The built-in note types.
 pub const BUILT_IN_TYPES: &str = include_str!("registry.yaml");
 
@@ -89,9 +91,8 @@ impl Registry {
         own
     }
 
-    /// Returns the built-in registry plus the additions of a team's files in `folder`. The error is one line for a
-    /// person.
-    pub fn load(folder: &Path) -> Result<Self, String> {
+    /// Returns the built-in registry plus the additions of a team's files in `folder`.
+    pub fn load(folder: &Path) -> Result<Self, NotesError> {
         let mut registry = Self::built_in();
         let schema = folder.join(SCHEMA_FOLDER);
         for (name, add) in
@@ -103,13 +104,14 @@ impl Registry {
                 Ok(Some(text)) => Ok(text),
                 Err(why) => Err(why),
             };
-            text.and_then(|text| add(&mut registry, &text)).map_err(|why| format!("{}: {why}", file.display()))?;
+            text.and_then(|text| add(&mut registry, &text))
+                .map_err(|why| NotesError::Registry(format!("{}: {why}", file.display())))?;
         }
         Ok(registry)
     }
 
     /// Returns the built-in registry plus the additions of a project's team.
-    pub fn of_project(root: &Path) -> Result<Self, String> {
+    pub fn of_project(root: &Path) -> Result<Self, NotesError> {
         Self::load(&super::folder_of_project(root, &root.join(super::NOTES_FOLDER))?)
     }
 
@@ -311,11 +313,11 @@ mod tests {
             ("types: [\n", "line"),
         ] {
             write("types.yaml", text);
-            let why = Registry::load(folder.path()).unwrap_err();
+            let why = Registry::load(folder.path()).unwrap_err().to_string();
             assert!(why.contains(wrong) && why.contains("types.yaml"), "{why}");
         }
         write("types.yaml", "types: {}\n");
-        let why = Registry::load(folder.path()).unwrap_err();
+        let why = Registry::load(folder.path()).unwrap_err().to_string();
         assert!(why.contains("there is no type \"incident\""), "{why}");
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
+use super::NotesError;
 use super::registry::SCHEMA_FOLDER;
 
 /// The name of the schema for all notes.
@@ -38,8 +39,12 @@ pub struct Schemas {
 }
 
 impl Schemas {
-    /// Loads the built-in schemas and those that a team put into `folder`. The error is one line for a person.
-    pub fn load(folder: Option<&Path>) -> Result<Self, String> {
+    /// Loads the built-in schemas and those that a team put into `folder`.
+    pub fn load(folder: Option<&Path>) -> Result<Self, NotesError> {
+        Self::read(folder).map_err(NotesError::Schema)
+    }
+
+    fn read(folder: Option<&Path>) -> Result<Self, String> {
         let mut schemas = BTreeMap::new();
         for (name, text) in SCHEMAS {
             schemas.insert((*name).to_owned(), serde_json::from_str(text).map_err(|error| error.to_string())?);
@@ -168,7 +173,7 @@ mod tests {
             (r#"{"type": 3}"#, "incident.schema.json"),
         ] {
             write(text);
-            let why = Schemas::load(Some(folder.path())).err().unwrap();
+            let why = Schemas::load(Some(folder.path())).err().unwrap().to_string();
             assert!(why.contains(wrong), "{why}");
         }
     }

@@ -2,7 +2,9 @@
 //! forgotten. They are kept in one small file beside the database, because they must be known before the database is
 //! opened and must outlive it.
 
+use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,44 @@ impl Interval {
     }
 }
 
+/// Why the intervals cannot be read or changed. Then nobody knows what was paused or forgotten.
+#[derive(Debug)]
+pub enum IntervalsError {
+    /// The file cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// The file is larger than any list of intervals.
+    TooLarge(PathBuf),
+    /// The file is no list of intervals.
+    Damaged(PathBuf, serde_json::Error),
+    /// The file, its folder or its lock cannot be written.
+    Unwritable(PathBuf, io::Error),
+}
+
+impl fmt::Display for IntervalsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(path, error) => write!(f, "{} cannot be read: {error}", path.display()),
+            Self::TooLarge(path) => write!(f, "{} is too large", path.display()),
+            Self::Damaged(path, error) => write!(f, "{} is damaged: {error}", path.display()),
+            Self::Unwritable(path, error) => write!(f, "{} cannot be written: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for IntervalsError {}
+
+impl IntervalsError {
+    /// Returns what the user can do about the error. It never is to move the file away: what was forgotten would come back.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable(..) | Self::Unwritable(..) => "check the owner and the permissions of the file and its folder",
+            Self::TooLarge(_) | Self::Damaged(..) => {
+                "correct the file; do not delete it, because it says what was paused and forgotten"
+            }
+        }
+    }
+}
+
 /// All intervals of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Intervals {
@@ -52,28 +92,29 @@ pub struct Intervals {
 impl Intervals {
     /// Reads the file; a missing file contains no intervals. The error says what is wrong; then nobody knows what was
     /// paused.
-    pub fn load(file: &Path) -> Result<Self, String> {
+    pub fn load(file: &Path) -> Result<Self, IntervalsError> {
+        let unreadable = |error| IntervalsError::Unreadable(file.into(), error);
         match std::fs::metadata(file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
-            Ok(meta) if meta.len() > MAX_FILE_BYTES => return Err(format!("{} is too large", file.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(unreadable(error)),
+            Ok(meta) if meta.len() > MAX_FILE_BYTES => return Err(IntervalsError::TooLarge(file.into())),
             Ok(_) => {}
         }
-        let bytes = std::fs::read(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-        let all = serde_json::from_slice(&bytes).map_err(|error| format!("{} is damaged: {error}", file.display()))?;
+        let bytes = std::fs::read(file).map_err(unreadable)?;
+        let all = serde_json::from_slice(&bytes).map_err(|error| IntervalsError::Damaged(file.into(), error))?;
         Ok(Self { all })
     }
 
     /// Reads the file, changes the intervals and writes it. A file lock makes other changes wait.
-    pub fn update<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, String> {
+    pub fn update<T>(file: &Path, change: impl FnOnce(&mut Vec<Interval>) -> T) -> Result<T, IntervalsError> {
         let folder = file.parent().unwrap_or(Path::new("/"));
-        let failed = |error: std::io::Error| format!("{} cannot be written: {error}", file.display());
+        let failed = |error| IntervalsError::Unwritable(file.into(), error);
         paths::create_private(folder).map_err(failed)?;
         let lock = File::options().create(true).append(true).private().open(file.with_extension("lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut all = Self::load(file)?.all;
         let outcome = change(&mut all);
-        let bytes = serde_json::to_vec_pretty(&all).map_err(|error| error.to_string())?;
+        let bytes = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;
         files::replace_atomically(file, &bytes, 0o600).map_err(failed)?;
         Ok(outcome)
     }
@@ -167,8 +208,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("privacy.json");
         std::fs::write(&file, "{").unwrap();
-        assert!(Intervals::load(&file).unwrap_err().contains("damaged"));
-        assert!(Intervals::update(&file, |_| ()).is_err());
+        let error = Intervals::load(&file).unwrap_err();
+        assert!(matches!(error, IntervalsError::Damaged(..)), "{error}");
+        assert!(error.to_string().contains("privacy.json is damaged: "), "{error}");
+        assert!(matches!(Intervals::update(&file, |_| ()), Err(IntervalsError::Damaged(..))));
         assert_eq!(std::fs::read(&file).unwrap(), b"{");
     }
 }

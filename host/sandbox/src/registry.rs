@@ -28,7 +28,7 @@ use super::lock::{self, Lock};
 use super::managed::Managed;
 use super::manifest::Mode;
 use super::stage::Stage;
-use super::user_config::{DecisionScope, PolicyDecision, UserPolicyConfig};
+use super::user_config::{DecisionScope, PolicyDecision, UserConfigError, UserPolicyConfig};
 use throughline_platform::paths::Paths;
 
 /// Where a project keeps its policies, relative to its root.
@@ -182,11 +182,7 @@ impl PolicyRegistry {
         }
         if let Some(Err(what)) = known.into_inner() {
             let path = here.paths.user_policy_config();
-            registry.broken.push(BrokenPolicy {
-                path,
-                what,
-                hint: "repair the file, or move it away and decide again".into(),
-            });
+            registry.broken.push(BrokenPolicy { path, what: what.to_string(), hint: UserConfigError::HINT.into() });
         }
         registry.shadow();
         registry.block(here.managed);
@@ -199,7 +195,7 @@ impl PolicyRegistry {
         source: Source,
         folder: &Path,
         found: Vec<PolicyPackage>,
-        user_config: Result<&UserPolicyConfig, &String>,
+        user_config: Result<&UserPolicyConfig, &UserConfigError>,
         root: Option<&Path>,
     ) {
         let lock = match Lock::load(&lock::file_of(folder), owner_of(source)) {
@@ -367,7 +363,7 @@ pub fn forbidden(managed: &Managed, source: Source, found: &PolicyPackage) -> Op
     })
 }
 
-fn disabled(source: Source, decision: &Result<PolicyDecision, &String>, found: &PolicyPackage) -> Option<Refusal> {
+fn disabled(source: Source, decision: &Result<PolicyDecision, &UserConfigError>, found: &PolicyPackage) -> Option<Refusal> {
     match decision {
         _ if source == Source::Managed => None,
         Ok(decision) if decision.enabled => None,
@@ -385,7 +381,7 @@ fn disabled(source: Source, decision: &Result<PolicyDecision, &String>, found: &
 }
 
 fn trusted(
-    user_config: Result<&UserPolicyConfig, &String>,
+    user_config: Result<&UserPolicyConfig, &UserConfigError>,
     root: Option<&Path>,
     found: &[PolicyPackage],
 ) -> Option<Refusal> {

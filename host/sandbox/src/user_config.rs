@@ -2,6 +2,7 @@
 //! which projects are trusted. `throughline policy …` writes the file, and users may edit it by hand.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,23 @@ pub struct Project {
     pub policy: BTreeMap<String, PolicyDecision>,
 }
 
+/// Why the decisions cannot be read: one line that names the file. Until it is repaired, only the default policy can run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserConfigError(String);
+
+impl UserConfigError {
+    /// What the user can do about the error.
+    pub const HINT: &str = "repair the file, or move it away and decide again";
+}
+
+impl fmt::Display for UserConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UserConfigError {}
+
 /// All decisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -76,15 +94,16 @@ pub enum DecisionScope<'a> {
 impl UserPolicyConfig {
     /// Reads the file; a missing file contains no decisions. If the file is damaged, only the default policy can run,
     /// because nobody knows what was granted.
-    pub fn load(file: &Path) -> Result<Self, String> {
+    pub fn load(file: &Path) -> Result<Self, UserConfigError> {
         if file.symlink_metadata().is_err() {
             return Ok(Self::default());
         }
         if let Some(Err(what)) = file.parent().and_then(|folder| check_folder_trusted(folder, Owner::User)) {
-            return Err(format!("{}: its folder cannot be trusted: {what}", file.display()));
+            return Err(UserConfigError(format!("{}: its folder cannot be trusted: {what}", file.display())));
         }
-        let text = read_trusted(file, Owner::User, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
-        toml::from_str(&text).map_err(|error| format!("{}: {}", file.display(), error.to_string().trim()))
+        let because = |what: &str| UserConfigError(format!("{}: {what}", file.display()));
+        let text = read_trusted(file, Owner::User, MAX_BYTES).map_err(|what| because(&what))?;
+        toml::from_str(&text).map_err(|error| because(error.to_string().trim()))
     }
 
     /// Returns the decision about one policy.
@@ -112,7 +131,7 @@ impl UserConfigEditor {
     /// Opens the file, or starts a new one.
     pub fn open(file: &Path) -> Result<Self> {
         // A damaged file must not be written to.
-        UserPolicyConfig::load(file).map_err(anyhow::Error::msg)?;
+        UserPolicyConfig::load(file)?;
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -259,7 +278,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("policies.toml");
         fs::write(&file, "[policy.adr]\nenabeld = true\n").unwrap();
-        assert!(UserPolicyConfig::load(&file).unwrap_err().contains("enabeld"));
+        assert!(UserPolicyConfig::load(&file).unwrap_err().to_string().contains("enabeld"));
         assert!(UserConfigEditor::open(&file).is_err());
     }
 }

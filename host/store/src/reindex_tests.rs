@@ -113,7 +113,7 @@ fn other_connections_read_and_write_on_through_a_swap() {
     let mut other = Store::open(&it.path, Access::Existing, Duration::from_secs(1)).unwrap();
     let found = |store: &Store, words: &str| {
         let query = throughline_search::query::Query::parse(words, &jiff::Zoned::now());
-        store.find_memories(&query, Some(&project.id), 10, 3_000).unwrap().len()
+        store.search(&Search::new(&query, Some(&project.id), 10, 3_000)).unwrap().hits.len()
     };
     for round in 0..3 {
         // Its statements are prepared and name tables that have since been swapped.

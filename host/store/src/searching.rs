@@ -100,6 +100,7 @@ pub struct Search<'a> {
     pub current: bool,
 }
 
+#[cfg(test)]
 impl<'a> Search<'a> {
     /// Creates a search with default settings.
     pub fn new(query: &'a Query, project: Option<&'a str>, limit: u32, now: u64) -> Self {
@@ -170,12 +171,6 @@ impl Store {
         self.explain(self.conn.execute_batch("PRAGMA cache_size = -1024"))?;
         // Use one transaction for everything, because another index may be swapped in meanwhile.
         self.explain(self.conn.unchecked_transaction().and_then(|_tx| self.find(search)))
-    }
-
-    /// Returns the memories that match a query, by the default ranking.
-    pub fn find_memories(&self, query: &Query, project: Option<&str>, limit: u32, now: u64) -> Result<Vec<Memory>> {
-        let answer = self.search(&Search::new(query, project, limit, now))?;
-        Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
     }
 
     fn find(&self, search: &Search<'_>) -> rusqlite::Result<SearchResults> {

@@ -174,17 +174,24 @@ fn uncompared(conn: &Connection, project: &str) -> rusqlite::Result<Option<(i64,
     Ok(through.map(|through| (number, compared, through)))
 }
 
+/// Returns the rows of the chain that begins with `row`, from the oldest to the newest.
+fn chain_from(conn: &Connection, row: i64) -> rusqlite::Result<Vec<i64>> {
+    let mut next = conn.prepare_cached("SELECT superseded_by FROM memories WHERE rowid = ?1")?;
+    let mut rows = vec![row];
+    let mut at = row;
+    while rows.len() <= MAX_CHAIN
+        && let Some(later) = next.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten()
+        && !rows.contains(&later)
+    {
+        rows.push(later);
+        at = later;
+    }
+    Ok(rows)
+}
+
 /// Returns the row at the end of the chain that begins with `row`.
 pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
-    let mut next = conn.prepare_cached("SELECT superseded_by FROM memories WHERE rowid = ?1")?;
-    let mut head = row;
-    for _ in 0..MAX_CHAIN {
-        match next.query_row([head], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
-            Some(later) if later != head => head = later,
-            _ => break,
-        }
-    }
-    Ok(head)
+    Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
 fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replacement>> {
@@ -229,20 +236,7 @@ fn leads_to(conn: &Connection, from: &str, to: &str) -> rusqlite::Result<bool> {
         conn.prepare_cached("SELECT rowid FROM memories WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()
     };
     let (Some(from), Some(to)) = (row(from)?, row(to)?) else { return Ok(false) };
-    let mut at = from;
-    for _ in 0..MAX_CHAIN {
-        if at == to {
-            return Ok(true);
-        }
-        let next: Option<i64> = conn
-            .prepare_cached("SELECT superseded_by FROM memories WHERE rowid = ?1")?
-            .query_row([at], |row| row.get(0))
-            .optional()?
-            .flatten();
-        let Some(next) = next else { return Ok(false) };
-        at = next;
-    }
-    Ok(false)
+    Ok(chain_from(conn, from)?.contains(&to))
 }
 
 fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {

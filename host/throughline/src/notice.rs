@@ -1,6 +1,7 @@
 //! Says in one line that memory works, or that it does not and why: for the start of a session and for `status`.
 
 use throughline_engine::hooks::Notice;
+use throughline_engine::runtime::RuntimeError;
 
 use crate::times;
 
@@ -16,35 +17,33 @@ pub(crate) fn at_start(notice: Notice, now: u64) -> String {
     }
 }
 
-/// Says at the start of a session that the configuration cannot be used.
-pub(crate) fn of_broken_config(fault: &str, has_last_good: bool) -> String {
-    let fault = config_fault(fault);
-    if has_last_good {
-        format!("Throughline: {fault}; the last good configuration is in force")
-    } else {
-        format!("Throughline: memory is off: {fault}")
-    }
+/// Says at the start of a session that the configuration cannot be used, and that the last good one is in force.
+pub(crate) fn of_last_good_config(fault: &str) -> String {
+    format!("Throughline: {}; the last good configuration is in force", config_fault(fault))
 }
 
-/// Says in a few words what is wrong with the configuration: `config.toml line 3: unknown field bugdet`. What else the line
-/// says is left out, since it may be secret.
+/// Says at the start of a session why nothing can be remembered.
+pub(crate) fn of_failed_start(error: &RuntimeError) -> String {
+    let why = match error {
+        RuntimeError::Config(fault) => config_fault(fault),
+        RuntimeError::Managed(_) => "the administrator's configuration cannot be used".into(),
+        RuntimeError::Intervals(_) => "the list of pauses, privacy.json, cannot be used".into(),
+    };
+    format!("Throughline: memory is off: {why}; `throughline doctor` says what to do")
+}
+
+/// Says in a few words what is wrong with the user's configuration: `config.toml line 3: unknown key bugdet`. What else the
+/// line says is left out, since it may be secret.
 pub(crate) fn config_fault(fault: &str) -> String {
     let between = |before: &str, after: char| {
         let rest = &fault[fault.find(before)? + before.len()..];
         rest.find(after).map(|end| rest[..end].to_owned())
     };
-    let file = if fault.starts_with("managed configuration") {
-        "managed.toml"
-    } else if fault.contains("privacy.json") {
-        "privacy.json"
-    } else {
-        "config.toml"
-    };
     let line = between("at line ", ',').map_or_else(String::new, |line| format!(" line {line}"));
     let is_key = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     match between("unknown field `", '`').filter(is_key) {
-        Some(name) => format!("{file}{line}: unknown key {name}"),
-        None => format!("{file}{line} cannot be used; `throughline doctor` says why"),
+        Some(name) => format!("config.toml{line}: unknown key {name}"),
+        None => format!("config.toml{line} cannot be used"),
     }
 }
 
@@ -66,10 +65,7 @@ mod tests {
     fn a_fault_names_line_and_key_and_nothing_else() {
         let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err().to_string());
         assert_eq!(fault("[context]\n\nbugdet = 1\n"), "config.toml line 3: unknown key bugdet");
-        assert_eq!(
-            fault("[context]\nbudget = \"hunter2\"\n"),
-            "config.toml line 2 cannot be used; `throughline doctor` says why"
-        );
+        assert_eq!(fault("[context]\nbudget = \"hunter2\"\n"), "config.toml line 2 cannot be used");
         assert!(fault("[context]\nbudget = 1\n").starts_with("config.toml cannot be used"));
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tests::bulk::Dice;
 use tests::database;
 use tests::faults;
-use tests::home::{Home, check_hook};
+use tests::home::{Home, check_hook, run_in};
 use tests::process::{self, Finished};
 use tests::session::Session;
 use tests::transcript::session_id;
@@ -509,6 +509,25 @@ fn somebody_breaks_the_configuration_and_the_last_good_one_stays_in_force() {
     let found = home.run(["search", "--all-projects", "wombat"]).success();
     assert!(found.stdout.contains("wombat") && found.stderr.contains("the default settings are in force"), "{found:#?}");
     drop(home.run(["memory", "save", "An okapi", "--project", project.to_str().expect("UTF-8")]).failure_with_hint());
+}
+
+/// Without the file, what was forgotten comes back, so no hint says to move it away as if it were a configuration.
+#[test]
+fn a_damaged_list_of_pauses_is_to_be_corrected_and_not_deleted() {
+    let home = Home::new();
+    let project = home.project("billing");
+    drop(run_in(&home, &project, &["pause"]).success());
+    std::fs::write(home.data().join("privacy.json"), "{").expect("write");
+    for arguments in [&["pause"][..], &["resume", "--all"], &["memory", "list"], &["note", "sync"], &["export"]] {
+        let run = run_in(&home, &project, arguments).failure_with_hint();
+        assert!(
+            run.stderr.contains("privacy.json is damaged: ") && run.stderr.contains("correct the file; do not delete it"),
+            "{arguments:?}: {run:#?}"
+        );
+        assert!(!run.stderr.contains("config init"), "{arguments:?}: {run:#?}");
+    }
+    assert_eq!(std::fs::read(home.data().join("privacy.json")).expect("the file"), b"{");
+    doctor_fails(&home, &["privacy.json is damaged"]);
 }
 
 #[test]

@@ -4,18 +4,11 @@
 use std::path::Path;
 
 use serde_json::json;
-use tests::home::Home;
+use tests::home::{Home, run_in};
 use tests::mcp::Client;
-use tests::process::{self, Finished};
+use tests::process::Finished;
 use tests::session::Session;
 use tests::transcript::session_id;
-
-/// Runs a command in a folder.
-fn run_in(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(folder);
-    process::run(command, Vec::new(), process::WATCHDOG)
-}
 
 /// A transcript of one turn.
 fn transcript(session: &str, folder: &Path, uuid: &str, said: &str) -> String {

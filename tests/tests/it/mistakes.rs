@@ -4,23 +4,11 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::home::Home;
+use tests::home::{Home, json_of, run_in as run};
 use tests::mcp::Client;
-use tests::process::{self, Finished};
+use tests::process::Finished;
 use tests::session::Session;
 use tests::transcript::{moment, session_id};
-
-/// Runs a command in a folder.
-fn run(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(folder);
-    process::run(command, Vec::new(), process::WATCHDOG)
-}
-
-fn json_of(home: &Home, folder: &Path, arguments: &[&str]) -> Value {
-    let run = run(home, folder, arguments).success();
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
-}
 
 /// A session in which the user wants something to be done always.
 fn tell(home: &Home, project: &Path, id: &str, animal: &str) {

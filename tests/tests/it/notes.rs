@@ -5,22 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tests::database;
-use tests::home::Home;
-use tests::process::{self, Finished, WATCHDOG};
+use tests::home::{Home, json_of, run_in as run};
+use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
-
-/// Runs a command in the project's folder.
-fn run(home: &Home, project: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(project);
-    process::run(command, Vec::new(), WATCHDOG)
-}
-
-fn json_of(home: &Home, project: &Path, arguments: &[&str]) -> Value {
-    let run = run(home, project, arguments).success();
-    serde_json::from_str(&run.stdout).expect("JSON")
-}
 
 fn store(home: &Home, project: &Path, more: &[&str]) -> Value {
     json_of(home, project, &[&["note", "add", "--json"], more].concat())
@@ -321,6 +309,36 @@ fn notes_and_files_follow_each_other() {
         .expect("write");
     assert_eq!(sync(&home, &project)["stored"], 1);
     database::assert_sound(&home.database());
+}
+
+#[test]
+fn a_start_reads_no_note_of_a_folder_that_nobody_touched() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let one = store(&home, &project, &["--title", "One", "--type", "root-cause", "First words."]);
+    sync(&home, &project);
+    let file = project.join(one["path"].as_str().expect("a path"));
+    // A time that is long past can be relied on.
+    let past = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
+    fs::File::options().write(true).open(&file).expect("the file").set_modified(past).expect("set the time");
+    sync(&home, &project);
+    // No note is read without the types, so whoever reads one fails.
+    let types = notes(&project).join("_schema/types.yaml");
+    fs::create_dir_all(types.parent().expect("a folder")).expect("create");
+    fs::write(&types, "types: [\n").expect("write");
+    let complained = |number: u64| {
+        Session::new(&home, &project, &session_id(number)).start("startup");
+        home.log().matches("notes that were written as files could not be taken in").count()
+    };
+    assert_eq!(complained(1), 0, "{}", home.log());
+    let text = fs::read_to_string(&file).expect("the file");
+    fs::write(&file, text.replace("First words.", "Better words.")).expect("write");
+    assert_eq!(complained(2), 1, "{}", home.log());
+    let synced = run(&home, &project, &["note", "sync"]).failure_with_hint();
+    assert!(synced.stderr.contains("the built-in types work without it"), "{synced:#?}");
+    fs::remove_file(&types).expect("remove");
+    assert_eq!(complained(3), 1, "{}", home.log());
+    assert!(home.remembers("Better words."));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tests::drop_in::DropIn;
 use tests::faults;
-use tests::home::Home;
-use tests::process::{self, Finished};
+use tests::home::{Home, run_in};
+use tests::process::Finished;
 use tests::session::Session;
 use tests::transcript::session_id;
 use tests::wasm::{self, FINDS_NOTHING};
@@ -32,12 +32,6 @@ fn fixture() -> (Home, PathBuf) {
     let home = Home::new();
     let project = home.project("zoo");
     (home, project)
-}
-
-fn run_in(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(folder);
-    process::run(command, Vec::new(), process::WATCHDOG)
 }
 
 /// Whatever the policy does: the session is remembered as the default policy would, in time; the log names the policy with

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tests::home::{Home, Hooked};
+use tests::home::{Home, Hooked, run_in as in_folder};
 use tests::process::{self, Finished, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
@@ -110,12 +110,6 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 fn input(home: &Home, arguments: &[&str], text: &str) -> Finished {
     process::run(home.command(arguments), text.as_bytes().to_vec(), WATCHDOG)
-}
-
-fn in_folder(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(folder);
-    process::run(command, Vec::new(), WATCHDOG)
 }
 
 #[test]

@@ -96,6 +96,43 @@ fn paths_named_in_documents_exist() {
     }
 }
 
+/// Returns the text of a file, or of all files below a folder.
+fn text_below(path: &Path) -> String {
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").path());
+        return entries.map(|path| text_below(&path)).collect();
+    }
+    String::from_utf8_lossy(&std::fs::read(path).expect("a file")).into_owned()
+}
+
+/// Each likely change names files, which exist, and what is to be found there.
+#[test]
+fn the_files_of_likely_changes_have_what_they_are_named_for() {
+    let root = component::workspace();
+    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let (_, rest) = text.split_once("## Where to change what\n").expect("the section");
+    let (section, _) = rest.split_once("\n## ").expect("the next section");
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    assert_eq!(rows.len(), 10, "{section}");
+    for row in rows {
+        let spans: Vec<&str> = row.split('`').skip(1).step_by(2).filter(|span| !span.contains(' ')).collect();
+        let (paths, names): (Vec<&str>, Vec<&str>) =
+            spans.into_iter().partition(|span| FOLDERS.iter().any(|folder| span.starts_with(folder)));
+        let files: Vec<_> = paths.iter().map(|path| root.join(path)).collect();
+        assert!(files.iter().any(|file| file.is_file()), "no file is named in: {row}");
+        let texts: String = files.iter().map(|file| text_below(file)).collect();
+        for name in names {
+            let is_there = if Path::new(name).extension().is_some_and(|extension| extension == "rs") {
+                let beside = |file: &std::path::PathBuf| file.join(name).exists() || file.with_file_name(name).exists();
+                files.iter().any(beside)
+            } else {
+                texts.contains(name.rsplit("::").next().unwrap_or(name))
+            };
+            assert!(is_there, "{name} is not in the files of: {row}");
+        }
+    }
+}
+
 #[test]
 fn the_index_lists_every_page() {
     let index = std::fs::read_to_string(component::workspace().join("docs/README.md")).expect("docs/README.md");
@@ -104,11 +141,17 @@ fn the_index_lists_every_page() {
     }
 }
 
-/// A newcomer reads the README in a minute; everything else has a page in docs/.
+/// A newcomer reads the README in a minute and the map of the code in ten; everything else has a page in docs/ or is at the top of a
+/// crate.
 #[test]
-fn the_readme_stays_short() {
-    let readme = std::fs::read_to_string(component::workspace().join("README.md")).expect("README.md");
-    assert!(readme.lines().count() <= 150, "README.md has more than 150 lines; move something to docs/");
+fn the_readme_and_the_architecture_stay_short() {
+    for (name, most) in [("README.md", 150), ("ARCHITECTURE.md", 255)] {
+        let text = std::fs::read_to_string(component::workspace().join(name)).expect(name);
+        assert!(
+            text.lines().count() <= most,
+            "{name} has more than {most} lines; move something to docs/ or to a crate's own top"
+        );
+    }
 }
 
 /// A crate below host/: its folder, and the names of our crates that it depends on, without the prefix `throughline-`.

@@ -2,22 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-use tests::home::Home;
-use tests::process::{self, Finished};
+use serde_json::json;
+use tests::home::{Home, json_of, run_in as run};
 use tests::session::Session;
 use tests::transcript::session_id;
-
-fn run(home: &Home, folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = home.command(arguments);
-    command.current_dir(folder);
-    process::run(command, Vec::new(), process::WATCHDOG)
-}
-
-fn json_of(home: &Home, folder: &Path, arguments: &[&str]) -> Value {
-    let run = run(home, folder, arguments).success();
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
-}
 
 /// A session that settles one thing.
 fn settle(home: &Home, project: &Path, number: u64, day: &str, asked: &str, answer: &str) {

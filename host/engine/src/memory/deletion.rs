@@ -122,8 +122,7 @@ pub fn forget(
                 all.push(interval.clone());
             }
             is_new
-        })
-        .map_err(anyhow::Error::msg)?;
+        })?;
         note.interval = Some(interval).filter(|_| is_new);
     }
     // Records that are still in a journal would otherwise get into the store later.

@@ -12,7 +12,7 @@ use throughline_store::{BroughtBack, Kept, Store};
 pub fn bring_back(runtime: &Runtime, store: &mut Store, kept: &Kept) -> Result<BroughtBack> {
     let back = store.bring_back(&kept.path)?;
     if let Some(interval) = DeletionNote::of(kept).interval {
-        Intervals::update(&runtime.paths.intervals(), |all| all.retain(|it| *it != interval)).map_err(anyhow::Error::msg)?;
+        Intervals::update(&runtime.paths.intervals(), |all| all.retain(|it| *it != interval))?;
     }
     // Until here a kill leaves the file, and the command can be run again.
     kept::remove(&kept.path)?;

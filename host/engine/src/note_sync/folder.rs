@@ -1,4 +1,5 @@
-//! The folder that notes are synced with. It is read and written without following symbolic links.
+//! The folder that notes are synced with. It is read and written without following symbolic links, so temporary files are not made
+//! with `tempfile`, which takes a path and would follow them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};

@@ -94,15 +94,20 @@ pub fn run(
     settings: SyncOptions,
 ) -> Result<SyncReport> {
     let mut report = SyncReport::default();
-    let path = &throughline_notes::folder_of_project(&project.root, path).map_err(anyhow::Error::msg)?;
+    let path = &throughline_notes::folder_of_project(&project.root, path)?;
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
         report.written = store.notes_of(&project.id, &Registry::built_in())?.len() as u64;
         return Ok(report);
     };
-    let registry = Registry::load(&folder.path).map_err(anyhow::Error::msg)?;
     let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
     let key = folder.path.to_string_lossy().into_owned();
     let known = store.synced_files(&project.id, &key)?;
+    // A session's start waits for this, and most find the folder as it was left.
+    if settings.only_in && scan.files.iter().all(|(path, stat)| known.get(path).is_some_and(|known| is_same(known, stat))) {
+        report.unchanged = scan.files.len() as u64;
+        return Ok(report);
+    }
+    let registry = Registry::load(&folder.path)?;
     let notes = store.notes_of(&project.id, &registry)?;
     let mut plan = Plan::new(&folder, &registry, project, &scan, known, &notes, settings);
     plan.read_files();
@@ -233,6 +238,11 @@ fn digest(note: &Note, registry: &Registry) -> [u8; 32] {
     sha256_parts(&[&markdown::format_note(note, registry)])
 }
 
+/// Returns whether a file is as it was when it was last in sync, so that it need not be read.
+fn is_same(known: &SyncedFile, stat: &FileStat) -> bool {
+    !known.conflict && known.modified != 0 && (known.size, known.modified) == (stat.size, stat.modified)
+}
+
 /// Returns the identifier for a note whose file gives none. It is derived from the content, so every machine that reads
 /// the file assigns the same one.
 fn uid_of(note: &Note) -> String {
@@ -313,10 +323,7 @@ impl<'a> Plan<'a> {
         let scan = self.scan;
         for (path, stat) in &scan.files {
             let known = self.known.get(path);
-            let same = |known: &SyncedFile| {
-                !known.conflict && known.modified != 0 && (known.size, known.modified) == (stat.size, stat.modified)
-            };
-            if known.is_some_and(same) {
+            if known.is_some_and(|known| is_same(known, stat)) {
                 continue;
             }
             match self.read_file(path) {

@@ -124,7 +124,8 @@ const MIN_MADE_UP: f32 = 0.35;
 
 /// Compares the new statements with all others. Returns the links, at most one for each pair.
 pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
-    let space = Space::new(statements.iter().map(|statement| [statement.title, statement.content]));
+    let texts = statements.iter().map(|statement| [statement.title, statement.content]);
+    let space = Space::new(texts, MIN_SIMILARITY);
     // A statement is taken apart once, however many it is compared with.
     let parts: Vec<OnceCell<Parts<'_>>> = statements.iter().map(|_| OnceCell::new()).collect();
     let mut links: Vec<Link> = Vec::new();
@@ -132,7 +133,7 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
         if !statement.is_new || !statement.is_statement {
             continue;
         }
-        let near = space.nearest(at, MIN_SIMILARITY);
+        let near = space.nearest(at);
         let of_others = near.iter().filter(|(other, _)| is_of_another_session(statement, &statements[*other]));
         let (older, newer): (Vec<_>, Vec<_>) = of_others
             .filter(|(other, _)| statements[*other].is_statement)
@@ -197,7 +198,7 @@ fn is_last_word(statements: &[Statement<'_>], space: &Space, at: usize) -> bool 
             && other_one.session == it.session
             && (other_one.created, other) > (it.created, at)
     };
-    !space.nearest(at, MIN_SIMILARITY).iter().any(|(other, _)| is_later(*other))
+    !space.nearest(at).iter().any(|(other, _)| is_later(*other))
 }
 
 /// Returns the other memories of the older statement's session that share the link: those that say the same, those that
@@ -207,8 +208,8 @@ fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link) -> V
     if it.session.is_empty() {
         return Vec::new();
     }
-    let about_it = space.nearest(link.older, MIN_SIMILARITY);
-    let about_later = space.nearest(link.newer, MIN_SIMILARITY);
+    let about_it = space.nearest(link.older);
+    let about_later = space.nearest(link.newer);
     let is_in = |near: &[(usize, f32)], other: usize| near.iter().any(|(at, _)| *at == other);
     let mut same = Vec::new();
     for (other, statement) in statements.iter().enumerate() {
@@ -233,6 +234,10 @@ mod tests {
     fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
         Statement { session, created, title, content, is_statement: true, is_new: true }
     }
+
+    const ASKED: &str = "keep sessions for 30 minutes";
+    const KEEPS_30: &str = "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.";
+    const KEEPS_90: &str = "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.";
 
     /// Texts about other things, so that common words weigh little.
     fn others() -> Vec<Statement<'static>> {
@@ -261,18 +266,8 @@ mod tests {
     #[test]
     fn a_changed_value_amends() {
         let mut all = others();
-        all.push(statement(
-            "a",
-            10,
-            "keep sessions for 30 minutes",
-            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
-        ));
-        all.push(statement(
-            "b",
-            20,
-            "make it 90",
-            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
-        ));
+        all.push(statement("a", 10, ASKED, KEEPS_30));
+        all.push(statement("b", 20, "make it 90", KEEPS_90));
         let links = compare(&all);
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Amends);
@@ -282,12 +277,7 @@ mod tests {
     #[test]
     fn what_is_asked_again_changes_nothing() {
         let mut all = others();
-        all.push(statement(
-            "a",
-            10,
-            "keep sessions for 30 minutes",
-            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
-        ));
+        all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement(
             "b",
             20,
@@ -300,34 +290,18 @@ mod tests {
     #[test]
     fn a_session_does_not_change_its_own_words() {
         let mut all = others();
-        all.push(statement(
-            "a",
-            10,
-            "keep sessions for 30 minutes",
-            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
-        ));
-        all.push(statement(
-            "a",
-            20,
-            "make it 90",
-            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
-        ));
+        all.push(statement("a", 10, ASKED, KEEPS_30));
+        all.push(statement("a", 20, "make it 90", KEEPS_90));
         assert!(compare(&all).is_empty());
     }
 
     #[test]
     fn a_turn_shares_the_link_of_what_it_says() {
         let mut all = others();
-        let said = "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.";
-        let turn = format!("keep sessions for 30 minutes\n\n{said} I ran the tests of that folder.");
-        all.push(statement("a", 10, "keep sessions for 30 minutes", said));
+        let turn = format!("{ASKED}\n\n{KEEPS_30} I ran the tests of that folder.");
+        all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(Statement { is_statement: false, ..statement("a", 10, "", &turn) });
-        all.push(statement(
-            "b",
-            20,
-            "make it 90",
-            "`SESSION_TTL_MIN = 90` in `auth/session.ts`, so an idle login ends after 90 minutes.",
-        ));
+        all.push(statement("b", 20, "make it 90", KEEPS_90));
         let amended: Vec<usize> =
             compare(&all).iter().filter(|link| link.relation == Relation::Amends).map(|link| link.older).collect();
         assert_eq!(amended, [3, 4]);
@@ -336,12 +310,7 @@ mod tests {
     #[test]
     fn only_the_last_word_of_a_session_changes_an_earlier_one() {
         let mut all = others();
-        all.push(statement(
-            "a",
-            10,
-            "keep sessions for 30 minutes",
-            "`SESSION_TTL_MIN = 30` in `auth/session.ts`: an idle login ends after 30 minutes.",
-        ));
+        all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement(
             "b",
             20,

@@ -19,13 +19,16 @@ pub(super) struct Space {
     texts_with: Vec<Vec<(usize, f32)>>,
     /// Of each text, its words and their shares, by number.
     texts: Vec<Vec<(usize, f32)>>,
+    /// The least similarity of texts that are near each other.
+    least: f32,
     /// What was found near each text so far.
     near: RefCell<HashMap<usize, Near, foldhash::fast::RandomState>>,
 }
 
 impl Space {
+    /// Measures the texts, each a title and a content. Those of at least the similarity `least` are near each other.
     #[expect(clippy::cast_precision_loss, reason = "counts of words and texts")]
-    pub(super) fn new<'t>(texts: impl Iterator<Item = [&'t str; 2]>) -> Self {
+    pub(super) fn new<'t>(texts: impl Iterator<Item = [&'t str; 2]>, least: f32) -> Self {
         let mut words = Words::default();
         let mut counted: Vec<Vec<(usize, u32)>> = Vec::new();
         for parts in texts {
@@ -67,11 +70,11 @@ impl Space {
             }
             texts.push(shares);
         }
-        Self { weights, texts_with, texts, near: RefCell::default() }
+        Self { weights, texts_with, texts, least, near: RefCell::default() }
     }
 
-    /// Returns the texts of at least this similarity with one of them, the most similar first.
-    pub(super) fn nearest(&self, text: usize, least: f32) -> Near {
+    /// Returns the texts that are near one of them, the most similar first.
+    pub(super) fn nearest(&self, text: usize) -> Near {
         if let Some(known) = self.near.borrow().get(&text) {
             return Rc::clone(known);
         }
@@ -82,7 +85,7 @@ impl Space {
             }
         }
         let mut near: Vec<(usize, f32)> =
-            sums.into_iter().filter(|&(other, similarity)| other != text && similarity >= least).collect();
+            sums.into_iter().filter(|&(other, similarity)| other != text && similarity >= self.least).collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let near: Near = near.into();
         self.near.borrow_mut().insert(text, Rc::clone(&near));

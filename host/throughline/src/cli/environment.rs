@@ -7,14 +7,10 @@ use std::time::Duration;
 
 use super::error::CommandError;
 use super::output::{self, DIM};
-use throughline_engine::runtime::Runtime;
+use throughline_engine::runtime::{Runtime, RuntimeError};
 use throughline_platform::namespace::InvalidNamespaceName;
 use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
 use throughline_store::{self as store, Access, Store, StoreError};
-
-/// What to do about a configuration that cannot be read.
-const CONFIG_HINT: &str = "correct that file or move it away; every setting is optional, and `throughline config init` writes a file that \
-                           explains them";
 
 /// The namespace given with `--namespace`.
 static NAMESPACE_OPTION: OnceLock<String> = OnceLock::new();
@@ -48,18 +44,18 @@ pub(super) fn paths() -> Result<Paths, CommandError> {
 
 /// Returns the paths, configuration and policies that commands work with.
 pub(super) fn runtime() -> Result<Runtime, CommandError> {
-    runtime_of(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))
+    Ok(runtime_of(paths()?)?)
 }
 
 /// Like [`runtime`], for commands that only read: they go on with the defaults if the configuration is broken and no
 /// good one is known.
 pub(super) fn runtime_for_reading() -> Result<Runtime, CommandError> {
-    let runtime = Runtime::for_reading(paths()?).map_err(|error| CommandError::new(error).hint(CONFIG_HINT))?;
+    let runtime = Runtime::for_reading(paths()?)?;
     Ok(with_upgrade(runtime))
 }
 
 /// [`Runtime::new`] for a command.
-pub(super) fn runtime_of(paths: Paths) -> Result<Runtime, String> {
+pub(super) fn runtime_of(paths: Paths) -> Result<Runtime, RuntimeError> {
     Runtime::new(paths).map(with_upgrade)
 }
 

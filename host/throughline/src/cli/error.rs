@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 use throughline_engine::hint;
 use throughline_engine::memory::RequestError;
+use throughline_engine::runtime::RuntimeError;
+use throughline_notes::NotesError;
+use throughline_privacy::intervals::IntervalsError;
 use throughline_store::StoreError;
 
 /// The hint of an error that brings none of its own.
@@ -85,6 +88,24 @@ impl From<anyhow::Error> for CommandError {
     fn from(error: anyhow::Error) -> Self {
         let hint = hint::of(&error).unwrap_or_else(|| DOCTOR_HINT.into());
         Self::new(format!("{error:#}")).hint(hint)
+    }
+}
+
+impl From<RuntimeError> for CommandError {
+    fn from(error: RuntimeError) -> Self {
+        Self::new(&error).hint(error.hint())
+    }
+}
+
+impl From<IntervalsError> for CommandError {
+    fn from(error: IntervalsError) -> Self {
+        Self::new(&error).hint(error.hint())
+    }
+}
+
+impl From<NotesError> for CommandError {
+    fn from(error: NotesError) -> Self {
+        Self::new(&error).hint(error.hint())
     }
 }
 

@@ -17,7 +17,7 @@ use throughline_agents::settings;
 use throughline_agents::settings::agents::{end_limit, project_variable};
 use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
 use throughline_engine::plugin_options;
-use throughline_engine::runtime::{self, Runtime};
+use throughline_engine::runtime::{self, Runtime, RuntimeError};
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_platform::process;
@@ -52,9 +52,9 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
             runtime.log.record(
                 Level::Error,
                 "the configuration is damaged; nothing is remembered until it is corrected",
-                error.clone(),
+                error.to_string(),
             );
-            say_off(&runtime.paths, arguments, &error.to_string());
+            say_off(&runtime.paths, arguments, &error);
             runtime.finish();
             return ExitCode::SUCCESS;
         }
@@ -128,21 +128,21 @@ fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<Str
         return answer;
     }
     match (fault, notice) {
-        (Some(fault), _) => agent::with_notice(answer, &notice::of_broken_config(fault, true)),
+        (Some(fault), _) => agent::with_notice(answer, &notice::of_last_good_config(fault)),
         (None, Some(notice)) => agent::with_notice(answer, &notice::at_start(notice, runtime.now)),
         (None, None) => answer,
     }
 }
 
-/// Says at the start of a session that nothing is remembered because of a broken configuration.
-fn say_off(paths: &Paths, arguments: &[OsString], fault: &str) {
+/// Says at the start of a session that nothing is remembered because a file of settings cannot be used.
+fn say_off(paths: &Paths, arguments: &[OsString], fault: &RuntimeError) {
     let Some(call) = Call::parse(arguments) else { return };
     let Ok(input) = call.read_input() else { return };
     if let Ok(Some(event)) = call.event(paths, &input)
         && matches!(event.moment, Moment::Start { .. })
         && agent::shows_notice(event.agent, true)
     {
-        print(agent::with_notice(None, &notice::of_broken_config(fault, false)).as_deref());
+        print(agent::with_notice(None, &notice::of_failed_start(fault)).as_deref());
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut namespaces = Vec::new();
     for name in std::iter::once(None).chain(names.into_iter().map(Some)) {
         let paths_inside = paths.clone().in_namespace(name.as_deref());
-        let runtime = environment::runtime_of(paths_inside).map_err(CommandError::new)?;
+        let runtime = environment::runtime_of(paths_inside)?;
         let stats = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
             Ok(store) => store.stats(None)?,
             Err(StoreError::Missing(_)) => throughline_store::Stats::default(),

@@ -203,6 +203,7 @@ pub(super) fn pad(text: &str, width: usize) -> String {
 }
 
 /// Formats a duration: `320 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
+/// jiff's printer has no form with one unit, such as the `3 days` of tables, so durations and ages are formatted here.
 pub(super) fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {

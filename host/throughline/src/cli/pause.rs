@@ -84,8 +84,7 @@ pub(super) fn pause(arguments: &PauseArguments) -> Result<ExitCode, CommandError
     let runtime = environment::runtime()?;
     let interval = arguments.scope.interval(&runtime)?;
     let name = name(&interval, &runtime.paths.home);
-    let begun =
-        Intervals::update(&runtime.paths.intervals(), |all| intervals::pause(all, interval)).map_err(CommandError::new)?;
+    let begun = Intervals::update(&runtime.paths.intervals(), |all| intervals::pause(all, interval))?;
     let mut out = output::stdout();
     writeln!(
         out,
@@ -102,12 +101,11 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitCode, CommandErr
     let is_wanted = |it: &Interval| arguments.all || (&it.project, &it.session) == (&wanted.project, &wanted.session);
     let is_paused = runtime.intervals.paused().any(is_wanted);
     let ended = if is_paused {
-        Intervals::update(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))
-            .map_err(CommandError::new)?
+        Intervals::update(&runtime.paths.intervals(), |all| intervals::resume(all, runtime.now, is_wanted))?
     } else {
         0
     };
-    let left = Intervals::load(&runtime.paths.intervals()).map_err(CommandError::new)?;
+    let left = Intervals::load(&runtime.paths.intervals())?;
     let (project, session) = (wanted.project.as_deref().unwrap_or_default(), wanted.session.as_deref().unwrap_or_default());
     let resumed = Resumed { resumed: ended > 0, still_paused: left.is_paused(project, session) };
     if arguments.json {

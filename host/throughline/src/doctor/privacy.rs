@@ -12,7 +12,7 @@ pub(super) fn privacy(paths: &Paths, config: &Config) -> Vec<Finding> {
     match Intervals::load(&paths.intervals()) {
         Err(error) => findings.push(Finding::fail(
             "privacy",
-            error,
+            error.to_string(),
             "fix the file; until then nothing is remembered, because it is unknown what was paused",
         )),
         Ok(intervals) => findings.extend(intervals.paused().map(|interval| {

@@ -43,12 +43,7 @@ pub(super) struct ToolContext {
 
 impl ToolContext {
     fn new(paths: Paths, folder: PathBuf, signals: Signals) -> Result<Self> {
-        let runtime = Runtime::new(paths).map_err(|what| {
-            RequestError::new(
-                what,
-                "fix the file or move it away; every setting is optional, and `throughline config init` explains them",
-            )
-        })?;
+        let runtime = Runtime::new(paths)?;
         let project = Project::discover(&folder);
         Ok(Self { runtime, folder, project, signals })
     }

@@ -11,6 +11,7 @@ use super::{CommandError, Runtime, Store, output};
 use crate::cli::scope;
 use throughline_engine::note_sync as sync;
 use throughline_engine::redaction::ProjectRedactor;
+use throughline_engine::search::SearchRequest;
 use throughline_model::redacted::Redacted;
 use throughline_notes::markdown::without_heading;
 use throughline_notes::registry::GENERAL_TYPE;
@@ -239,8 +240,8 @@ fn similar(store: &Store, context: &NoteContext, note: &Note, now: u64) -> Resul
         .collect();
     let mut query = Query::parse(&plain.join(" "), &jiff::Zoned::now());
     query.kinds = context.registry.kinds_of(&note.note_type);
-    let found = store.find_memories(&query, Some(&context.project.id), MAX_COMPARED, now)?;
-    let ids: Vec<&str> = found.iter().map(|memory| memory.id.as_str()).collect();
+    let found = SearchRequest::of_notes(query, &context.project.id, MAX_COMPARED, now).run(store)?.hits;
+    let ids: Vec<&str> = found.iter().map(|hit| hit.memory.id.as_str()).collect();
     let own = words(note);
     let mut close = store.notes_by_id(&ids, &context.registry)?;
     close.retain(|it| {

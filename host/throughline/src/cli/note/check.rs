@@ -44,9 +44,7 @@ pub(super) struct CheckedFault {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
-    let schemas = Schemas::load(Some(&context.folder)).map_err(|why| {
-        CommandError::new(why).hint("correct the schema or remove it: the built-in schemas work without it")
-    })?;
+    let schemas = Schemas::load(Some(&context.folder))?;
     let notes = store.notes_of(&context.project.id, &context.registry)?;
     let mut files: Vec<(String, Result<String, String>)> = Vec::new();
     for path in &arguments.paths {

@@ -30,12 +30,8 @@ impl NoteContext {
             return Err(CommandError::new(format!("{} is a file, and not a folder of notes", folder.display()))
                 .hint("name the folder that has, or gets, the notes"));
         }
-        let folder = throughline_notes::folder_of_project(&project.root, &folder).map_err(|why| {
-            CommandError::new(why).hint("remove the link, or name the folder that it leads to, if you trust it")
-        })?;
-        let registry = Registry::load(&folder).map_err(|why| {
-            CommandError::new(why).hint("correct the file or remove it: the built-in types work without it")
-        })?;
+        let folder = throughline_notes::folder_of_project(&project.root, &folder)?;
+        let registry = Registry::load(&folder)?;
         Ok(Self { project, folder, registry })
     }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::memory::types;
+use throughline_engine::search::SearchRequest;
 use throughline_notes::links::Link;
 use throughline_notes::one_line;
 use throughline_store::{StoredNote, day};
@@ -150,8 +151,8 @@ fn find(
         if query.kinds.is_empty() {
             query.kinds = kinds;
         }
-        let found = store.find_memories(&query, Some(&context.project.id), arguments.limit, runtime.now)?;
-        let ids: Vec<&str> = found.iter().map(|memory| memory.id.as_str()).collect();
+        let found = SearchRequest::of_notes(query, &context.project.id, arguments.limit, runtime.now).run(store)?.hits;
+        let ids: Vec<&str> = found.iter().map(|hit| hit.memory.id.as_str()).collect();
         Ok(store.notes_by_id(&ids, registry)?)
     };
     if let Some(name) = &arguments.chain {

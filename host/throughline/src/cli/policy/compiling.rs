@@ -23,7 +23,7 @@ pub(super) fn compile_and_report(
     out: &mut impl Write,
 ) -> Result<(), CommandError> {
     // This process has read the state before the decision.
-    let fresh = Runtime::new(runtime.paths.clone()).map_err(CommandError::new)?;
+    let fresh = Runtime::new(runtime.paths.clone())?;
     let policies = fresh.policies(Some(root))?;
     policies.compile(Instant::now() + COMPILE_TIMEOUT);
     fresh.finish();

@@ -205,7 +205,7 @@ pub(super) fn trust(runtime: &Runtime, arguments: &Trust) -> Result<ExitCode, Co
         }
     }
     editor.save()?;
-    let fresh = Runtime::new(runtime.paths.clone()).map_err(CommandError::new)?;
+    let fresh = Runtime::new(runtime.paths.clone())?;
     fresh.policies(Some(&root))?.compile(Instant::now() + COMPILE_TIMEOUT);
     fresh.finish();
     writeln!(out, "trusted {} as they are now", output::counted(found.len() as u64, "policy", "policies"))?;
