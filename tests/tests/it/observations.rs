@@ -379,7 +379,7 @@ fn failures_are_told_with_what_helped() {
     );
     assert_eq!(asked(&home, &project, &["failures", "--limit", "1"]).as_array().map(Vec::len), Some(1));
     let text = told(&home, &project, &["failures"]);
-    assert!(text.contains("failed cargo test exporter  2× in 2 sessions, now\n    error[E0425]"), "{text}");
+    assert!(text.contains("failed cargo test exporter  2× in 2 sessions, just now\n    error[E0425]"), "{text}");
     assert!(text.contains("once fixed by: Edited src/exporter.rs"), "{text}");
 }
 

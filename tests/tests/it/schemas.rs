@@ -135,7 +135,6 @@ impl Tour<'_> {
         self.json("observations timeline", &[&id]);
         self.json("timeline", &[]);
         self.json("status", &[]);
-        self.prints("statusline", &[], "{}");
         self.json("files", &[]);
         self.json("files", &["src/exporter.rs"]);
         self.json("failures", &[]);
