@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_fault_names_line_and_key_and_nothing_else() {
-        let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err().to_string());
+        let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err());
         assert_eq!(fault("[context]\n\nbugdet = 1\n"), "config.toml line 3: unknown key bugdet");
         assert_eq!(fault("[context]\nbudget = \"hunter2\"\n"), "config.toml line 2 cannot be used");
         assert!(fault("[context]\nbudget = 1\n").starts_with("config.toml cannot be used"));

@@ -118,8 +118,8 @@ pub fn shows_notice(agent: Agent, is_warning: bool) -> bool {
 
 /// Adds one line for the person to an answer at a session's start, or makes an answer of it, for an agent that
 /// [shows](shows_notice) it.
-pub fn with_notice(answer: Option<String>, notice: &str) -> Option<String> {
-    let mut fields: serde_json::Map<String, serde_json::Value> = match &answer {
+pub fn with_notice(answer: Option<&str>, notice: &str) -> Option<String> {
+    let mut fields: serde_json::Map<String, serde_json::Value> = match answer {
         Some(answer) => serde_json::from_str(answer).ok()?,
         None => serde_json::Map::new(),
     };
@@ -148,7 +148,7 @@ mod tests {
         let parsed = |answer: Option<String>| serde_json::from_str::<Value>(&answer.unwrap()).unwrap();
         for answer in [codex::answer(&moment, "c"), gemini::answer(&moment, "c")] {
             let plain = parsed(answer.clone());
-            let mut both = parsed(with_notice(answer, "works"));
+            let mut both = parsed(with_notice(answer.as_deref(), "works"));
             assert_eq!(both["systemMessage"], "works");
             both.as_object_mut().unwrap().remove("systemMessage");
             assert_eq!(both, plain);

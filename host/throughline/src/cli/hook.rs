@@ -128,8 +128,8 @@ fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<Str
         return answer;
     }
     match (fault, notice) {
-        (Some(fault), _) => agent::with_notice(answer, &notice::of_last_good_config(fault)),
-        (None, Some(notice)) => agent::with_notice(answer, &notice::at_start(notice, runtime.now)),
+        (Some(fault), _) => agent::with_notice(answer.as_deref(), &notice::of_last_good_config(fault)),
+        (None, Some(notice)) => agent::with_notice(answer.as_deref(), &notice::at_start(notice, runtime.now)),
         (None, None) => answer,
     }
 }

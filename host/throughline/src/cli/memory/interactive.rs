@@ -49,7 +49,7 @@ pub(super) fn choose(runtime: &Runtime, store: &Store, arguments: &Arguments) ->
         }
         term.flush()?;
         drawn = lines.len();
-        match search.press(term.read_key_raw()?, &find) {
+        match search.press(&term.read_key_raw()?, &find) {
             Pressed::GoOn => {}
             Pressed::Chosen(id) => break Some(id),
             Pressed::Left => break None,
@@ -109,7 +109,7 @@ impl Search {
         Self { query: String::new(), found: find(""), at: 0 }
     }
 
-    fn press(&mut self, key: Key, find: &impl Fn(&str) -> Found) -> Pressed {
+    fn press(&mut self, key: &Key, find: &impl Fn(&str) -> Found) -> Pressed {
         let last = self.found.as_ref().map_or(0, |found| found.len().saturating_sub(1));
         match key {
             Key::Escape | Key::CtrlC | Key::Char('\u{4}') => return Pressed::Left,
@@ -137,7 +137,7 @@ impl Search {
                 self.search(find);
             }
             Key::Char(c) if !c.is_control() => {
-                self.query.push(c);
+                self.query.push(*c);
                 self.search(find);
             }
             _ => {}
@@ -171,7 +171,7 @@ impl Search {
         for (index, memory) in found.iter().enumerate().skip(first).take(results) {
             let mut head = output::pad(&fit(&memory.kind, kinds), kinds) + "  ";
             if width >= MIN_WIDTH_WITH_AGE {
-                head.push_str(&format!("{}  ", output::pad(&ages[index], age)));
+                head += &(output::pad(&ages[index], age) + "  ");
             }
             let title = fit(&memory.title, width.saturating_sub(3 + output::columns(&head)));
             lines.push(if index == self.at {
@@ -219,7 +219,7 @@ mod tests {
 
     fn typed(search: &mut Search, text: &str) {
         for c in text.chars() {
-            assert_eq!(search.press(Key::Char(c), &find), Pressed::GoOn);
+            assert_eq!(search.press(&Key::Char(c), &find), Pressed::GoOn);
         }
     }
 
@@ -227,19 +227,19 @@ mod tests {
     fn what_is_typed_is_searched_and_enter_chooses() {
         let mut search = Search::new(&find);
         typed(&mut search, "otter 2x");
-        search.press(Key::Backspace, &find);
+        search.press(&Key::Backspace, &find);
         assert_eq!(search.found.as_ref().unwrap().len(), 11);
-        search.press(Key::ArrowDown, &find);
-        search.press(Key::ArrowDown, &find);
-        search.press(Key::ArrowUp, &find);
-        assert_eq!(search.press(Key::Enter, &find), Pressed::Chosen("id20".into()));
-        search.press(Key::Char('\u{17}'), &find);
+        search.press(&Key::ArrowDown, &find);
+        search.press(&Key::ArrowDown, &find);
+        search.press(&Key::ArrowUp, &find);
+        assert_eq!(search.press(&Key::Enter, &find), Pressed::Chosen("id20".into()));
+        search.press(&Key::Char('\u{17}'), &find);
         assert_eq!(search.query, "otter ");
-        search.press(Key::Char('\u{15}'), &find);
+        search.press(&Key::Char('\u{15}'), &find);
         assert_eq!((search.query.as_str(), search.at), ("", 0));
         typed(&mut search, "no such thing");
-        assert_eq!(search.press(Key::Enter, &find), Pressed::GoOn);
-        assert_eq!(search.press(Key::Escape, &find), Pressed::Left);
+        assert_eq!(search.press(&Key::Enter, &find), Pressed::GoOn);
+        assert_eq!(search.press(&Key::Escape, &find), Pressed::Left);
     }
 
     #[test]
@@ -255,9 +255,9 @@ mod tests {
                 }
                 assert_eq!(lines.iter().filter(|line| line.starts_with('›')).count(), usize::from(height > 3), "{lines:#?}");
             }
-            search.press(Key::Tab, &find);
+            search.press(&Key::Tab, &find);
         }
-        search.press(Key::Char('\u{15}'), &find);
+        search.press(&Key::Char('\u{15}'), &find);
         typed(&mut search, "after:x");
         assert!(search.lines(40, 24, 0)[1].contains("x is no date"));
     }
