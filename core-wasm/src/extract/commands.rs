@@ -363,6 +363,20 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
     effects
 }
 
+/// Returns what a command line writes into files with, if it edits them in place or runs a script that may.
+pub(crate) fn editor(command: &str) -> Option<&'static str> {
+    let main = main_segment(command);
+    let program = main.split_whitespace().find(|word| !word.contains('=') && !WRAPPERS.contains(word))?;
+    let writes = ["write", ".sub(", "replace(", "-i ", "-i.", "-pi", "open("].iter().any(|sign| command.contains(sign));
+    match program.rsplit('/').next()? {
+        "python" | "python3" if writes => Some("python3"),
+        "node" | "bun" | "deno" if writes && command.contains("write") => Some("node"),
+        "perl" if main.contains("-pi") || main.contains(" -i") => Some("perl -pi"),
+        "sed" if main.contains(" -i") || main.contains("--in-place") => Some("sed -i"),
+        _ => None,
+    }
+}
+
 /// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
 fn project_file(folder: &str, name: &str) -> Option<String> {
     let path = below(folder, name);

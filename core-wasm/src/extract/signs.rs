@@ -223,6 +223,16 @@ pub(super) fn is_guess(lower: &str) -> bool {
     GUESSES.iter().any(|guess| text::contains_words(lower, guess))
 }
 
+/// Words of a commit, and words of one that was not made.
+const COMMITS: &[&str] = &["commit", "committing", "커밋", "コミット", "提交"];
+const FAILURES: &[&str] = &["fail", "fails", "failed", "failing", "blocked", "rejected", "실패", "막혔", "失敗", "失败"];
+
+/// Returns whether a text in lower case says that a commit was not made.
+pub(super) fn is_failed_commit(lower: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    has(COMMITS) && has(FAILURES)
+}
+
 /// Returns whether a text in lower case says that something is not done yet.
 pub(super) fn is_open_state(lower: &str) -> bool {
     OPEN_STATES.iter().any(|state| text::contains_words(lower, state))

@@ -19,6 +19,7 @@ use super::tasks::Tasks;
 use super::tool_uses::{PendingToolUses, Tool, ToolUse};
 use super::turn::Turn;
 use super::undone::Undone;
+use super::vanished::Vanished;
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -35,6 +36,8 @@ const MAX_COMMITS: usize = 50;
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
 const MAX_REQUEST_CHARS: usize = 400;
+/// How many bytes of a new file are searched for names.
+const MAX_CREATED_BYTES: usize = 64 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
@@ -65,6 +68,7 @@ pub(super) struct State {
     pending_uses: PendingToolUses,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
+    vanished: Vanished,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,
@@ -597,6 +601,7 @@ impl State {
         }
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
+        end.results.retain(|statement, turn| !end.vanished.overtakes(statement, turn));
         (end, settled)
     }
 
@@ -646,6 +651,7 @@ impl State {
             let checked = prose::checked(&turn.answer).unwrap_or_default();
             self.results.push(TurnResult {
                 source: turn.source.clone(),
+                number: self.turns,
                 asked: turn.title.clone(),
                 statements: turn.all_statements(),
                 checked,
@@ -774,6 +780,9 @@ impl State {
             self.undone.found_clean();
         }
         if !failed {
+            for memory in self.failures.edited_by_command(command, &commands::file_effects(command).written, labels) {
+                self.record_fix(memory, settled);
+            }
             self.files_changed_by(command);
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
@@ -862,18 +871,23 @@ impl State {
         let effects = commands::file_effects(command);
         if self.undone.is_without_commit() {
             let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+            for path in self.files.paths().filter(|path| is_restored(path)) {
+                self.vanished.file_removed(path, self.turns);
+            }
             self.files.record_restoration(is_restored);
             if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
                 self.undone.found_clean();
             }
         }
         for path in &effects.removed {
+            self.vanished.file_removed(path, self.turns);
             self.files.record_removal(path);
         }
         for folder in &effects.removed_folders {
             let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
             let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
             for path in &removed {
+                self.vanished.file_removed(path, self.turns);
                 self.files.record_removal(path);
             }
         }
@@ -996,6 +1010,16 @@ impl State {
         self.files.record_change(file, added, removed);
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
+        }
+        let turn = self.turns;
+        match patch.filter(|_| added + removed > 0) {
+            Some(patch) => files::patch_lines(patch, |is_added, line| {
+                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
+            }),
+            None => {
+                let content = content.and_then(Raw::text).unwrap_or_default();
+                self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
+            }
         }
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
