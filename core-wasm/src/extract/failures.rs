@@ -281,9 +281,9 @@ impl Failures {
         self.open.iter().any(Failure::is_check)
     }
 
-    /// Closes all open checks after a commit: committed work has none.
-    pub(super) fn checks_committed(&mut self) {
-        self.open.retain(|failure| !failure.is_check());
+    /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing.
+    pub(super) fn checks_committed(&mut self, command: &str) {
+        self.open.retain(|failure| !failure.is_check() || !commands::is_same_place(&failure.what, command));
     }
 
     /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
@@ -736,6 +736,16 @@ mod tests {
             "edit of src/cart.ts fails (2×): the text was not found. Fixed by: `Write`"
         );
         assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "another edit says nothing");
+    }
+
+    #[test]
+    fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        failures.command_failed("git commit -m a", "the hook is broken", &LineRef::default(), 1);
+        failures.checks_committed("git -C /srv/notes commit -m b");
+        let cures = failures.command_passed("git commit --no-verify -m a", labels);
+        assert!(cures[0].content.contains("--no-verify"), "{}", cures[0].content);
     }
 
     #[test]

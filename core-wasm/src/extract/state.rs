@@ -755,8 +755,10 @@ impl State {
     fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed =
-            is_error || commands::output_reports_failure(class, output) || commands::failed_behind_pipe(command, output);
+        let failed = is_error
+            || commands::output_reports_failure(class, output)
+            || commands::failed_behind_pipe(command, output)
+            || commands::timed_out(output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -824,7 +826,7 @@ impl State {
             self.record_fix(memory, settled);
         }
         if committed {
-            self.failures.checks_committed();
+            self.failures.checks_committed(command);
         }
     }
 
