@@ -605,6 +605,7 @@ fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
+        || lower.starts_with("exited with code ")
         || is_passing(line)
         || lower.starts_with("please report")
         || lower.starts_with("$ ")
@@ -731,6 +732,12 @@ fn was_not_understood(output: &str) -> bool {
 pub(crate) fn timed_out(output: &str) -> bool {
     let output = output.trim_start();
     output.starts_with("Timed out") || output.starts_with("Command timed out")
+}
+
+/// Returns whether the tool that runs commands says before the output that the command failed.
+pub(crate) fn exited_with_failure(output: &str) -> bool {
+    let code = output.trim_start().strip_prefix("Exited with code ");
+    code.is_some_and(|code| code.starts_with(|c: char| matches!(c, '1'..='9')))
 }
 
 /// Returns whether the command certainly passed. A pipe hides its exit code.

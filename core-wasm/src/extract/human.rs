@@ -1114,6 +1114,15 @@ const DISPUTE_SIGNS: &[&str] = &[
     "couldnt we",
     "could we not",
     " not simply",
+    "failing now",
+    "fails now",
+    "is failing",
+    "are failing",
+    "could we also just",
+    "can we rename",
+    "about renaming",
+    " really an issue",
+    "no longer need",
     "아니라",
     "말고",
     "대신",
@@ -1127,19 +1136,44 @@ const DISPUTE_SIGNS: &[&str] = &[
     "改成",
 ];
 
+/// Returns whether a text begins with a sound of doubt, however long it is drawn out: "hmmm", "uuum", "emm".
+fn is_hesitation(lower: &str) -> bool {
+    let word = lower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    (2..=8).contains(&word.len()) && word.bytes().all(|byte| b"uehm".contains(&byte)) && word.ends_with(['m', 'h'])
+}
+
+/// Returns whether a prompt begins with pasted output that tells a failure.
+fn shows_failure(prompt: &str) -> bool {
+    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return false };
+    let is_output = first.starts_with(['=', '[', '$', '+', '>', '✗', '❯', '/']) || is_log_line(first) || looks_pasted(first);
+    let tells = |line: &str| {
+        let lower = line.to_lowercase();
+        ["error", "failed", "failure", "fatal", "panic", "exception"].iter().any(|word| text::contains_words(&lower, word))
+    };
+    is_output && (tells(first) || lines.take(30).any(tells))
+}
+
 /// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
 pub(super) fn disputes(prompt: &str) -> bool {
     if plan(prompt).is_some() || prompt.starts_with('/') {
         return false;
     }
-    let own = own_words(text::head(prompt, 2_000));
+    let head = text::head(prompt, 2_000);
+    if shows_failure(head) {
+        return true;
+    }
+    let own = own_words(head);
     let Some(first) = text::first_sentence(&own) else { return false };
     let lower = strip_apostrophes(&first);
     let mut said = lower.as_str();
     for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
         said = said.strip_prefix(lead).unwrap_or(said);
     }
-    DISPUTE_OPENINGS.iter().any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+    is_hesitation(said)
+        || DISPUTE_OPENINGS
+            .iter()
+            .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
         || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
         || is_correction(&first)
 }
@@ -1203,6 +1237,9 @@ const CHOICE_SIGNS: &[&str] = &[
     "in favour of",
     "not worth",
     "remove it completely",
+    "make sure that",
+    "make sure it",
+    "make sure this",
     "has to be",
     "have to be",
     "not just",
@@ -1447,10 +1484,15 @@ mod tests {
             "Can you change it to a table",
             "근데 그건 예제가 아니라 필수야",
             "いや、別のファイルです",
+            "uuum, that has been fixed already",
+            "emm - doesn't the hook call make?",
+            "=== Step 3: totals ===\nERROR: the total is off by one cent",
+            "linting is failing now",
         ] {
             assert!(disputes(prompt), "{prompt}");
         }
-        for prompt in ["yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
+        for prompt in
+            ["yes", "he said yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
         {
             assert!(!disputes(prompt), "{prompt}");
         }

@@ -173,6 +173,7 @@ const STATE_BEFORE: &[&str] =
 pub(super) fn is_on_the_way(lower: &str) -> bool {
     let said = prose::strip_interjection(lower);
     ON_THE_WAY.iter().any(|opening| lower.starts_with(opening) || said.starts_with(opening))
+        || ["no wait", "no, wait", "oh wait", "wait, no"].iter().any(|turn| text::contains_words(lower, turn))
 }
 
 /// Returns whether a text in lower case, below that heading, says how something was before a change.

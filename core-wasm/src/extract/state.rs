@@ -410,7 +410,7 @@ impl State {
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
             let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
-            let memory = decision(
+            let mut memory = decision(
                 said_by,
                 format!("choice:{}", source.uuid),
                 resolved.what,
@@ -420,6 +420,7 @@ impl State {
                 importance,
                 source,
             );
+            memory.turn = self.turns;
             self.memories.add(memory, settled);
         }
     }
@@ -575,6 +576,7 @@ impl State {
                 importance: (20 + 4 * insight.score).min(60),
                 source: source.clone(),
                 from_prose: true,
+                turn: self.turns,
                 ..SessionMemory::default()
             };
             self.memories.add(memory, settled);
@@ -601,7 +603,9 @@ impl State {
         }
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
-        end.results.retain(|statement, turn| !end.vanished.overtakes(statement, turn));
+        let vanished = std::mem::take(&mut end.vanished);
+        end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
+        end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         (end, settled)
     }
 
@@ -758,7 +762,8 @@ impl State {
         let failed = is_error
             || commands::output_reports_failure(class, output)
             || commands::failed_behind_pipe(command, output)
-            || commands::timed_out(output);
+            || commands::timed_out(output)
+            || commands::exited_with_failure(output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -1233,7 +1238,10 @@ fn line_ref(line: &Line<'_>) -> LineRef {
 
 fn join(all: &mut String, text: &str) {
     if !all.is_empty() {
-        all.push_str("\n\n");
+        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
+        let last = all.lines().last().unwrap_or_default().trim();
+        let is_mention = last.starts_with("[@") && last.ends_with(')');
+        all.push_str(if is_mention { " " } else { "\n\n" });
     }
     all.push_str(text);
 }

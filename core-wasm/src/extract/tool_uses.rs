@@ -47,7 +47,8 @@ pub(super) enum Tool {
 
 impl Tool {
     fn of(name: &str) -> Self {
-        match name {
+        // Editors that speak the Agent Client Protocol run the client's own tools for it.
+        match name.strip_prefix("mcp__acp__").unwrap_or(name) {
             "Bash" | "PowerShell" | "Shell" => Tool::Shell,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
             "Read" | "NotebookRead" => Tool::Read,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::statement::Statement;
 use crate::text;
 
 /// The maximum number of names to keep. Names that come later are not counted.
@@ -64,9 +63,9 @@ impl Vanished {
     }
 
     /// Returns whether a statement of that turn speaks of names that a later turn took out again.
-    pub(super) fn overtakes(&self, statement: &Statement, turn: u32) -> bool {
+    pub(super) fn overtakes(&self, statement: &str, turn: u32) -> bool {
         let (mut all, mut gone) = (0_u8, 0_u8);
-        for name in identifiers(&statement.text).map(text::hash) {
+        for name in identifiers(statement).map(text::hash) {
             all = all.saturating_add(1);
             gone = gone.saturating_add(u8::from(self.names.get(&name).is_some_and(|known| known.gone > turn)));
         }
@@ -99,27 +98,23 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Statement {
-        Statement { text: text.to_owned(), ..Statement::default() }
-    }
-
     #[test]
     fn what_was_said_of_a_name_ends_with_the_name() {
         let mut vanished = Vanished::default();
         vanished.added("src/cart.ts", "function roundTotal(cart) { return cart.total_cents; }");
         vanished.removed("  roundTotal(cart)", 3);
-        let early = said("Added the helper `roundTotal` that rounds up.");
-        assert!(vanished.overtakes(&early, 2) && !vanished.overtakes(&early, 3));
-        assert!(!vanished.overtakes(&said("`total_cents` is kept, `roundTotal` and `cartView` are new."), 2));
+        let early = "Added the helper `roundTotal` that rounds up.";
+        assert!(vanished.overtakes(early, 2) && !vanished.overtakes(early, 3));
+        assert!(!vanished.overtakes("`total_cents` is kept, `roundTotal` and `cartView` are new.", 2));
         vanished.added("src/order.ts", "roundTotal()");
-        assert!(!vanished.overtakes(&early, 2), "it only moved");
+        assert!(!vanished.overtakes(early, 2), "it only moved");
     }
 
     #[test]
     fn names_of_others_do_not_vanish() {
         let mut vanished = Vanished::default();
         vanished.removed("const oldRate = loadRate();", 2);
-        assert!(!vanished.overtakes(&said("`loadRate` reads the table."), 1));
+        assert!(!vanished.overtakes("`loadRate` reads the table.", 1));
     }
 
     #[test]
@@ -127,7 +122,7 @@ mod tests {
         let mut vanished = Vanished::default();
         vanished.added("src/mail.py", "def send_mail_twice():");
         vanished.file_removed("src/mail.py", 5);
-        assert!(vanished.overtakes(&said("메일은 `send_mail_twice`로 보냅니다."), 4));
+        assert!(vanished.overtakes("메일은 `send_mail_twice`로 보냅니다.", 4));
     }
 
     #[test]
