@@ -709,3 +709,23 @@ fn git_tells_what_a_script_changed_and_what_was_pushed() {
     script.bash("git push", "To example.org:o/shop.git\n   1a2b3c4..5d6e7f8  cart -> cart", false).agent("Pushed.");
     assert_eq!(evidence(&script.outcome().notes), "lint: pass; pushed to `cart`");
 }
+
+#[test]
+fn what_was_said_of_code_that_was_taken_out_is_not_told() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents.")
+        .edit("/home/u/proj/src/cart.ts", "return sum", "return roundHalfUp(sum)")
+        .agent("The cart calls the new helper `roundHalfUp`, because the invoice expects whole cents.")
+        .human("We also use the cart for gift cards, so please drop the helper again and keep the sum.");
+    let told = |script: &Script| script.outcome().notes.done.join(" ");
+    script.agent("Looking at it.");
+    assert!(told(&script).contains("roundHalfUp"), "{}", told(&script));
+    script
+        .edit("/home/u/proj/src/cart.ts", "return roundHalfUp(sum)", "return sum")
+        .agent("The cart returns the plain sum for gift cards.")
+        .human("Add a test for the sum of two gift cards in the cart.")
+        .agent("Added `cart.test.ts`, which adds two gift cards and expects their sum.");
+    assert!(!told(&script).contains("roundHalfUp"), "{}", told(&script));
+    assert!(told(&script).contains("We also use the cart for gift cards"), "{}", told(&script));
+}

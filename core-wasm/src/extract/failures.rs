@@ -140,7 +140,8 @@ impl Failures {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
-        let blanks: Vec<String> = prose::remarks_on_blanks(said);
+        let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
+        let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
@@ -204,8 +205,10 @@ impl Failures {
     }
 
     /// Records a command that passed and writes files of which an edit failed: the way around it.
-    pub(super) fn edited_by_command(&mut self, command: &str, written: &[String], labels: &Labels) -> Vec<SessionMemory> {
-        let Some(tool) = commands::editor(command) else { return Vec::new() };
+    pub(super) fn edited_by_command(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let has_edits = self.open.iter().any(|failure| failure.subject == Subject::Edit);
+        let Some(tool) = commands::editor(command).filter(|_| has_edits) else { return Vec::new() };
+        let written = commands::file_effects(command).written;
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let is_file = |failure: &Failure| {
             written.iter().any(|path| failure.what.ends_with(path.as_str())) || command.contains(&name(&failure.what))
@@ -758,14 +761,14 @@ mod tests {
         assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "one failure is a slip");
         fail(&mut failures, "src/order.ts");
         let script = "python3 - <<'EOF'\np='src/order.ts'\nopen(p,'w').write(open(p).read().replace('a','b'))\nEOF";
-        let lesson = failures.edited_by_command(script, &[], labels);
+        let lesson = failures.edited_by_command(script, labels);
         assert_eq!(
             lesson[0].content,
             "edit of src/cart.ts (+1) fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: `python3`"
         );
         fail(&mut failures, "src/mail.ts");
-        assert!(failures.edited_by_command("cat src/mail.ts", &[], labels).is_empty(), "looking mends nothing");
-        let again = failures.edited_by_command("sed -i s/a/b/ src/mail.ts", &["src/mail.ts".to_owned()], labels);
+        assert!(failures.edited_by_command("cat src/mail.ts", labels).is_empty(), "looking mends nothing");
+        let again = failures.edited_by_command("sed -i s/a/b/ src/mail.ts", labels);
         assert_eq!((again[0].key.as_str(), again[0].files.len()), (lesson[0].key.as_str(), 3));
     }
 

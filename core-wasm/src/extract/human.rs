@@ -53,7 +53,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     let mut said = String::new();
     // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
-    let prompt: String = prompt.lines().filter(|line| !is_banner(line)).collect::<Vec<_>>().join("\n");
+    // Some terminals end a line that goes on with a backslash.
+    let lines = prompt.lines().filter(|line| !is_banner(line)).map(|line| line.trim_end_matches(['\\', ' ']));
+    let prompt: String = lines.collect::<Vec<_>>().join("\n");
     let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
     let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
     // A line that leads to pasted text says nothing without it.
@@ -77,6 +79,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
         said.push_str(sentence);
         // Short openings need the next sentence. Everything after one or two sentences is detail, unless the order itself
         // comes later.
+        if ends_in_colon(&said) && at + 1 < sentences.len() {
+            continue;
+        }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
             let order = sentences[at + 1..].iter().find(|sentence| is_order(sentence)).filter(|_| !is_told);
@@ -90,7 +95,14 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     if said.is_empty() {
         said = text::one_line(&prompt);
     }
-    text::clip(&said, max).into_owned()
+    // What a colon led to may be a picture or code.
+    let said = said.trim_end_matches([':', '：', ' ', '\\']);
+    text::clip(said, max).into_owned()
+}
+
+/// Returns whether a text leads to something that follows.
+fn ends_in_colon(said: &str) -> bool {
+    said.trim_end_matches([' ', '\\']).ends_with([':', '：'])
 }
 
 /// Returns what the human wrote below pasted text: the last paragraph, if it is in a language other than the text's, or if it
@@ -1178,6 +1190,21 @@ pub(super) fn disputes(prompt: &str) -> bool {
         || is_correction(&first)
 }
 
+/// The length below which a request needs those before it, in characters.
+const MIN_OWN_CHARS: usize = 24;
+
+/// Returns whether a request says by itself what it asks for: it is long enough, or names something, and does not only ask back.
+pub(super) fn stands_alone(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let least = if request.is_ascii() { MIN_OWN_CHARS } else { MIN_OWN_CHARS / 2 };
+    let has_names =
+        request.split_whitespace().any(|word| word.chars().skip(1).any(|c| matches!(c, '.' | '/' | '_' | '-' | '#')));
+    let asks_back = ["is there any", "are there any", "are you sure", "what about", "anything else", "did you", "have you"];
+    request.chars().count() >= least
+        && !asks_back.iter().any(|opening| lower.starts_with(opening))
+        && (has_names || request.split_whitespace().count() >= 6 || !request.is_ascii())
+}
+
 /// Signs with which a human decides something in passing: what is used, left out, kept or put in another's place. ASCII signs
 /// must be whole words.
 const CHOICE_SIGNS: &[&str] = &[
@@ -1361,6 +1388,26 @@ mod tests {
         assert!(summarized(&prose).starts_with("The list shows"), "what is not pasted is the request");
         let banner = format!("{log}\n\n? for shortcuts");
         assert!(!summarized(&banner).starts_with('?'), "{}", summarized(&banner));
+    }
+
+    #[test]
+    fn a_request_does_not_end_in_a_colon() {
+        assert_eq!(
+            summarized("Can you write a script for the cart that would:\n- add two items\n- remove one of them\n"),
+            "Can you write a script for the cart that would: add two items remove one of them"
+        );
+        assert_eq!(summarized("The total should be hidden here:\\"), "The total should be hidden here");
+    }
+
+    #[test]
+    fn a_later_request_says_by_itself_what_it_asks_for() {
+        for said in ["Remove the sentence at the top of the cart page", "flake.nixを使うようにして、.envrcは無視して"]
+        {
+            assert!(stands_alone(said), "{said}");
+        }
+        for said in ["okay now do 6, 7 and 8", "few more comments", "is there any further work for this PR?"] {
+            assert!(!stands_alone(said), "{said}");
+        }
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn last(mut list: Vec<String>) -> Vec<String> {
 
 /// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
 fn later_request(state: &State) -> Option<&str> {
-    let later = state.objective.as_str();
+    let later = state.later.as_str();
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
     // Who asks again in other words gives no other aim.
     let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;

@@ -215,7 +215,7 @@ impl Results {
             let chars = statement.text.chars().count();
             if score < least
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
-                || (signs::is_failed_commit(&statement.text.to_lowercase()) && self.is_committed_after(statement, turn))
+                || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
             {
@@ -268,7 +268,10 @@ impl Results {
 struct Said(Vec<(text::Features, Vec<u32>)>);
 
 impl Said {
-    fn of<'a>(statements: impl Iterator<Item = &'a Statement>) -> Self {
+    fn of<'a>(statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
+        if !statements.clone().any(|statement| statement.voice == Voice::Commit) {
+            return Said(Vec::new());
+        }
         let own = statements.filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer));
         Said(own.map(|statement| (text::features(&statement.text), statement::names(&statement.text))).collect())
     }
@@ -307,11 +310,14 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
     if statement.voice == Voice::Human {
         // A long prompt is a plan or pasted text: it says what was to be done, not what was.
         // A rule is told as a rule. What the last turn asked for is told as the request.
-        let is_choice = human::declares_choice(&statement.text);
-        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text) || is_choice;
-        let is_asked = later_turns == 0 && !(is_choice && !turn.asked.contains(statement.text.as_str()));
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS {
+            return true;
+        }
+        let is_choice = || human::declares_choice(&statement.text);
+        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text) || is_choice();
+        let is_asked = later_turns == 0 && (turn.asked.contains(statement.text.as_str()) || !is_choice());
         let is_told = is_asked || human::is_rule(&statement.text);
-        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || !counts || is_told {
+        if !counts || is_told {
             return true;
         }
     }

@@ -37,7 +37,7 @@ const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
 const MAX_REQUEST_CHARS: usize = 400;
 /// How many bytes of a new file are searched for names.
-const MAX_CREATED_BYTES: usize = 64 * 1024;
+const MAX_CREATED_BYTES: usize = 32 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
@@ -60,6 +60,8 @@ pub(super) struct State {
     language_counts: [u32; 4],
     pub(super) request: String,
     pub(super) objective: String,
+    /// The latest request that says by itself what it asks for. "Now the next two" does not.
+    pub(super) later: String,
     pub(super) title: String,
     pub(super) branch: String,
     pub(super) turn: Turn,
@@ -290,6 +292,9 @@ impl State {
                 self.request.clone_from(&title);
             } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
                 self.objective.clone_from(&title);
+                if human::stands_alone(&title) {
+                    self.later.clone_from(&title);
+                }
             }
         }
         self.open_question.clear();
@@ -596,6 +601,7 @@ impl State {
     pub(super) fn at_end(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
         // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
+        let vanished = std::mem::take(&mut self.vanished);
         let mut end = self.clone();
         self.seen = seen;
         if let Some(message) = last_message {
@@ -603,9 +609,11 @@ impl State {
         }
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
-        let vanished = std::mem::take(&mut end.vanished);
-        end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
-        end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
+        if vanished.has_any() {
+            end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
+            end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
+        }
+        self.vanished = vanished;
         (end, settled)
     }
 
@@ -787,7 +795,7 @@ impl State {
             self.undone.found_clean();
         }
         if !failed {
-            for memory in self.failures.edited_by_command(command, &commands::file_effects(command).written, labels) {
+            for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
             self.files_changed_by(command);

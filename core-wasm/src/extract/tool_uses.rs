@@ -152,3 +152,14 @@ impl PendingToolUses {
         Some(self.pending.remove(at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_editors_tools_are_the_clients() {
+        assert_eq!(Tool::of("mcp__acp__Bash"), Tool::Shell);
+        assert_eq!(Tool::of("mcp__shop__Bash"), Tool::Other);
+    }
+}
