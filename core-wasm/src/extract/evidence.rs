@@ -99,11 +99,10 @@ impl Evidence {
             items.push(labels.pushed_to.replace("{}", &self.pushed_to));
         }
         // What passed before the last push says nothing of it. What failed has to be looked at again.
-        match (self.ci.is_empty(), self.is_ci_old) {
-            (true, _) => {}
-            (false, false) => items.push(format!("CI: {}", self.ci)),
-            (false, true) if self.ci.contains("fail") => items.push(labels.ci_before_push.replace("{}", &self.ci)),
-            (false, true) => {}
+        if !self.ci.is_empty() && !self.is_ci_old {
+            items.push(format!("CI: {}", self.ci));
+        } else if self.ci.contains("fail") {
+            items.push(labels.ci_before_push.replace("{}", &self.ci));
         }
         items
     }

@@ -140,7 +140,9 @@ fn later_request(state: &State) -> Option<&str> {
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
     // Who asks again in other words gives no other aim.
     let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
-    (!later.is_empty() && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+    // What has no answer is told as left undone.
+    let is_open = state.undone.is_unanswered(later);
+    (!later.is_empty() && !is_open && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {

@@ -14,6 +14,7 @@ use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
 use super::results::{Results, TurnResult};
 use super::seen_lines::SeenLines;
+use super::signs;
 use super::statement::Voice;
 use super::tasks::Tasks;
 use super::tool_uses::{PendingToolUses, Tool, ToolUse};
@@ -560,6 +561,9 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
+            if signs::is_state_before(&insight.text.to_lowercase(), "") {
+                continue;
+            }
             // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is
             // a decision.
             if insight.score < least || (insight.is_choice && !prose::declares_decision(&insight.text)) {
@@ -1026,16 +1030,7 @@ impl State {
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
-        let turn = self.turns;
-        match patch.filter(|_| added + removed > 0) {
-            Some(patch) => files::patch_lines(patch, |is_added, line| {
-                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
-            }),
-            None => {
-                let content = content.and_then(Raw::text).unwrap_or_default();
-                self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
-            }
-        }
+        self.count_names(file, patch.filter(|_| added + removed > 0), content);
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
@@ -1062,6 +1057,19 @@ impl State {
         self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
+        }
+    }
+
+    /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
+    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
+        let turn = self.turns;
+        if let Some(patch) = patch {
+            files::patch_lines(patch, |is_added, line| {
+                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
+            });
+        } else {
+            let content = content.and_then(Raw::text).unwrap_or_default();
+            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
         }
     }
 
