@@ -717,8 +717,11 @@ fn what_was_said_of_code_that_was_taken_out_is_not_told() {
         .human("Round the totals of the cart to cents.")
         .edit("/home/u/proj/src/cart.ts", "return sum", "return roundHalfUp(sum)")
         .agent("The cart calls the new helper `roundHalfUp`, because the invoice expects whole cents.")
-        .human("We also use the cart for gift cards, so please drop the helper again and keep the sum.");
-    let told = |script: &Script| script.outcome().notes.done.join(" ");
+        .human("We also use the cart for gift cards, and their sums stay exact.");
+    let told = |script: &Script| {
+        let notes = script.outcome().notes;
+        format!("{} {}", notes.done.join(" "), notes.outcome)
+    };
     script.agent("Looking at it.");
     assert!(told(&script).contains("roundHalfUp"), "{}", told(&script));
     script
@@ -728,4 +731,20 @@ fn what_was_said_of_code_that_was_taken_out_is_not_told() {
         .agent("Added `cart.test.ts`, which adds two gift cards and expects their sum.");
     assert!(!told(&script).contains("roundHalfUp"), "{}", told(&script));
     assert!(told(&script).contains("We also use the cart for gift cards"), "{}", told(&script));
+}
+
+#[test]
+fn the_cause_of_a_failure_is_told_once() {
+    let cause = "The hook fails because `bun test` also runs the copies in `tmp/shops`.";
+    let mut script = Script::default();
+    script
+        .human("Commit the rounding of the totals.")
+        .bash("git commit -m 'Round totals'", "Exit code 1\nerror: the hook of the shop failed", true)
+        .agent(cause)
+        .bash("rm -rf tmp/shops && git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("The totals of the cart are committed as `1a2b3c4`, and the copies of the shops are gone.");
+    let notes = script.outcome().notes;
+    assert!(notes.learnings.iter().any(|said| said.contains(cause.trim_end_matches('.'))), "{:?}", notes.learnings);
+    assert!(!notes.outcome.contains("The hook fails because"), "{}", notes.outcome);
+    assert!(notes.outcome.contains("committed as `1a2b3c4`"), "{}", notes.outcome);
 }

@@ -30,8 +30,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
     let (outcome, results) = outcome(state);
     // What was not checked is told as left undone, and not twice.
-    let outcome = without(&outcome, &state.admissions);
-    let results: Vec<String> = results.iter().map(|result| without(result, &state.admissions)).collect();
+    let mut elsewhere = state.admissions.clone();
+    // So is the cause of a failure, which is told with its fix.
+    elsewhere
+        .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
+    let outcome = without(&outcome, &elsewhere);
+    let results: Vec<String> = results.iter().map(|result| without(result, &elsewhere)).collect();
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
