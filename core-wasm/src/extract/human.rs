@@ -1163,7 +1163,7 @@ fn shows_failure(prompt: &str) -> bool {
         let lower = line.to_lowercase();
         ["error", "failed", "failure", "fatal", "panic", "exception"].iter().any(|word| text::contains_words(&lower, word))
     };
-    is_output && (tells(first) || lines.take(30).any(tells))
+    !first.starts_with("[Image") && is_output && (tells(first) || lines.take(30).any(tells))
 }
 
 /// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
@@ -1201,6 +1201,7 @@ pub(super) fn stands_alone(request: &str) -> bool {
         request.split_whitespace().any(|word| word.chars().skip(1).any(|c| matches!(c, '.' | '/' | '_' | '-' | '#')));
     let asks_back = ["is there any", "are there any", "are you sure", "what about", "anything else", "did you", "have you"];
     request.chars().count() >= least
+        && !is_hesitation(&lower)
         && !asks_back.iter().any(|opening| lower.starts_with(opening))
         && (has_names || request.split_whitespace().count() >= 6 || !request.is_ascii())
 }
@@ -1405,7 +1406,12 @@ mod tests {
         {
             assert!(stands_alone(said), "{said}");
         }
-        for said in ["okay now do 6, 7 and 8", "few more comments", "is there any further work for this PR?"] {
+        for said in [
+            "okay now do 6, 7 and 8",
+            "few more comments",
+            "hmm, are the first two tests really needed",
+            "is there any further work for this PR?",
+        ] {
             assert!(!stands_alone(said), "{said}");
         }
     }
