@@ -748,3 +748,19 @@ fn the_cause_of_a_failure_is_told_once() {
     assert!(!notes.outcome.contains("The hook fails because"), "{}", notes.outcome);
     assert!(notes.outcome.contains("committed as `1a2b3c4`"), "{}", notes.outcome);
 }
+
+#[test]
+fn tests_that_blocked_a_commit_do_not_fail_once_it_is_made() {
+    let tests = |commit: &str| {
+        let mut script = Script::default();
+        script
+            .human("Commit the rounding of the totals.")
+            .bash("git commit -m 'Round totals'", "Exit code 1\n 212 pass\n 14 fail\nerror: the hook failed", true)
+            .agent("The copies in `tmp/shops` are tested too.")
+            .bash(commit, "[main 1a2b3c4] Round totals\n 1 file changed", false)
+            .agent("The totals are committed.");
+        script.outcome().notes.attributes.into_iter().find(|(name, _)| name == "tests").map(|(_, counts)| counts)
+    };
+    assert_eq!(tests("rm -rf tmp/shops && git commit -m 'Round totals'"), None);
+    assert_eq!(tests("git commit --no-verify -m 'Round totals'").unwrap(), "212 pass, 14 fail");
+}

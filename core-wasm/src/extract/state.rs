@@ -47,6 +47,7 @@ const LAST_ANSWER_BYTES: usize = 6 * 1024;
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct State {
     version: u32,
     seen: SeenLines,
@@ -79,6 +80,8 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
+    /// Whether the hook of a commit made that run.
+    is_of_hook: bool,
     pub(super) evidence: Evidence,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
@@ -784,6 +787,7 @@ impl State {
             // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
+                self.is_of_hook = class == commands::Class::Commit;
                 self.evidence.tests_ran();
             }
         }
@@ -807,6 +811,11 @@ impl State {
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
+        // The hook that blocked the commit ran the tests again, and this time they passed.
+        let is_bypassed = command.contains("no-verify") || command.contains("hooksPath");
+        if committed && counts.is_none() && !is_bypassed && self.is_of_hook {
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        }
         self.changes_measured(output, committed);
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
