@@ -32,8 +32,9 @@ pub(crate) fn contains(text: &str, part: &str) -> bool {
 /// Returns whether `text` contains the words. Words in the Latin script must not be part of longer words; other scripts write
 /// words without spaces.
 pub(crate) fn contains_words(text: &str, words: &str) -> bool {
-    if !words.is_ascii() {
-        return contains(text, words);
+    let is_inside = contains(text, words);
+    if !is_inside || !words.is_ascii() {
+        return is_inside;
     }
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -709,3 +709,58 @@ fn git_tells_what_a_script_changed_and_what_was_pushed() {
     script.bash("git push", "To example.org:o/shop.git\n   1a2b3c4..5d6e7f8  cart -> cart", false).agent("Pushed.");
     assert_eq!(evidence(&script.outcome().notes), "lint: pass; pushed to `cart`");
 }
+
+#[test]
+fn what_was_said_of_code_that_was_taken_out_is_not_told() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents.")
+        .edit("/home/u/proj/src/cart.ts", "return sum", "return roundHalfUp(sum)")
+        .agent("The cart calls the new helper `roundHalfUp`, because the invoice expects whole cents.")
+        .human("We also use the cart for gift cards, and their sums stay exact.");
+    let told = |script: &Script| {
+        let notes = script.outcome().notes;
+        format!("{} {}", notes.done.join(" "), notes.outcome)
+    };
+    script.agent("Looking at it.");
+    assert!(told(&script).contains("roundHalfUp"), "{}", told(&script));
+    script
+        .edit("/home/u/proj/src/cart.ts", "return roundHalfUp(sum)", "return sum")
+        .agent("The cart returns the plain sum for gift cards.")
+        .human("Add a test for the sum of two gift cards in the cart.")
+        .agent("Added `cart.test.ts`, which adds two gift cards and expects their sum.");
+    assert!(!told(&script).contains("roundHalfUp"), "{}", told(&script));
+    assert!(told(&script).contains("We also use the cart for gift cards"), "{}", told(&script));
+}
+
+#[test]
+fn the_cause_of_a_failure_is_told_once() {
+    let cause = "The hook fails because `bun test` also runs the copies in `tmp/shops`.";
+    let mut script = Script::default();
+    script
+        .human("Commit the rounding of the totals.")
+        .bash("git commit -m 'Round totals'", "Exit code 1\nerror: the hook of the shop failed", true)
+        .agent(cause)
+        .bash("rm -rf tmp/shops && git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("The totals of the cart are committed as `1a2b3c4`, and the copies of the shops are gone.");
+    let notes = script.outcome().notes;
+    assert!(notes.learnings.iter().any(|said| said.contains(cause.trim_end_matches('.'))), "{:?}", notes.learnings);
+    assert!(!notes.outcome.contains("The hook fails because"), "{}", notes.outcome);
+    assert!(notes.outcome.contains("committed as `1a2b3c4`"), "{}", notes.outcome);
+}
+
+#[test]
+fn tests_that_blocked_a_commit_do_not_fail_once_it_is_made() {
+    let tests = |commit: &str| {
+        let mut script = Script::default();
+        script
+            .human("Commit the rounding of the totals.")
+            .bash("git commit -m 'Round totals'", "Exit code 1\n 212 pass\n 14 fail\nerror: the hook failed", true)
+            .agent("The copies in `tmp/shops` are tested too.")
+            .bash(commit, "[main 1a2b3c4] Round totals\n 1 file changed", false)
+            .agent("The totals are committed.");
+        script.outcome().notes.attributes.into_iter().find(|(name, _)| name == "tests").map(|(_, counts)| counts)
+    };
+    assert_eq!(tests("rm -rf tmp/shops && git commit -m 'Round totals'"), None);
+    assert_eq!(tests("git commit --no-verify -m 'Round totals'").unwrap(), "212 pass, 14 fail");
+}

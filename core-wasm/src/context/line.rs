@@ -83,10 +83,11 @@ fn opens_tag(before: &str, after: &str) -> bool {
 
 /// The elements of web pages that people write about. The client's tags have other names.
 const WEB_ELEMENTS: &[&str] = &[
-    "a", "article", "aside", "b", "body", "br", "button", "canvas", "code", "details", "div", "em", "footer", "form", "h1",
-    "h2", "h3", "h4", "head", "header", "hr", "html", "i", "iframe", "img", "input", "label", "li", "link", "main", "nav",
-    "ol", "option", "p", "path", "pre", "script", "section", "select", "slot", "span", "strong", "style", "svg", "table",
-    "tbody", "td", "template", "textarea", "th", "thead", "tr", "ul", "video",
+    "a", "article", "aside", "b", "body", "br", "button", "canvas", "code", "details", "div", "dd", "dl", "dt", "em",
+    "figure", "footer", "form", "h1", "h2", "h3", "h4", "head", "header", "hr", "html", "hgroup", "i", "iframe", "img",
+    "input", "label", "li", "link", "main", "nav", "ol", "option", "p", "path", "picture", "pre", "rb", "rp", "rt", "ruby",
+    "script", "section", "select", "small", "slot", "span", "strong", "style", "svg", "table", "tbody", "td", "template",
+    "textarea", "th", "thead", "tr", "ul", "video",
 ];
 
 /// Returns whether what follows a `<` is the tag of an element of a web page.

@@ -52,15 +52,18 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     add_standing(&mut page, memories, 8, 1.0);
     let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
     add_topics(&mut page, earlier.filter(|record| has_words(record)));
-    add_others(&mut page, memories);
+    // A plan that the last session carried out is told by what came of it.
+    let told = last.map(|last| &sessions[last]).filter(|record| has_outcome(record)).map(|record| record.id.as_str());
+    add_others(&mut page, memories, told);
     page
 }
 
 /// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
 /// may be done by now.
-fn add_others(page: &mut Page, memories: &dyn Memories) {
+fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>) {
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
+    all.retain(|memory| memory.kind != "plan" || Some(memory.session_id.as_str()) != told);
     for memory in all.iter().filter(|memory| memory.importance >= MIN_IMPORTANCE) {
         match (SectionKind::of(&memory.kind), line::day(memory.created)) {
             (Some(SectionKind::Other), Some(day)) => {
@@ -84,6 +87,10 @@ fn has_result(record: &SessionRecord) -> bool {
         || !notes.decisions.is_empty()
         || learned.iter().any(|list| !list.is_empty())
         || is_unfinished(notes)
+}
+
+fn has_outcome(record: &SessionRecord) -> bool {
+    record.notes.as_ref().is_some_and(|notes| !notes.outcome.trim().is_empty())
 }
 
 fn has_words(record: &SessionRecord) -> bool {

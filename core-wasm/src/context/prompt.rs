@@ -39,6 +39,8 @@ const MIN_CHARS: usize = 120;
 /// What the marks of an entry take, and what the heading and the line below it take, in UTF-16 units.
 const ENTRY_UNITS: usize = 50;
 const HEAD_UNITS: usize = 160;
+/// How much more a passage of a lesson is worth than one of a turn that has the same words: it was chosen once already.
+const LESSON: f32 = 1.6;
 /// The maximum length of the request before a passage of its answer, in characters.
 const REQUEST_CHARS: usize = 120;
 
@@ -165,6 +167,14 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Returns whether a memory is a lesson in a sentence or two, and not a record of what was said.
+fn is_lesson(memory: &Memory) -> bool {
+    matches!(
+        memory.kind.as_str(),
+        "decision" | "error_fix" | "learning" | "correction" | "preference" | "failure" | "discovery"
+    )
+}
+
 /// The passages of the results, best first.
 struct Passages<'a> {
     sources: Vec<Source<'a>>,
@@ -179,9 +189,8 @@ impl<'a> Passages<'a> {
             // How well the whole memory matches says whether its words mean the same.
             let is_alike = source.scores.iter().all(|score| *score <= 0.0);
             let has_words = |at: &usize| source.scores[*at] > 0.0 || (is_alike && *at == 0);
-            order.extend(
-                (0..source.pieces.len()).filter(has_words).map(|at| (number, at, source.score(at) * source.memory.score)),
-            );
+            let worth = source.memory.score * if is_lesson(source.memory) { LESSON } else { 1.0 };
+            order.extend((0..source.pieces.len()).filter(has_words).map(|at| (number, at, source.score(at) * worth)));
         }
         order.sort_by(|(.., one), (.., other)| other.total_cmp(one));
         Self { sources, order: order.into_iter().map(|(source, at, _)| (source, at)).collect() }

@@ -280,6 +280,11 @@ fn folder_outside(command: &str) -> &str {
     if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
 }
 
+/// Returns whether two command lines work in the same repository.
+pub(crate) fn is_same_place(one: &str, other: &str) -> bool {
+    folder_outside(one) == folder_outside(other)
+}
+
 /// What a command line does to files of the project, as far as its words say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileEffects {
@@ -361,6 +366,20 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
         effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
     }
     effects
+}
+
+/// Returns what a command line writes into files with, if it edits them in place or runs a script that may.
+pub(crate) fn editor(command: &str) -> Option<&'static str> {
+    let main = main_segment(command);
+    let program = main.split_whitespace().find(|word| !word.contains('=') && !WRAPPERS.contains(word))?;
+    let writes = ["write", ".sub(", "replace(", "-i ", "-i.", "-pi", "open("].iter().any(|sign| command.contains(sign));
+    match program.rsplit('/').next()? {
+        "python" | "python3" if writes => Some("python3"),
+        "node" | "bun" | "deno" if writes && command.contains("write") => Some("node"),
+        "perl" if main.contains("-pi") || main.contains(" -i") => Some("perl -pi"),
+        "sed" if main.contains(" -i") || main.contains("--in-place") => Some("sed -i"),
+        _ => None,
+    }
 }
 
 /// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
@@ -533,6 +552,12 @@ const VERDICT_MARKS: &[&str] = &[
 
 /// Returns the output line that explains why a command of that class failed.
 pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
+    if timed_out(output) {
+        // A command that waits for an answer prints the question last.
+        let last = output.lines().map(str::trim).rfind(|line| line.chars().any(char::is_alphabetic)).unwrap_or_default();
+        let waits = last.ends_with(['?', ':', ']', ')', '>']) && !last.starts_with("Timed out");
+        return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
+    }
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
         let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
@@ -580,6 +605,7 @@ fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
     FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
+        || lower.starts_with("exited with code ")
         || is_passing(line)
         || lower.starts_with("please report")
         || lower.starts_with("$ ")
@@ -690,7 +716,28 @@ pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
         class(command),
         Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish
     );
-    is_run && is_piped(command) && prints_failure(output)
+    is_run && is_piped(command) && (prints_failure(output) || was_not_understood(output))
+}
+
+/// The length up to which an output is nothing but a complaint, in bytes.
+const MAX_COMPLAINT_BYTES: usize = 600;
+
+/// Returns whether all that was printed is that a program or a subcommand is unknown.
+fn was_not_understood(output: &str) -> bool {
+    let first = output.trim().lines().next().unwrap_or_default();
+    output.len() <= MAX_COMPLAINT_BYTES && contains_sign(first, &[])
+}
+
+/// Returns whether the tool that runs commands gave up waiting.
+pub(crate) fn timed_out(output: &str) -> bool {
+    let output = output.trim_start();
+    output.starts_with("Timed out") || output.starts_with("Command timed out")
+}
+
+/// Returns whether the tool that runs commands says before the output that the command failed.
+pub(crate) fn exited_with_failure(output: &str) -> bool {
+    let code = output.trim_start().strip_prefix("Exited with code ");
+    code.is_some_and(|code| code.starts_with(|c: char| matches!(c, '1'..='9')))
 }
 
 /// Returns whether the command certainly passed. A pipe hides its exit code.
@@ -788,6 +835,22 @@ fn counts_of(line: &str) -> Option<TestCounts> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_command_that_waits_for_an_answer_times_out() {
+        let output = "Timed out. New output:\n\nRunning the hook\nSend the report? [y/N]\n\n";
+        assert!(timed_out(output) && !timed_out("The test timed out"));
+        assert_eq!(error_line_of(Class::Commit, output).unwrap(), "timed out at \"Send the report? [y/N]\"");
+        assert_eq!(error_line_of(Class::Test, "Timed out. New output:\n\nok 12\n").unwrap(), "timed out");
+    }
+
+    #[test]
+    fn a_subcommand_that_is_unknown_fails_behind_a_pipe() {
+        let output = "error: unrecognized subcommand 'mk'\n\nUsage: wrap [OPTIONS] <COMMAND>\n";
+        assert!(failed_behind_pipe("wrap make test 2>&1 | tail -20", output));
+        assert!(!failed_behind_pipe("wrap make test", output), "the exit code says it");
+        assert!(!failed_behind_pipe("make test 2>&1 | tail -20", "12 pass\n0 fail\n"));
+    }
+
     use super::*;
     use proptest::prelude::*;
 

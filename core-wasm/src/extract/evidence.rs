@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ci;
 use super::commands;
 use super::commits;
 use super::labels::Labels;
@@ -26,6 +27,10 @@ pub(super) struct Evidence {
     pushed_to: String,
     /// Whether files were changed since the last counts of tests.
     are_tests_old: bool,
+    /// What the continuous integration said when it was last looked at. May be empty.
+    ci: String,
+    /// Whether something was pushed since then.
+    is_ci_old: bool,
 }
 
 impl Evidence {
@@ -49,6 +54,10 @@ impl Evidence {
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
         if let Some(branch) = commits::pushed_branch(command, output) {
             self.pushed_to = branch;
+            self.is_ci_old = true;
+        }
+        if let Some(verdict) = ci::verdict(command, output) {
+            (self.ci, self.is_ci_old) = (verdict, false);
         }
         let names = commands::whole_checks(command);
         // The exit code of a line is that of its last command, unless each needs the one before.
@@ -89,6 +98,12 @@ impl Evidence {
         if is_pushed && !self.pushed_to.is_empty() {
             items.push(labels.pushed_to.replace("{}", &self.pushed_to));
         }
+        // What passed before the last push says nothing of it. What failed has to be looked at again.
+        if !self.ci.is_empty() && !self.is_ci_old {
+            items.push(format!("CI: {}", self.ci));
+        } else if self.ci.contains("fail") {
+            items.push(labels.ci_before_push.replace("{}", &self.ci));
+        }
         items
     }
 }
@@ -115,6 +130,21 @@ mod tests {
         assert_eq!(evidence.items(false, labels(Language::English)).len(), 2);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
+    }
+
+    #[test]
+    fn what_ci_said_is_told_until_the_next_push() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tfail\t9s", true, false);
+        assert_eq!(items(&evidence), ["CI: 1 pass, 1 fail (test)"]);
+        let push = |evidence: &mut Evidence| {
+            evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
+        };
+        push(&mut evidence);
+        assert_eq!(items(&evidence), ["pushed to `cart`", "CI before the last push: 1 pass, 1 fail (test)"]);
+        evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
+        push(&mut evidence);
+        assert_eq!(items(&evidence), ["pushed to `cart`"], "what passed before says nothing of it");
     }
 
     #[test]

@@ -18,6 +18,10 @@ const MAX_STEPS: usize = 8;
 /// Up to how many texts after a failure may name its cause, and after how many the failure is dropped.
 const MAX_CAUSE_AGE: u32 = 8;
 const MAX_AGE: u32 = 30;
+/// The same for what an edit found in its file.
+const MAX_EDIT_CAUSE_AGE: u32 = 3;
+/// The maximum number of errors of edits to keep.
+const MAX_EDIT_TROUBLES: usize = 4;
 /// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
 
@@ -56,10 +60,22 @@ pub(super) struct Failure {
     edited: bool,
 }
 
+/// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct EditTrouble {
+    error: String,
+    files: Vec<String>,
+    times: u32,
+    cause: String,
+    fix: String,
+}
+
 /// All open failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failures {
     open: Vec<Failure>,
+    #[serde(default)]
+    edits: Vec<EditTrouble>,
 }
 
 impl Failures {
@@ -124,12 +140,20 @@ impl Failures {
             return;
         }
         let causes: Vec<String> = prose::causes(said);
+        let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
+        let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
             // Later texts are about something else.
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
                 push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+            }
+            // An edit that finds no match is mostly one of blanks, and the agent says so in plain words.
+            if failure.subject == Subject::Edit && failure.age <= MAX_EDIT_CAUSE_AGE {
+                for cause in &blanks {
+                    push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                }
             }
         }
     }
@@ -177,7 +201,65 @@ impl Failures {
 
     /// Records an edit that succeeded, with the tool that made it.
     pub(super) fn edit_passed(&mut self, file: &str, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
-        self.close_matching(|failure| failure.subject == Subject::Edit && failure.what == file, Some(tool), labels)
+        self.edits_closed(|failure| failure.what == file, tool, labels)
+    }
+
+    /// Records a command that passed and writes files of which an edit failed: the way around it.
+    pub(super) fn edited_by_command(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let has_edits = self.open.iter().any(|failure| failure.subject == Subject::Edit);
+        let Some(tool) = commands::editor(command).filter(|_| has_edits) else { return Vec::new() };
+        let written = commands::file_effects(command).written;
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_file = |failure: &Failure| {
+            written.iter().any(|path| failure.what.ends_with(path.as_str())) || command.contains(&name(&failure.what))
+        };
+        self.edits_closed(is_file, tool, labels)
+    }
+
+    /// Closes failed edits. What they teach is told together with earlier ones of the same error.
+    fn edits_closed(&mut self, ended: impl Fn(&Failure) -> bool, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let mut closed = Vec::new();
+        self.open.retain(|failure| {
+            let ends = failure.subject == Subject::Edit && ended(failure);
+            if ends {
+                closed.push(failure.clone());
+            }
+            !ends
+        });
+        closed.into_iter().filter_map(|failure| self.edit_memory(&failure, tool, labels)).collect()
+    }
+
+    /// Adds a failed edit to those of the same error, and returns what they teach together.
+    ///
+    /// One failed edit is a mistake of the agent. Several say something about the files, if their cause was named or another
+    /// tool had to write them.
+    fn edit_memory(&mut self, failure: &Failure, tool: &str, labels: &Labels) -> Option<SessionMemory> {
+        let error = normalize(&failure.error);
+        if error.is_empty() || signs::is_one_off(&error.to_lowercase()) {
+            return None;
+        }
+        let known = self.edits.iter().position(|trouble| trouble.error == error);
+        let mut trouble = known.map(|at| self.edits.remove(at)).unwrap_or_default();
+        trouble.error = error;
+        trouble.times += failure.times;
+        if !trouble.files.contains(&failure.what) {
+            trouble.files.push(failure.what.clone());
+        }
+        let cause = normalize(&failure.cause());
+        if !cause.is_empty() {
+            trouble.cause = cause;
+        }
+        // Another edit of the same file says nothing of what was wrong with the first.
+        if !matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
+            trouble.fix = format!("`{tool}`");
+        }
+        let teaches = trouble.times > 1 && !(trouble.cause.is_empty() && trouble.fix.is_empty());
+        let memory = teaches.then(|| trouble.memory(&failure.source, labels));
+        self.edits.push(trouble);
+        if self.edits.len() > MAX_EDIT_TROUBLES {
+            self.edits.remove(0);
+        }
+        memory
     }
 
     fn close_matching(
@@ -202,9 +284,9 @@ impl Failures {
         self.open.iter().any(Failure::is_check)
     }
 
-    /// Closes all open checks after a commit: committed work has none.
-    pub(super) fn checks_committed(&mut self) {
-        self.open.retain(|failure| !failure.is_check());
+    /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing.
+    pub(super) fn checks_committed(&mut self, command: &str) {
+        self.open.retain(|failure| !failure.is_check() || !commands::is_same_place(&failure.what, command));
     }
 
     /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
@@ -269,6 +351,44 @@ fn is_throwaway(command: &str) -> bool {
     class == Class::Inspect || (class == Class::Other && inline) || loops
 }
 
+impl EditTrouble {
+    fn memory(&self, source: &LineRef, labels: &Labels) -> SessionMemory {
+        let more = match self.files.len() {
+            1 => String::new(),
+            count => format!(" (+{})", count - 1),
+        };
+        let what = format!("edit of {}{more}", self.files[0]);
+        let content = failure_text(&what, self.times, &self.error, &self.cause, &self.fix, labels);
+        SessionMemory {
+            key: format!("edits:{:08x}", text::hash(&self.error)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            why: self.cause.clone(),
+            content,
+            files: self.files.clone(),
+            importance: 50,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        }
+    }
+}
+
+/// Returns a failure, how often it happened, its cause and its fix as one line.
+fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: &str, labels: &Labels) -> String {
+    let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
+    let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
+    for (label, body) in [(labels.cause, cause), (labels.fixed_by, fix)] {
+        if !body.is_empty() {
+            content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
+            content.push_str(label);
+            content.push_str(": ");
+            content.push_str(body);
+        }
+    }
+    content
+}
+
 impl Failure {
     fn is_check(&self) -> bool {
         self.subject == Subject::Command
@@ -283,24 +403,20 @@ impl Failure {
         let cause = self.cause();
         let fix = self.fix(command);
         // If no file was changed, the code was not at fault: how the command was run was, or what it found.
-        let is_cured_elsewhere = self.subject == Subject::Command && !self.edited && !fix.is_empty();
+        let is_cured_elsewhere = !self.edited && !fix.is_empty();
         let environment =
             is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
         if !environment && signs::is_one_off(&format!("{} {cause}", self.error).to_lowercase()) {
             return None;
         }
-        let (what, importance) = match self.subject {
-            // A failed edit alone is a mistake of the agent. It says something about the file if it failed again, and if its
-            // cause was named or the file was written anew.
-            Subject::Edit if self.times < 2 || (cause.is_empty() && fix.is_empty()) => return None,
-            Subject::Edit => (format!("edit of {}", self.what), 50),
-            Subject::Command if environment => (format!("`{}`", display_command(&self.what)), 70),
-            Subject::Command if !cause.is_empty() => (format!("`{}`", display_command(&self.what)), 55),
-            Subject::Command => return None,
+        let importance = match (environment, cause.is_empty()) {
+            (true, _) => 70,
+            (false, false) => 55,
+            (false, true) => return None,
         };
         // It passes now. Without a cure it teaches nothing, unless the environment may fail again for the cause that was named.
         let is_environmental = commands::is_environment(&self.error) && !cause.is_empty();
-        if fix.is_empty() && self.subject == Subject::Command && !is_environmental {
+        if fix.is_empty() && !is_environmental {
             return None;
         }
         // The shell was in another folder: a slip.
@@ -308,16 +424,8 @@ impl Failure {
             return None;
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
-        let times = if self.times > 1 { format!(" ({}×)", self.times) } else { String::new() };
-        let mut content = format!("{} {}{times}: {error}", normalize(&what), labels.fails.to_lowercase());
-        for (label, body) in [(labels.cause, &cause), (labels.fixed_by, &fix)] {
-            if !body.is_empty() {
-                content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
-                content.push_str(label);
-                content.push_str(": ");
-                content.push_str(body);
-            }
-        }
+        let what = format!("`{}`", display_command(&self.what));
+        let content = failure_text(&what, self.times, &error, &cause, &fix, labels);
         let files = prose::file_in(&cause).into_iter().collect();
         Some(SessionMemory {
             key: format!("fix:{}:{:08x}", self.source.uuid, text::hash(&self.what)),
@@ -360,10 +468,6 @@ impl Failure {
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>) -> String {
-        if self.subject == Subject::Edit {
-            // Another edit of the same file says nothing of what was wrong with the first.
-            return command.filter(|tool| *tool == "Write").map(|tool| format!("`{tool}`")).unwrap_or_default();
-        }
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
@@ -635,6 +739,37 @@ mod tests {
             "edit of src/cart.ts fails (2×): the text was not found. Fixed by: `Write`"
         );
         assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "another edit says nothing");
+    }
+
+    #[test]
+    fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        failures.command_failed("git commit -m a", "the hook is broken", &LineRef::default(), 1);
+        failures.checks_committed("git -C /srv/notes commit -m b");
+        let cures = failures.command_passed("git commit --no-verify -m a", labels);
+        assert!(cures[0].content.contains("--no-verify"), "{}", cures[0].content);
+    }
+
+    #[test]
+    fn edits_that_fail_alike_in_several_files_are_one_lesson() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        let fail = |failures: &mut Failures, file| failures.edit_failed(file, "text not found", &LineRef::default(), 1);
+        fail(&mut failures, "src/cart.ts");
+        failures.agent_said("The file is indented with tabs.");
+        assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "one failure is a slip");
+        fail(&mut failures, "src/order.ts");
+        let script = "python3 - <<'EOF'\np='src/order.ts'\nopen(p,'w').write(open(p).read().replace('a','b'))\nEOF";
+        let lesson = failures.edited_by_command(script, labels);
+        assert_eq!(
+            lesson[0].content,
+            "edit of src/cart.ts (+1) fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: `python3`"
+        );
+        fail(&mut failures, "src/mail.ts");
+        assert!(failures.edited_by_command("cat src/mail.ts", labels).is_empty(), "looking mends nothing");
+        let again = failures.edited_by_command("sed -i s/a/b/ src/mail.ts", labels);
+        assert_eq!((again[0].key.as_str(), again[0].files.len()), (lesson[0].key.as_str(), 3));
     }
 
     #[test]

@@ -163,6 +163,22 @@ pub(super) fn patch_size(patch: Raw<'_>) -> (u32, u32) {
     (added, removed)
 }
 
+/// Visits the lines that a `structuredPatch` adds and removes. The first argument says whether the line is added.
+pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
+    patch.items(|hunk| {
+        if let Some(lines) = hunk.get("lines") {
+            lines.items(|line| {
+                let Some(line) = line.text() else { return };
+                match line.as_bytes().first() {
+                    Some(b'+') => visit(true, &line[1..]),
+                    Some(b'-') => visit(false, &line[1..]),
+                    _ => {}
+                }
+            });
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,7 +53,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     let mut said = String::new();
     // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
-    let prompt: String = prompt.lines().filter(|line| !is_banner(line)).collect::<Vec<_>>().join("\n");
+    // Some terminals end a line that goes on with a backslash.
+    let lines = prompt.lines().filter(|line| !is_banner(line)).map(|line| line.trim_end_matches(['\\', ' ']));
+    let prompt: String = lines.collect::<Vec<_>>().join("\n");
     let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
     let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
     // A line that leads to pasted text says nothing without it.
@@ -77,6 +79,9 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
         said.push_str(sentence);
         // Short openings need the next sentence. Everything after one or two sentences is detail, unless the order itself
         // comes later.
+        if ends_in_colon(&said) && at + 1 < sentences.len() {
+            continue;
+        }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
             let order = sentences[at + 1..].iter().find(|sentence| is_order(sentence)).filter(|_| !is_told);
@@ -90,20 +95,63 @@ pub(super) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> Stri
     if said.is_empty() {
         said = text::one_line(&prompt);
     }
-    text::clip(&said, max).into_owned()
+    // What a colon led to may be a picture or code.
+    let said = said.trim_end_matches([':', '：', ' ', '\\']);
+    text::clip(said, max).into_owned()
 }
 
-/// Returns what the human wrote below a pasted document: its last paragraph, if it is in a language other than the
-/// document's.
+/// Returns whether a text leads to something that follows.
+fn ends_in_colon(said: &str) -> bool {
+    said.trim_end_matches([' ', '\\']).ends_with([':', '：'])
+}
+
+/// Returns what the human wrote below pasted text: the last paragraph, if it is in a language other than the text's, or if it
+/// orders something and the text does not begin with an order.
 fn own_words_below(prompt: &str) -> Option<&str> {
     let (document, said) = prompt.trim_end().rsplit_once("\n\n")?;
+    let is_long = prompt.len() > 1500 && said.chars().count() >= 8;
     let language = text::language(said);
-    let is_own = prompt.len() > 1500
-        && document.trim_start().starts_with('#')
-        && said.chars().count() >= 8
-        && language != text::Language::English
-        && language != text::language(document);
-    is_own.then_some(said)
+    let is_foreign = language != text::Language::English && language != text::language(document);
+    if is_long && document.trim_start().starts_with('#') && is_foreign {
+        return Some(said);
+    }
+    (document.len() > 400 && is_pasted_text(document) && is_own_order(said) && !begins_with_order(document)).then_some(said)
+}
+
+/// The maximum length of a request below or above pasted text, in characters.
+const MAX_BESIDE_PASTE: usize = 500;
+/// The share of lines that look pasted in a text that is, in tenths.
+const PASTED_TENTHS: usize = 4;
+
+/// Returns whether most lines of a text are headings, quotations, code, logs or lines of a terminal.
+fn is_pasted_text(text: &str) -> bool {
+    let (mut all, mut pasted, mut is_fenced) = (0, 0, false);
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let is_fence = line.starts_with("```");
+        is_fenced ^= is_fence;
+        let is_mark = line.starts_with(['#', '>', '|', '<', '{', '}', '+', '$', '⏺', '⎿', '❯', '│', '●']);
+        all += 1;
+        let is_code = || text::sentences(line).iter().all(|sentence| looks_pasted(sentence));
+        pasted += usize::from(is_fenced || is_fence || is_mark || is_log_line(line) || is_code());
+    }
+    pasted * 10 >= all * PASTED_TENTHS
+}
+
+/// Returns whether a paragraph is a human's own request: short, not pasted, and addressed to the agent.
+fn is_own_order(said: &str) -> bool {
+    let said = said.trim();
+    let is_plain = said.lines().all(|line| {
+        let line = line.trim();
+        let is_mark = line.starts_with(['#', '>', '|', '<', '-', '*', '+', '`', '$', '{', '}', '?', '❯', '●', '⏺', '⎿']);
+        !is_mark && !is_log_line(line) && !looks_pasted(line) && !is_banner(line)
+    });
+    let count = said.chars().count();
+    is_plain && (8..=MAX_BESIDE_PASTE).contains(&count) && text::sentences(said).iter().any(|sentence| is_order(sentence))
+}
+
+/// Returns whether a text begins with a request, so that what is pasted belongs to it.
+fn begins_with_order(text: &str) -> bool {
+    text.trim_start().split("\n\n").next().is_some_and(is_own_order)
 }
 
 /// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
@@ -294,9 +342,127 @@ const CHORES: &[&str] = &[
     "继续",
 ];
 
+/// Words of orders to record or to publish the work, and words that say nothing beside them. A prompt of nothing else is a
+/// chore, however long it is.
+const CHORE_WORDS: &[&str] = &[
+    "commit",
+    "commits",
+    "committed",
+    "push",
+    "pushed",
+    "pull",
+    "request",
+    "pr",
+    "prs",
+    "merge",
+    "merged",
+    "rebase",
+    "branch",
+    "main",
+    "master",
+    "origin",
+    "remote",
+    "message",
+    "changes",
+    "change",
+    "changed",
+    "files",
+    "file",
+    "everything",
+    "all",
+    "work",
+    "staged",
+    "unstaged",
+    "git",
+    "github",
+    "gh",
+    "open",
+    "create",
+    "make",
+    "draft",
+    "new",
+    "current",
+    "upstream",
+    "please",
+    "pls",
+    "can",
+    "could",
+    "you",
+    "we",
+    "i",
+    "let",
+    "lets",
+    "s",
+    "us",
+    "now",
+    "then",
+    "and",
+    "also",
+    "just",
+    "so",
+    "ok",
+    "okay",
+    "yes",
+    "great",
+    "good",
+    "nice",
+    "thanks",
+    "the",
+    "a",
+    "an",
+    "this",
+    "that",
+    "these",
+    "those",
+    "it",
+    "them",
+    "to",
+    "for",
+    "with",
+    "in",
+    "on",
+    "of",
+    "from",
+    "into",
+    "up",
+    "get",
+    "go",
+    "ahead",
+    "do",
+    "your",
+    "our",
+    "my",
+    "as",
+    "is",
+    "have",
+    "been",
+    "ready",
+    "done",
+    "again",
+    "continue",
+    "first",
+    "when",
+    "once",
+    "after",
+    "before",
+    "update",
+    "set",
+];
+
+/// Returns whether a text in lower case only speaks of recording and publishing the work.
+fn is_all_chore(bare: &str) -> bool {
+    let is_git =
+        |word: &str| word.starts_with("commit") || word.starts_with("push") || matches!(word, "merge" | "pr" | "rebase");
+    let count = bare.split(' ').count();
+    count <= 30 && bare.split(' ').any(is_git) && bare.split(' ').all(|word| CHORE_WORDS.contains(&word))
+}
+
 /// Returns whether a prompt only asks to record or to continue the previous work.
 pub(super) fn is_chore(prompt: &str) -> bool {
     let bare = normalize(prompt);
+    if is_all_chore(&bare) {
+        return true;
+    }
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
     short
@@ -960,6 +1126,15 @@ const DISPUTE_SIGNS: &[&str] = &[
     "couldnt we",
     "could we not",
     " not simply",
+    "failing now",
+    "fails now",
+    "is failing",
+    "are failing",
+    "could we also just",
+    "can we rename",
+    "about renaming",
+    " really an issue",
+    "no longer need",
     "아니라",
     "말고",
     "대신",
@@ -973,21 +1148,188 @@ const DISPUTE_SIGNS: &[&str] = &[
     "改成",
 ];
 
+/// Returns whether a text begins with a sound of doubt, however long it is drawn out: "hmmm", "uuum", "emm".
+fn is_hesitation(lower: &str) -> bool {
+    let word = lower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    (2..=8).contains(&word.len()) && word.bytes().all(|byte| b"uehm".contains(&byte)) && word.ends_with(['m', 'h'])
+}
+
+/// Returns whether a prompt begins with pasted output that tells a failure.
+fn shows_failure(prompt: &str) -> bool {
+    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return false };
+    let is_output = first.starts_with(['=', '[', '$', '+', '>', '✗', '❯', '/']) || is_log_line(first) || looks_pasted(first);
+    let tells = |line: &str| {
+        let lower = line.to_lowercase();
+        ["error", "failed", "failure", "fatal", "panic", "exception"].iter().any(|word| text::contains_words(&lower, word))
+    };
+    !first.starts_with("[Image") && is_output && (tells(first) || lines.take(30).any(tells))
+}
+
 /// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
 pub(super) fn disputes(prompt: &str) -> bool {
     if plan(prompt).is_some() || prompt.starts_with('/') {
         return false;
     }
-    let own = own_words(text::head(prompt, 2_000));
+    let head = text::head(prompt, 2_000);
+    if shows_failure(head) {
+        return true;
+    }
+    let own = own_words(head);
     let Some(first) = text::first_sentence(&own) else { return false };
     let lower = strip_apostrophes(&first);
     let mut said = lower.as_str();
     for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
         said = said.strip_prefix(lead).unwrap_or(said);
     }
-    DISPUTE_OPENINGS.iter().any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+    is_hesitation(said)
+        || DISPUTE_OPENINGS
+            .iter()
+            .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
         || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
         || is_correction(&first)
+}
+
+/// The length below which a request needs those before it, in characters.
+const MIN_OWN_CHARS: usize = 24;
+
+/// Returns whether a request says by itself what it asks for: it is long enough, or names something, and does not only ask back.
+pub(super) fn stands_alone(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let least = if request.is_ascii() { MIN_OWN_CHARS } else { MIN_OWN_CHARS / 2 };
+    let has_names =
+        request.split_whitespace().any(|word| word.chars().skip(1).any(|c| matches!(c, '.' | '/' | '_' | '-' | '#')));
+    let asks_back = ["is there any", "are there any", "are you sure", "what about", "anything else", "did you", "have you"];
+    request.chars().count() >= least
+        && !is_hesitation(&lower)
+        && !asks_back.iter().any(|opening| lower.starts_with(opening))
+        && (has_names || request.split_whitespace().count() >= 6 || !request.is_ascii())
+}
+
+/// Signs with which a human decides something in passing: what is used, left out, kept or put in another's place. ASCII signs
+/// must be whole words.
+const CHOICE_SIGNS: &[&str] = &[
+    "leave out",
+    "leave it out",
+    "leave that out",
+    "leave them out",
+    "leave this out",
+    "leave it as",
+    "leave that as",
+    "leave the",
+    "drop the",
+    "get rid of",
+    "i'd rather",
+    "i would rather",
+    "i prefer",
+    "we prefer",
+    "we also use",
+    "we use",
+    "we only use",
+    "we don't use",
+    "we don't need",
+    "we don't want",
+    "i don't want",
+    "i do not want",
+    "we do not want",
+    "should not",
+    "shouldn't",
+    "must not",
+    "should only",
+    "should never",
+    "should always",
+    "no need for",
+    "not needed",
+    "is not needed",
+    "let's keep",
+    "let's not",
+    "let's use",
+    "let's go with",
+    "let's drop",
+    "let's skip",
+    "let's leave",
+    "let's only",
+    "let's stick",
+    "keep it",
+    "keep the",
+    "instead of",
+    "rather than",
+    "go with",
+    "use only",
+    "only use",
+    "don't touch",
+    "do not touch",
+    "out of scope",
+    "is enough",
+    "in favor of",
+    "in favour of",
+    "not worth",
+    "remove it completely",
+    "make sure that",
+    "make sure it",
+    "make sure this",
+    "has to be",
+    "have to be",
+    "not just",
+    "말고",
+    "빼고",
+    "빼줘",
+    "빼자",
+    "제외",
+    "대신",
+    "로 하자",
+    "으로 하자",
+    "로 가자",
+    "로 결정",
+    "하지 말",
+    "하지 않",
+    "안 쓰",
+    "쓰지 않",
+    "쓰지 말",
+    "필요 없",
+    "필요없",
+    "안두고",
+    "두지 않",
+    "만 사용",
+    "만 쓰",
+    "로 통일",
+    "ではなく",
+    "じゃなく",
+    "なしで",
+    "不要",
+    "いらない",
+    "要らない",
+    "にしよう",
+    "で行こう",
+    "でいこう",
+    "で進め",
+    "使わない",
+    "除いて",
+    "外して",
+    "やめて",
+    "やめよう",
+    "だけにし",
+    "に統一",
+    "に変更",
+    "名前良くない",
+    "不用",
+    "改用",
+    "只用",
+    "去掉",
+    "而不是",
+    "就用",
+    "不需要",
+];
+
+/// Returns whether a sentence of a human decides something in passing.
+pub(super) fn declares_choice(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let length = sentence.chars().count();
+    let least = if sentence.is_ascii() { 16 } else { 8 };
+    (least..=300).contains(&length)
+        && !sentence.ends_with(['?', '？', ':', '：'])
+        && !looks_pasted(sentence)
+        && CHOICE_SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
 }
 
 /// Returns whether a remark refers to something said before it.
@@ -1035,6 +1377,72 @@ mod tests {
         assert_eq!(summarized(&format!("{pasted}\n이 문서의 내용을 정리해줘.\n")), "이 문서의 내용을 정리해줘.");
         let issue = format!("# Instructions\n\n{body}\n**Title**: SHOP-7: Round the totals\n\n{body}");
         assert_eq!(summarized(&issue), "SHOP-7: Round the totals");
+    }
+
+    #[test]
+    fn a_request_below_pasted_text_in_the_same_language() {
+        let log = "2026-01-05T10:00:00 cart: total is off by one cent\n".repeat(20);
+        assert_eq!(summarized(&format!("{log}\nWhy is the total off since Monday?")), "Why is the total off since Monday?");
+        let asked_above = format!("Can you find out why the total is off since Monday?\n\n{log}\n\nplease hurry up a bit");
+        assert!(summarized(&asked_above).starts_with("Can you find out"), "{}", summarized(&asked_above));
+        let prose = format!("{}\n\nCan you also sort them?", "The list shows every order of the customer. ".repeat(20));
+        assert!(summarized(&prose).starts_with("The list shows"), "what is not pasted is the request");
+        let banner = format!("{log}\n\n? for shortcuts");
+        assert!(!summarized(&banner).starts_with('?'), "{}", summarized(&banner));
+    }
+
+    #[test]
+    fn a_request_does_not_end_in_a_colon() {
+        assert_eq!(
+            summarized("Can you write a script for the cart that would:\n- add two items\n- remove one of them\n"),
+            "Can you write a script for the cart that would: add two items remove one of them"
+        );
+        assert_eq!(summarized("The total should be hidden here:\\"), "The total should be hidden here");
+    }
+
+    #[test]
+    fn a_later_request_says_by_itself_what_it_asks_for() {
+        for said in ["Remove the sentence at the top of the cart page", "flake.nixを使うようにして、.envrcは無視して"]
+        {
+            assert!(stands_alone(said), "{said}");
+        }
+        for said in [
+            "okay now do 6, 7 and 8",
+            "few more comments",
+            "hmm, are the first two tests really needed",
+            "is there any further work for this PR?",
+        ] {
+            assert!(!stands_alone(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn choices_in_passing() {
+        for said in [
+            "We also use the cart for gift cards, so the total must not be cached.",
+            "Please leave out the old invoices.",
+            "i'd rather have one table for both",
+            "쿠폰은 빼고 배송비만 계산해줘",
+            "列は三つではなく二つにしてください",
+            "这里不需要缓存。",
+        ] {
+            assert!(declares_choice(said), "{said}");
+        }
+        for said in ["Show me the orders of the last week.", "Should we leave out the old ones?", "주문 목록을 보여줘"]
+        {
+            assert!(!declares_choice(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_long_chore_is_a_chore() {
+        for said in [
+            "Great, now please commit all of the changes and push them to the remote branch, then open a PR",
+            "ok can you create a new branch from main, commit this and push it up please",
+        ] {
+            assert!(is_chore(said), "{said}");
+        }
+        assert!(!is_chore("commit the fix, then find out why the total of the cart is off since Monday"));
     }
 
     #[test]
@@ -1129,10 +1537,15 @@ mod tests {
             "Can you change it to a table",
             "근데 그건 예제가 아니라 필수야",
             "いや、別のファイルです",
+            "uuum, that has been fixed already",
+            "emm - doesn't the hook call make?",
+            "=== Step 3: totals ===\nERROR: the total is off by one cent",
+            "linting is failing now",
         ] {
             assert!(disputes(prompt), "{prompt}");
         }
-        for prompt in ["yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
+        for prompt in
+            ["yes", "he said yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
         {
             assert!(!disputes(prompt), "{prompt}");
         }

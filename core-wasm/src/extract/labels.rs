@@ -48,6 +48,8 @@ pub(crate) struct Labels {
     pub mixed: &'static str,
     /// Where the commits were pushed. `{}` is the branch.
     pub pushed_to: &'static str,
+    /// What the continuous integration said before the last push. `{}` is its verdict.
+    pub ci_before_push: &'static str,
     /// After the counts of a run that was made before the last change of a file.
     pub before_edit: &'static str,
     /// The user stopped the agent before it answered.
@@ -80,6 +82,7 @@ const ENGLISH: Labels = Labels {
     tests: "tests",
     mixed: "passed and failed since the last edit",
     pushed_to: "pushed to `{}`",
+    ci_before_push: "CI before the last push: {}",
     before_edit: "before the last edit",
     interrupted: "Interrupted by the user",
     interrupted_unchanged: "Interrupted by the user; nothing changed",
@@ -108,6 +111,7 @@ const KOREAN: Labels = Labels {
     tests: "테스트",
     mixed: "마지막 수정 뒤 통과와 실패가 섞임",
     pushed_to: "`{}`에 push함",
+    ci_before_push: "마지막 push 전의 CI: {}",
     before_edit: "마지막 수정 전",
     interrupted: "사용자가 중단함",
     interrupted_unchanged: "사용자가 중단함, 변경 없음",
@@ -143,6 +147,7 @@ const JAPANESE: Labels = Labels {
     tests: "テスト",
     mixed: "最後の編集後に成功と失敗が混在",
     pushed_to: "`{}` にプッシュ済み",
+    ci_before_push: "最後の push 前の CI: {}",
     before_edit: "最後の編集前",
     interrupted: "ユーザーが中断",
     interrupted_unchanged: "ユーザーが中断、変更なし",
@@ -178,6 +183,7 @@ const CHINESE: Labels = Labels {
     tests: "测试",
     mixed: "最后一次修改后有通过也有失败",
     pushed_to: "已推送到 `{}`",
+    ci_before_push: "最后一次 push 之前的 CI: {}",
     before_edit: "最后一次修改之前",
     interrupted: "被用户中断",
     interrupted_unchanged: "被用户中断，没有改动",

@@ -66,6 +66,9 @@ pub(super) struct SessionMemory {
     /// Who said it.
     #[serde(default)]
     pub said_by: SaidBy,
+    /// The number of the turn, if what it says ends with the code that it speaks of. Otherwise 0.
+    #[serde(default)]
+    pub turn: u32,
     /// Whether the memory was found only in prose. It is shown only if it is among the best.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_prose: bool,

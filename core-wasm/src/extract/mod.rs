@@ -3,6 +3,7 @@
 //! Every line updates the [`State`]. At the end of a call, the memories that currently hold are compared with those
 //! that were emitted before. Therefore the same lines give the same memories and notes, in one call or in ten.
 
+mod ci;
 pub(crate) mod clean;
 pub(crate) mod commands;
 pub(crate) mod commits;
@@ -28,6 +29,7 @@ mod tasks;
 mod tool_uses;
 mod turn;
 mod undone;
+mod vanished;
 mod weights;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};

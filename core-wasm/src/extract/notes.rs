@@ -30,8 +30,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
     let (outcome, results) = outcome(state);
     // What was not checked is told as left undone, and not twice.
-    let outcome = without(&outcome, &state.admissions);
-    let results: Vec<String> = results.iter().map(|result| without(result, &state.admissions)).collect();
+    let mut elsewhere = state.admissions.clone();
+    // So is the cause of a failure, which is told with its fix.
+    elsewhere
+        .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
+    let outcome = without(&outcome, &elsewhere);
+    let results: Vec<String> = results.iter().map(|result| without(result, &elsewhere)).collect();
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
@@ -136,11 +140,13 @@ fn last(mut list: Vec<String>) -> Vec<String> {
 
 /// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
 fn later_request(state: &State) -> Option<&str> {
-    let later = state.objective.as_str();
+    let later = state.later.as_str();
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
     // Who asks again in other words gives no other aim.
     let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
-    (!later.is_empty() && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+    // What has no answer is told as left undone.
+    let is_open = state.undone.is_unanswered(later);
+    (!later.is_empty() && !is_open && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {

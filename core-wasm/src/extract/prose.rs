@@ -462,6 +462,7 @@ pub(super) fn causes(said: &str) -> Vec<String> {
         let pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
         if (12..300).contains(&length)
             && !is_narration(sentence)
+            && !is_change_note(&lower)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && !pointer
             && cause_weight(sentence) > 1
@@ -470,6 +471,49 @@ pub(super) fn causes(said: &str) -> Vec<String> {
         }
     }
     all
+}
+
+/// Words for what does not show in a file.
+const BLANKS: &[&str] = &[
+    "tab",
+    "tabs",
+    "indentation",
+    "indented",
+    "whitespace",
+    "trailing space",
+    "spaces",
+    "crlf",
+    "line endings",
+    "line ending",
+    "carriage",
+    "encoding",
+    "bom",
+    "탭",
+    "들여쓰기",
+    "공백",
+    "줄바꿈",
+    "タブ",
+    "インデント",
+    "空白",
+    "改行",
+    "制表符",
+    "缩进",
+    "空格",
+    "换行",
+];
+
+/// Returns the sentences that say how the blanks or the encoding of a file are.
+pub(super) fn remarks_on_blanks(said: &str) -> Vec<String> {
+    let says = |sentence: &String| {
+        let lower = sentence.to_lowercase();
+        (12..200).contains(&sentence.chars().count())
+            && !is_narration(sentence)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && !is_speculation(&lower)
+            && !["may ", "might ", "issue"].iter().any(|doubt| text::contains(&lower, doubt))
+            && BLANKS.iter().any(|word| text::contains_words(&lower, word))
+    };
+    text::sentences(said).iter().map(|sentence| strip_interjection(sentence).to_owned()).filter(says).take(2).collect()
 }
 
 /// Returns the weight of a sentence as the cause of a failure.

@@ -45,6 +45,8 @@ const AMENDED: f32 = 0.2;
 const AMENDED_WIDE: f32 = 0.4;
 /// The share of its words that the answer must have for a statement of a commit's body to repeat it.
 const REPEATED: f32 = 0.6;
+/// The same if the answer also has all of its names.
+const NAMED: f32 = 0.4;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -55,6 +57,8 @@ const SAME: f32 = 0.68;
 pub(super) struct TurnResult {
     /// The line of the prompt.
     pub source: LineRef,
+    /// The number of the turn in the session.
+    pub number: u32,
     /// The essence of the request.
     pub asked: String,
     /// The statements that may be worth telling.
@@ -120,6 +124,18 @@ impl Results {
         self.judged.take();
     }
 
+    /// Keeps the agent's statements for which `holds` returns true, given the number of their turn.
+    pub(super) fn retain(&mut self, holds: impl Fn(&Statement, u32) -> bool) {
+        if self.keep_all {
+            return;
+        }
+        for turn in &mut self.turns {
+            let number = turn.number;
+            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, number));
+        }
+        self.judged.take();
+    }
+
     /// Returns the turns, oldest first.
     pub(super) fn turns(&self) -> &[TurnResult] {
         &self.turns
@@ -163,12 +179,14 @@ impl Results {
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
         let chosen = self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS);
+        let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 // What only the human said is told as a rule or as what was asked.
                 let is_answered = of_turn().any(|number| self.turns[at].statements[number].voice != Voice::Human);
-                is_answered.then(|| (at, self.turns[at].line(of_turn())))
+                let line = if is_answered { self.turns[at].line(of_turn(), &said) } else { String::new() };
+                (!line.is_empty()).then_some((at, line))
             })
             .collect()
     }
@@ -180,7 +198,8 @@ impl Results {
             .filter_map(|at| {
                 let own = judged.iter().filter(|((turn, _), ..)| *turn == at).copied().collect();
                 let chosen = self.choose(own, MIN_MEMORY_SCORE, MAX_LINE_CHARS);
-                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number))
+                let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
+                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number), &said)
             })
             .collect()
     }
@@ -196,6 +215,7 @@ impl Results {
             let chars = statement.text.chars().count();
             if score < least
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
+                || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
             {
@@ -211,6 +231,12 @@ impl Results {
         }
         chosen.sort_unstable();
         self.without_overtaken(&chosen)
+    }
+
+    /// Returns whether a commit was made after a statement, so that a failed one is only how it came to that.
+    fn is_committed_after(&self, statement: &Statement, turn: usize) -> bool {
+        let in_turn = statement.voice == Voice::Work && self.turns[turn].committed;
+        statement.voice != Voice::Human && (in_turn || self.turns[turn + 1..].iter().any(|later| later.committed))
     }
 
     /// Returns the words of the turn that followed if its prompt disputed this one.
@@ -238,6 +264,30 @@ impl Results {
     }
 }
 
+/// What the agent said in its own words, to tell what a commit's body only repeats.
+struct Said(Vec<(text::Features, Vec<u32>)>);
+
+impl Said {
+    fn of<'a>(statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
+        if !statements.clone().any(|statement| statement.voice == Voice::Commit) {
+            return Said(Vec::new());
+        }
+        let own = statements.filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer));
+        Said(own.map(|statement| (text::features(&statement.text), statement::names(&statement.text))).collect())
+    }
+
+    /// Returns whether one statement says most of what a statement of a commit says, or all of its names and a good part of its
+    /// words.
+    fn has(&self, statement: &Statement) -> bool {
+        let (words, names) = (text::features(&statement.text), statement::names(&statement.text));
+        self.0.iter().any(|(said, named)| {
+            let again = share(words.iter().filter(|word| said.contains(word)).count(), words.len());
+            let is_named = names.len() >= MIN_NAMES && names.iter().all(|name| named.contains(name));
+            again >= REPEATED || (is_named && again >= NAMED)
+        })
+    }
+}
+
 /// Returns whether the words of the turn after a dispute speak of the statement's subject, so that they and not the
 /// statement hold.
 fn is_amended(statement: &Statement, words: &text::Features) -> bool {
@@ -260,9 +310,14 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
     if statement.voice == Voice::Human {
         // A long prompt is a plan or pasted text: it says what was to be done, not what was.
         // A rule is told as a rule. What the last turn asked for is told as the request.
-        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text);
-        let is_told = later_turns == 0 || human::is_rule(&statement.text);
-        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || !counts || is_told {
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS {
+            return true;
+        }
+        let is_choice = || human::declares_choice(&statement.text);
+        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text) || is_choice();
+        let is_asked = later_turns == 0 && (turn.asked.contains(statement.text.as_str()) || !is_choice());
+        let is_told = is_asked || human::is_rule(&statement.text);
+        if !counts || is_told {
             return true;
         }
     }
@@ -320,7 +375,7 @@ impl TurnResult {
     }
 
     /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
-    fn line(&self, chosen: impl Iterator<Item = usize>) -> String {
+    fn line(&self, chosen: impl Iterator<Item = usize>, said: &Said) -> String {
         let chosen: Vec<usize> = chosen.collect();
         // A line that leads to a list says nothing without it, and promises too much before a small part of it.
         let is_followed = |lead: usize| {
@@ -334,7 +389,7 @@ impl TurnResult {
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         // The body of a commit often repeats the answer in other words. Its subject stays.
-        let said: text::Features = chosen
+        let own: text::Features = chosen
             .iter()
             .filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer))
             .flat_map(|statement| text::features(&statement.text))
@@ -342,18 +397,18 @@ impl TurnResult {
         let repeats = |statement: &&Statement| {
             statement.voice == Voice::Commit && statement.place > 0 && {
                 let words = text::features(&statement.text);
-                share(words.iter().filter(|word| said.contains(word)).count(), words.len()) >= REPEATED
+                share(words.iter().filter(|word| own.contains(word)).count(), words.len()) >= REPEATED || said.has(statement)
             }
         };
         let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
-        for (said, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
-            if !said.is_empty() {
+        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
+            if !part.is_empty() {
                 if !line.is_empty() {
                     line.push_str(arrow);
                 }
-                line.push_str(&said);
+                line.push_str(&part);
             }
         }
         line
@@ -370,8 +425,8 @@ impl TurnResult {
         })
     }
 
-    fn draft(&self, chosen: impl Iterator<Item = usize>) -> Option<Draft> {
-        let said = self.line(chosen);
+    fn draft(&self, chosen: impl Iterator<Item = usize>, said: &Said) -> Option<Draft> {
+        let said = self.line(chosen, said);
         if said.is_empty() || self.source.uuid.is_empty() {
             return None;
         }
@@ -424,6 +479,11 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
 mod tests {
     use super::*;
 
+    fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
+        let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
+        turn.line(chosen, &said)
+    }
+
     fn turn(answer: &str, commit: &str) -> TurnResult {
         let mut statements = statement::statements(answer, Voice::Answer);
         statements.extend(statement::statements(commit, Voice::Commit));
@@ -433,16 +493,16 @@ mod tests {
     #[test]
     fn a_lead_needs_most_of_its_list() {
         let turn = turn("Three problems stand out:\n- One is slow.\n- Two is lost.\n- Three is late.", "");
-        assert_eq!(turn.line([0, 1].into_iter()), "One is slow.");
-        assert_eq!(turn.line([0, 1, 3].into_iter()), "Three problems stand out: One is slow. Three is late.");
-        assert_eq!(turn.line([0].into_iter()), "");
+        assert_eq!(line(&turn, [0, 1].into_iter()), "One is slow.");
+        assert_eq!(line(&turn, [0, 1, 3].into_iter()), "Three problems stand out: One is slow. Three is late.");
+        assert_eq!(line(&turn, [0].into_iter()), "");
     }
 
     #[test]
     fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
         let mut turn = turn("It is done.\n\nThe next step:", "");
         turn.statements.extend(statement::statements("- One\n- Two\n- Three is late.\n- Four", Voice::Answer));
-        assert_eq!(turn.line([1, 4].into_iter()), "Three is late.");
+        assert_eq!(line(&turn, [1, 4].into_iter()), "Three is late.");
     }
 
     #[test]
@@ -452,15 +512,38 @@ mod tests {
             "Round totals\n\nRounds the total to cents in the cart.\n\nThe invoice service still truncates.",
         );
         assert_eq!(
-            turn.line(0..4),
+            line(&turn, 0..4),
             "`src/cart.ts` now rounds the total of the cart to cents. — Round totals; The invoice service still truncates."
         );
     }
 
     #[test]
+    fn a_failed_commit_is_not_told_once_it_was_made() {
+        let failed = "The commit was blocked by the hook of the cart package.";
+        let mut results = Results::default();
+        let mut work = TurnResult { committed: true, ..turn("`src/cart.ts` now rounds the total.", "") };
+        work.statements.extend(statement::statements(failed, Voice::Work));
+        results.push(work);
+        assert!(results.lines().iter().all(|(_, line)| !line.contains("blocked")));
+        results.push(turn(failed, ""));
+        assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
+        assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
+    }
+
+    #[test]
+    fn statements_that_do_not_hold_leave_the_results() {
+        let mut results = Results::default();
+        results.push(TurnResult { number: 1, ..turn("`roundTotal` is new. `cartView` is new.", "") });
+        results.push(TurnResult { number: 2, ..turn("`roundTotal` is back.", "") });
+        results.retain(|statement, turn| turn > 1 || !statement.text.contains("roundTotal"));
+        let left: Vec<usize> = results.turns.iter().map(|turn| turn.statements.len()).collect();
+        assert_eq!(left, [1, 1]);
+    }
+
+    #[test]
     fn a_question_is_no_heading() {
         let turn = turn("## Should we keep it?\n\n- It is used once.", "");
-        assert_eq!(turn.line([1].into_iter()), "It is used once.");
+        assert_eq!(line(&turn, [1].into_iter()), "It is used once.");
     }
 
     #[test]

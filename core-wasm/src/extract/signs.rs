@@ -173,6 +173,7 @@ const STATE_BEFORE: &[&str] =
 pub(super) fn is_on_the_way(lower: &str) -> bool {
     let said = prose::strip_interjection(lower);
     ON_THE_WAY.iter().any(|opening| lower.starts_with(opening) || said.starts_with(opening))
+        || ["no wait", "no, wait", "oh wait", "wait, no"].iter().any(|turn| text::contains_words(lower, turn))
 }
 
 /// Returns whether a text in lower case, below that heading, says how something was before a change.
@@ -221,6 +222,16 @@ pub(super) fn is_one_off(lower: &str) -> bool {
 /// Returns whether a text in lower case guesses.
 pub(super) fn is_guess(lower: &str) -> bool {
     GUESSES.iter().any(|guess| text::contains_words(lower, guess))
+}
+
+/// Words of a commit, and words of one that was not made.
+const COMMITS: &[&str] = &["commit", "committing", "커밋", "コミット", "提交"];
+const FAILURES: &[&str] = &["fail", "fails", "failed", "failing", "blocked", "rejected", "실패", "막혔", "失敗", "失败"];
+
+/// Returns whether a text in lower case says that a commit was not made.
+pub(super) fn is_failed_commit(lower: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    has(COMMITS) && has(FAILURES)
 }
 
 /// Returns whether a text in lower case says that something is not done yet.

@@ -14,11 +14,13 @@ use super::memories::{LineRef, SessionMemories, SessionMemory};
 use super::prose;
 use super::results::{Results, TurnResult};
 use super::seen_lines::SeenLines;
+use super::signs;
 use super::statement::Voice;
 use super::tasks::Tasks;
 use super::tool_uses::{PendingToolUses, Tool, ToolUse};
 use super::turn::Turn;
 use super::undone::Undone;
+use super::vanished::Vanished;
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -35,6 +37,8 @@ const MAX_COMMITS: usize = 50;
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
 const MAX_REQUEST_CHARS: usize = 400;
+/// How many bytes of a new file are searched for names.
+const MAX_CREATED_BYTES: usize = 32 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
@@ -43,6 +47,7 @@ const LAST_ANSWER_BYTES: usize = 6 * 1024;
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct State {
     version: u32,
     seen: SeenLines,
@@ -57,6 +62,8 @@ pub(super) struct State {
     language_counts: [u32; 4],
     pub(super) request: String,
     pub(super) objective: String,
+    /// The latest request that says by itself what it asks for. "Now the next two" does not.
+    pub(super) later: String,
     pub(super) title: String,
     pub(super) branch: String,
     pub(super) turn: Turn,
@@ -65,6 +72,7 @@ pub(super) struct State {
     pending_uses: PendingToolUses,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
+    vanished: Vanished,
     pub(super) tasks: Tasks,
     pub(super) failures: Failures,
     conventions: Conventions,
@@ -72,6 +80,8 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
+    /// Whether the hook of a commit made that run.
+    is_of_hook: bool,
     pub(super) evidence: Evidence,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
@@ -286,6 +296,9 @@ impl State {
                 self.request.clone_from(&title);
             } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
                 self.objective.clone_from(&title);
+                if human::stands_alone(&title) {
+                    self.later.clone_from(&title);
+                }
             }
         }
         self.open_question.clear();
@@ -406,7 +419,7 @@ impl State {
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
             let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
             let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
-            let memory = decision(
+            let mut memory = decision(
                 said_by,
                 format!("choice:{}", source.uuid),
                 resolved.what,
@@ -416,6 +429,7 @@ impl State {
                 importance,
                 source,
             );
+            memory.turn = self.turns;
             self.memories.add(memory, settled);
         }
     }
@@ -550,6 +564,9 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
+            if signs::is_state_before(&insight.text.to_lowercase(), "") {
+                continue;
+            }
             // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is
             // a decision.
             if insight.score < least || (insight.is_choice && !prose::declares_decision(&insight.text)) {
@@ -571,6 +588,7 @@ impl State {
                 importance: (20 + 4 * insight.score).min(60),
                 source: source.clone(),
                 from_prose: true,
+                turn: self.turns,
                 ..SessionMemory::default()
             };
             self.memories.add(memory, settled);
@@ -590,6 +608,7 @@ impl State {
     pub(super) fn at_end(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
         // The seen lines are the largest part of the state and are not needed at its end.
         let seen = std::mem::take(&mut self.seen);
+        let vanished = std::mem::take(&mut self.vanished);
         let mut end = self.clone();
         self.seen = seen;
         if let Some(message) = last_message {
@@ -597,6 +616,11 @@ impl State {
         }
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
+        if vanished.has_any() {
+            end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
+            end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
+        }
+        self.vanished = vanished;
         (end, settled)
     }
 
@@ -646,6 +670,7 @@ impl State {
             let checked = prose::checked(&turn.answer).unwrap_or_default();
             self.results.push(TurnResult {
                 source: turn.source.clone(),
+                number: self.turns,
                 asked: turn.title.clone(),
                 statements: turn.all_statements(),
                 checked,
@@ -749,8 +774,11 @@ impl State {
     fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed =
-            is_error || commands::output_reports_failure(class, output) || commands::failed_behind_pipe(command, output);
+        let failed = is_error
+            || commands::output_reports_failure(class, output)
+            || commands::failed_behind_pipe(command, output)
+            || commands::timed_out(output)
+            || commands::exited_with_failure(output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -759,6 +787,7 @@ impl State {
             // A test run of some files does not override a run of all tests.
             if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
                 self.tests = Some((counts, partly));
+                self.is_of_hook = class == commands::Class::Commit;
                 self.evidence.tests_ran();
             }
         }
@@ -774,11 +803,19 @@ impl State {
             self.undone.found_clean();
         }
         if !failed {
+            for memory in self.failures.edited_by_command(command, labels) {
+                self.record_fix(memory, settled);
+            }
             self.files_changed_by(command);
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
+        // The hook that blocked the commit ran the tests again, and this time they passed.
+        let is_bypassed = command.contains("no-verify") || command.contains("hooksPath");
+        if committed && counts.is_none() && !is_bypassed && self.is_of_hook {
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        }
         self.changes_measured(output, committed);
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
@@ -815,7 +852,7 @@ impl State {
             self.record_fix(memory, settled);
         }
         if committed {
-            self.failures.checks_committed();
+            self.failures.checks_committed(command);
         }
     }
 
@@ -862,18 +899,23 @@ impl State {
         let effects = commands::file_effects(command);
         if self.undone.is_without_commit() {
             let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+            for path in self.files.paths().filter(|path| is_restored(path)) {
+                self.vanished.file_removed(path, self.turns);
+            }
             self.files.record_restoration(is_restored);
             if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
                 self.undone.found_clean();
             }
         }
         for path in &effects.removed {
+            self.vanished.file_removed(path, self.turns);
             self.files.record_removal(path);
         }
         for folder in &effects.removed_folders {
             let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
             let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
             for path in &removed {
+                self.vanished.file_removed(path, self.turns);
                 self.files.record_removal(path);
             }
         }
@@ -997,6 +1039,7 @@ impl State {
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
+        self.count_names(file, patch.filter(|_| added + removed > 0), content);
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
@@ -1023,6 +1066,19 @@ impl State {
         self.failures.file_changed();
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
+        }
+    }
+
+    /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
+    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
+        let turn = self.turns;
+        if let Some(patch) = patch {
+            files::patch_lines(patch, |is_added, line| {
+                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
+            });
+        } else {
+            let content = content.and_then(Raw::text).unwrap_or_default();
+            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
         }
     }
 
@@ -1207,7 +1263,10 @@ fn line_ref(line: &Line<'_>) -> LineRef {
 
 fn join(all: &mut String, text: &str) {
     if !all.is_empty() {
-        all.push_str("\n\n");
+        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
+        let last = all.lines().last().unwrap_or_default().trim();
+        let is_mention = last.starts_with("[@") && last.ends_with(')');
+        all.push_str(if is_mention { " " } else { "\n\n" });
     }
     all.push_str(text);
 }

@@ -47,7 +47,8 @@ pub(super) enum Tool {
 
 impl Tool {
     fn of(name: &str) -> Self {
-        match name {
+        // Editors that speak the Agent Client Protocol run the client's own tools for it.
+        match name.strip_prefix("mcp__acp__").unwrap_or(name) {
             "Bash" | "PowerShell" | "Shell" => Tool::Shell,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Tool::Edit,
             "Read" | "NotebookRead" => Tool::Read,
@@ -149,5 +150,16 @@ impl PendingToolUses {
         let id = text::hash(id);
         let at = self.pending.iter().position(|pending| pending.id == id)?;
         Some(self.pending.remove(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_editors_tools_are_the_clients() {
+        assert_eq!(Tool::of("mcp__acp__Bash"), Tool::Shell);
+        assert_eq!(Tool::of("mcp__shop__Bash"), Tool::Other);
     }
 }

@@ -158,6 +158,11 @@ impl Undone {
         self.is_interrupted = false;
     }
 
+    /// Returns whether this request has no answer yet.
+    pub(super) fn is_unanswered(&self, title: &str) -> bool {
+        self.unanswered == title
+    }
+
     /// Records that the user stopped the agent.
     pub(super) fn interrupted(&mut self) {
         self.is_interrupted = true;
