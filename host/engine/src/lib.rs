@@ -24,6 +24,7 @@
 
 pub mod backup;
 pub mod config;
+pub mod config_edit;
 pub mod export;
 pub mod hint;
 pub mod history;

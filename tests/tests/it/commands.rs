@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tests::home::Home;
+use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
 
@@ -332,4 +333,41 @@ fn exit_codes_are_those_of_the_table() {
     for arguments in wrong {
         assert_eq!(code(arguments), Some(2), "{}", line(arguments));
     }
+}
+
+#[test]
+fn one_setting_is_read_changed_and_removed() {
+    let home = Home::new();
+    let file = home.throughline().join("config/config.toml");
+    let says = |words: &[&str]| home.run(words.iter().copied()).success().stdout;
+    assert_eq!(says(&["config", "get", "context.budget"]), "9500\n");
+    says(&["config", "init"]);
+    let before = std::fs::read_to_string(&file).unwrap();
+    assert!(says(&["config", "set", "context.budget", "8000"]).starts_with("context.budget is set in "));
+    assert_eq!(says(&["config", "get", "context.budget"]), "8000\n");
+    let changed = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(changed, before.replacen("[context]\n", "[context]\nbudget = 8000\n", 1));
+    assert!(home.run(["config", "set", "context.budget", "1"]).failure_with_hint().stderr.contains("between 500 and 10000"));
+    let unknown = home.run(["config", "set", "context.bugdet", "900"]).failure_with_hint().stderr;
+    assert!(unknown.contains("there is no setting context.bugdet; known are context.budget"), "{unknown}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), changed);
+    says(&["config", "unset", "context.budget"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    assert!(says(&["config", "unset", "context.budget"]).contains("does not set it"));
+}
+
+#[test]
+fn the_editor_opens_the_configuration_and_it_is_checked() {
+    let home = Home::new();
+    let edit = |editor: &str| {
+        let mut command = home.command(["config", "edit"]);
+        command.env_remove("VISUAL").env("EDITOR", editor);
+        process::run(command, Vec::new(), WATCHDOG)
+    };
+    drop(edit("sed -i 's/^\\[gc\\]$/[gc]\\nkeep = 7/'").success());
+    assert_eq!(home.run(["config", "get", "gc.keep"]).success().stdout, "7\n");
+    let broken = edit("sed -i 's/keep = 7/kept = 7/'").failure_with_hint().stderr;
+    assert!(broken.contains("kept"), "{broken}");
+    drop(edit("false").failure_with_hint());
+    drop(edit("").failure_with_hint());
 }

@@ -8,8 +8,9 @@ use clap::Subcommand;
 use super::environment;
 use super::error::CommandError;
 use super::output;
-use throughline_engine::config;
-use throughline_platform::paths;
+use throughline_engine::config::{self, Config};
+use throughline_engine::config_edit;
+use throughline_platform::{files, paths};
 
 /// Show the configuration, or write the default file
 #[derive(clap::Args)]
@@ -30,12 +31,118 @@ enum Command {
     ///
     /// The file explains every setting.
     Init,
+    /// Print one setting as it is in force, or a section
+    Get {
+        /// The name, such as `context.budget`
+        key: String,
+    },
+    /// Change one setting in the file
+    ///
+    /// Every other byte of the file stays, comments included. What would not be valid is refused.
+    Set {
+        /// The name, such as `context.budget`
+        key: String,
+        /// The value in TOML: 8000, true, "text", ["*.pem", "secrets/"]; anything else is a text
+        value: String,
+    },
+    /// Remove one setting from the file, so that its default is in force
+    Unset {
+        /// The name, such as `context.budget`
+        key: String,
+    },
+    /// Open the file in your editor, and check it afterwards
+    ///
+    /// Opens `$VISUAL` or `$EDITOR`. If there is no file yet, it begins with the default one, which explains every setting.
+    Edit,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    match arguments.command {
-        Command::Show { json } => show(json),
+    match &arguments.command {
+        Command::Show { json } => show(*json),
         Command::Init => init(),
+        Command::Get { key } => get(key),
+        Command::Set { key, value } => change(|text| config_edit::set(text, key, value).map(Some), &format!("{key} is set")),
+        Command::Unset { key } => change(|text| config_edit::unset(text, key), &format!("{key} has its default again")),
+        Command::Edit => edit(),
+    }
+}
+
+fn get(key: &str) -> Result<ExitCode, CommandError> {
+    let runtime = environment::runtime_for_reading()?;
+    let value = config_edit::get(&runtime.config, key).map_err(|error| CommandError::new(error).hint(NAMES_HINT))?;
+    let text = match &value {
+        toml::Value::Table(table) => toml::to_string(table).map_err(CommandError::new)?,
+        // As a shell wants it.
+        toml::Value::String(text) => format!("{text}\n"),
+        other => format!("{other}\n"),
+    };
+    let mut out = output::stdout();
+    write!(out, "{}", output::clean(&text))?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the names of settings are.
+const NAMES_HINT: &str = "`throughline config show` prints every setting with its name";
+
+/// Writes the file as `edit` returns it, if it returns a text.
+fn change(
+    edit: impl FnOnce(&str) -> Result<Option<String>, config_edit::EditError>,
+    done: &str,
+) -> Result<ExitCode, CommandError> {
+    let paths = environment::paths()?;
+    // A link, such as into a folder of dot files, stays one.
+    let file = paths.config_file();
+    let file = file.canonicalize().unwrap_or(file);
+    let shown = paths::display(&file, &paths.home);
+    let cannot = |what: &str, error: &std::io::Error| {
+        CommandError::new(format!("cannot {what} {shown}: {error}"))
+            .hint("check the owner and mode of the file and its folder")
+    };
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(cannot("read", &error)),
+    };
+    let edited = edit(&text).map_err(|error| CommandError::new(format!("{shown}: {error}")).hint(NAMES_HINT))?;
+    let mut out = output::stdout();
+    match edited {
+        Some(text) => {
+            let folder = file.parent().unwrap_or(&file);
+            paths::create_private(folder)
+                .and_then(|()| files::replace_atomically(&file, text.as_bytes(), 0o600))
+                .map_err(|error| cannot("write", &error))?;
+            writeln!(out, "{done} in {shown}")?;
+        }
+        None => writeln!(out, "{shown} does not set it, so nothing was changed")?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn edit() -> Result<ExitCode, CommandError> {
+    let paths = environment::paths()?;
+    let file = paths.config_file();
+    if !file.exists() {
+        config::init(&file).map_err(|error| CommandError::new(format!("cannot write {}: {error}", file.display())))?;
+    }
+    let variable = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
+        return Err(CommandError::new("there is no editor").hint(format!(
+            "set VISUAL or EDITOR, or open {} yourself; `throughline config set` changes one setting",
+            file.display()
+        )));
+    };
+    // As for git, the variable contains a command line.
+    let status = std::process::Command::new("sh").args(["-c", &format!("{editor} \"$1\""), "sh"]).arg(&file).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return Err(CommandError::new(format!("the editor failed: {editor}")).hint("check VISUAL and EDITOR"));
+    }
+    match Config::load(&file) {
+        Ok(_) => Ok(ExitCode::SUCCESS),
+        Err(fault) => Err(CommandError::new(fault).hint(
+            "`throughline config edit` opens the file again; until it is correct, the last good configuration is in force",
+        )),
     }
 }
 

@@ -174,6 +174,25 @@ fn the_scripting_page_lists_the_schemas() {
     );
 }
 
+/// Editors find it by the first line of the file that `config init` writes.
+#[test]
+fn the_schema_of_the_configuration_is_current() {
+    use throughline_engine::config;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.schema.json");
+    let schema = SchemaSettings::draft07().for_deserialize().into_generator().into_root_schema_for::<config::Config>();
+    let wanted = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    assert!(config::DEFAULT.starts_with(&format!("#:schema {}/", env!("CARGO_PKG_REPOSITORY"))));
+    assert!(config::DEFAULT.lines().next().unwrap().ends_with("/docs/config.schema.json"));
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, wanted).unwrap();
+        return;
+    }
+    assert!(
+        fs::read_to_string(&file).unwrap_or_default() == wanted,
+        "docs/config.schema.json is out of date; run `UPDATE=1 cargo test -p throughline schemas`"
+    );
+}
+
 #[test]
 fn the_schemas_are_current() {
     let folder = folder();

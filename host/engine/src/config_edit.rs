@@ -1,0 +1,161 @@
+//! Changes single settings in the text of the configuration file. Every other byte stays, comments included.
+
+use std::fmt;
+
+use toml_edit::{DocumentMut, Item, Table, Value, value};
+
+use crate::config::Config;
+
+/// Why a setting cannot be read or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditError {
+    /// There is no setting of this name. The names that there are, if it names a section.
+    Unknown {
+        /// What was asked for.
+        key: String,
+        /// The settings of the section, or all of them.
+        known: Vec<String>,
+    },
+    /// The file is not TOML.
+    Syntax(String),
+    /// The file would not be a valid configuration afterwards.
+    Invalid(String),
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { key, known } => write!(f, "there is no setting {key}; known are {}", known.join(", ")),
+            Self::Syntax(what) => write!(f, "the file is not valid, so nothing was changed: {what}"),
+            Self::Invalid(what) => write!(f, "nothing was changed: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for EditError {}
+
+/// Returns the value of a setting (`context.budget`), or of a section, as it is in force. A setting that has no value is unknown.
+pub fn get(config: &Config, key: &str) -> Result<toml::Value, EditError> {
+    let all = toml::Value::try_from(config).map_err(|error| EditError::Invalid(error.to_string()))?;
+    let mut at = &all;
+    for part in key.split('.') {
+        at = at.get(part).ok_or_else(|| unknown(&all, key))?;
+    }
+    Ok(at.clone())
+}
+
+/// Returns `text` with the setting. `new` is a TOML value, and anything that is none is a string.
+pub fn set(text: &str, key: &str, new: &str) -> Result<String, EditError> {
+    let mut document = parse(text)?;
+    let parsed = new.trim().parse::<Value>().unwrap_or_else(|_| new.into());
+    let (name, table) = section(&mut document, key, true).ok_or_else(|| not_a_setting(key))?;
+    if let Some(Item::Value(old)) = table.get_mut(name) {
+        // The comment behind the old value stays.
+        let decor = old.decor().clone();
+        *old = parsed;
+        *old.decor_mut() = decor;
+    } else {
+        table.insert(name, value(parsed));
+    }
+    checked(&document, key)
+}
+
+/// Returns `text` without the setting, so that its default is in force; `None` if the text does not set it.
+pub fn unset(text: &str, key: &str) -> Result<Option<String>, EditError> {
+    let mut document = parse(text)?;
+    let removed = section(&mut document, key, false).and_then(|(name, table)| table.remove(name));
+    removed.map(|_| checked(&document, key)).transpose()
+}
+
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| EditError::Syntax(error.to_string().trim().to_owned()))
+}
+
+/// Returns the last part of a key and the table that has it, which is made if `make`.
+fn section<'k, 'd>(document: &'d mut DocumentMut, key: &'k str, make: bool) -> Option<(&'k str, &'d mut Table)> {
+    let (above, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut table = document.as_table_mut();
+    for part in above.split('.').filter(|part| !part.is_empty()) {
+        if make && !table.contains_key(part) {
+            table.insert(part, Item::Table(Table::new()));
+        }
+        table = table.get_mut(part)?.as_table_mut()?;
+    }
+    Some((name, table))
+}
+
+/// Returns the text if it is a valid configuration.
+fn checked(document: &DocumentMut, key: &str) -> Result<String, EditError> {
+    let text = document.to_string();
+    match Config::parse(&text) {
+        Ok(_) => Ok(text),
+        Err(what) if what.contains("unknown field") => Err(not_a_setting(key)),
+        Err(what) => Err(EditError::Invalid(what)),
+    }
+}
+
+fn not_a_setting(key: &str) -> EditError {
+    match toml::Value::try_from(Config::default()) {
+        Ok(all) => unknown(&all, key),
+        Err(error) => EditError::Invalid(error.to_string()),
+    }
+}
+
+fn unknown(all: &toml::Value, key: &str) -> EditError {
+    let within = key.split_once('.').and_then(|(section, _)| Some((section, all.get(section)?.as_table()?)));
+    let known: Vec<String> = match within {
+        Some((section, table)) => table.keys().map(|name| format!("{section}.{name}")).collect(),
+        None => all.as_table().into_iter().flat_map(|table| table.keys().cloned()).collect(),
+    };
+    EditError::Unknown { key: key.to_owned(), known }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_setting_is_changed_and_comments_stay() {
+        let text = "# mine\n[context]\nbudget = 9000 # enough\n\n[gc]\nkeep = 5\n";
+        let changed = set(text, "context.budget", "8000").unwrap();
+        assert_eq!(changed, text.replace("9000", "8000"));
+        assert_eq!(set(&changed, "context.budget", "9000").unwrap(), text);
+        assert_eq!(unset(text, "gc.keep").unwrap().unwrap(), "# mine\n[context]\nbudget = 9000 # enough\n\n[gc]\n");
+        let added = set(text, "notice.start", "false").unwrap();
+        assert!(added.starts_with(text) && added.ends_with("[notice]\nstart = false\n"), "{added}");
+        assert_eq!(set("", "enabled", "false").unwrap(), "enabled = false\n");
+        assert_eq!(set("", "search.profile", "text").unwrap(), "[search]\nprofile = \"text\"\n");
+        assert_eq!(set("", "privacy.exclude_paths", "[\"*.pem\"]").unwrap(), "[privacy]\nexclude_paths = [\"*.pem\"]\n");
+        assert_eq!(unset(text, "projections.folder").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_nothing_is_changed() {
+        let unknown = set("", "context.bugdet", "1").unwrap_err();
+        assert_eq!(unknown.to_string(), "there is no setting context.bugdet; known are context.budget");
+        assert!(matches!(set("", "x", "1").unwrap_err(), EditError::Unknown { known, .. } if known.contains(&"gc".into())));
+        assert!(matches!(set("", "enabled.x", "1").unwrap_err(), EditError::Invalid(_)));
+        assert!(matches!(set("", "context.budget", "many").unwrap_err(), EditError::Invalid(_)));
+        assert!(matches!(set("", "context.budget", "1").unwrap_err(), EditError::Invalid(_)));
+        assert!(matches!(set("[context", "context.budget", "900").unwrap_err(), EditError::Syntax(_)));
+    }
+
+    #[test]
+    fn every_setting_is_known_by_its_name() {
+        let config = Config::default();
+        assert_eq!(get(&config, "context.budget").unwrap(), toml::Value::Integer(9_500));
+        assert!(get(&config, "context").unwrap().is_table());
+        assert!(matches!(get(&config, "context.x").unwrap_err(), EditError::Unknown { .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_set_is_in_force_or_refused(key in "[a-z_.\"\\[ ]{0,12}", new in "\\PC{0,12}") {
+            if let Ok(text) = set("# top\n[gc]\nkeep = 7\n", &key, &new) {
+                prop_assert!(Config::parse(&text).is_ok() && text.contains("# top"));
+            }
+        }
+    }
+}
