@@ -144,6 +144,8 @@ pub struct Candidate<Id> {
     pub content_hash: u64,
     /// What holds now, if a later memory took its place.
     pub head: Option<Id>,
+    /// The latest memory about the same that may have changed it, if none took its place.
+    pub later: Option<Id>,
 }
 
 /// The inputs of the scores besides the memories.
@@ -217,7 +219,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head).collect();
+        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head.or(it.later)).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -249,23 +251,25 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
     scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
-    let heads: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.head?))).collect();
+    let heads: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.head.or(it.later)?))).collect();
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
     ranked
 }
 
-/// Gives what holds now at least the score of what it superseded, and lowers the latter's.
+/// Gives what holds now at least the score of what it superseded, and lowers the latter's. What may have changed an earlier
+/// memory gets the latter's score too, and the latter keeps its own.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) {
-    if scored.iter().all(|(_, it, _)| it.head.is_none()) {
+    if scored.iter().all(|(_, it, _)| it.head.is_none() && it.later.is_none()) {
         return;
     }
     let places: HashMap<Id, usize> = scored.iter().enumerate().map(|(at, (_, it, _))| (it.id, at)).collect();
     for at in 0..scored.len() {
-        let (score, head) = (scored[at].0, scored[at].1.head);
-        if let Some(head) = head.and_then(|head| places.get(&head).copied()) {
+        let (score, Candidate { head, later, .. }) = (scored[at].0, &scored[at].1);
+        let is_superseded = head.is_some();
+        if let Some(head) = head.or(*later).and_then(|head| places.get(&head).copied()) {
             scored[head].0 = scored[head].0.max(score);
-            scored[at].0 *= SUPERSEDED_FACTOR;
+            scored[at].0 *= if is_superseded { SUPERSEDED_FACTOR } else { 1.0 };
         }
     }
 }
@@ -455,6 +459,7 @@ mod tests {
             accessed: 0,
             content_hash: u64::from(id),
             head: None,
+            later: None,
         }
     }
 

@@ -3,10 +3,11 @@
 //! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads
 //! from the older memory to the newer one, so there is no circle. Of several links of one memory, the one to the newest
 //! memory counts; following it to the end leads to the *head*, which holds now. Triggers keep the columns
-//! `memories.superseded_by` and `memories.followed_by`, so that lists and searches need no join.
+//! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. A person can undo a link; its row stays, so that the next comparison does not
+//! in force. If the later one *may have changed* it, a search puts the later one above it, and it is told as the earlier word.
+//! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -28,6 +29,8 @@ pub struct Supersession {
     pub newer: String,
     /// How the newer one relates to the older one.
     pub relation: Relation,
+    /// Whether a newer one that only follows may have changed the older one.
+    pub may_change: bool,
     /// How similar their texts are, 0 to 1; `None` if a person or an agent stated the link.
     pub similarity: Option<f32>,
     /// When the link was made, milliseconds since the Unix epoch.
@@ -117,6 +120,7 @@ impl Store {
             older: older.to_owned(),
             newer: newer.to_owned(),
             relation,
+            may_change: false,
             similarity: None,
             made_at: now,
             undone_at: None,
@@ -187,6 +191,20 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(head)
 }
 
+/// Returns the newest row that took the place of `row` or may have changed it, following such links to the end. `None` if
+/// there is none.
+pub(super) fn latest_of(conn: &Connection, row: i64) -> rusqlite::Result<Option<i64>> {
+    let mut next = conn.prepare_cached("SELECT coalesce(superseded_by, revisited_by) FROM memories WHERE rowid = ?1")?;
+    let mut latest = row;
+    for _ in 0..MAX_CHAIN {
+        match next.query_row([latest], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(later) if later != latest => latest = later,
+            _ => break,
+        }
+    }
+    Ok((latest != row).then_some(latest))
+}
+
 fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replacement>> {
     let next: Option<(i64, String)> = conn
         .prepare_cached(
@@ -206,7 +224,7 @@ fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replaceme
 
 fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> {
     conn.prepare_cached(
-        "SELECT o.id, n.id, s.relation, s.similarity, s.made_at, s.undone_at
+        "SELECT o.id, n.id, s.relation, s.similarity, s.made_at, s.undone_at, s.may_change
          FROM supersessions s JOIN memories o ON o.rowid = s.older JOIN memories n ON n.rowid = s.newer
          WHERE o.id = ?1 OR n.id = ?1 ORDER BY o.created_at, n.created_at, o.id, n.id",
     )?
@@ -218,6 +236,7 @@ fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> 
             similarity: row.get(3)?,
             made_at: time_from_sql(row.get(4)?),
             undone_at: row.get::<_, Option<i64>>(5)?.map(time_from_sql),
+            may_change: row.get(6)?,
         })
     })?
     .collect()
@@ -248,11 +267,18 @@ fn leads_to(conn: &Connection, from: &str, to: &str) -> rusqlite::Result<bool> {
 fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
     let put = tx
         .prepare_cached(
-            "INSERT INTO supersessions (older, newer, relation, similarity, made_at)
-             SELECT o.rowid, n.rowid, ?3, ?4, ?5 FROM memories o JOIN memories n ON n.id = ?2
+            "INSERT INTO supersessions (older, newer, relation, similarity, made_at, may_change)
+             SELECT o.rowid, n.rowid, ?3, ?4, ?5, ?6 FROM memories o JOIN memories n ON n.id = ?2
              WHERE o.id = ?1 AND o.rowid <> n.rowid ON CONFLICT DO NOTHING",
         )?
-        .execute(params![link.older, link.newer, link.relation.name(), link.similarity, time(link.made_at)])?;
+        .execute(params![
+            link.older,
+            link.newer,
+            link.relation.name(),
+            link.similarity,
+            time(link.made_at),
+            link.may_change
+        ])?;
     Ok(put > 0)
 }
 
@@ -334,6 +360,7 @@ mod tests {
             older: ids[0].clone(),
             newer: ids[1].clone(),
             relation: Relation::Amends,
+            may_change: false,
             similarity: Some(0.5),
             made_at: 1,
             undone_at: None,

@@ -67,6 +67,7 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
             older: id(link.older),
             newer: id(link.newer),
             relation: link.relation,
+            may_change: link.may_change,
             similarity: Some(link.similarity),
             made_at: now,
             undone_at: None,

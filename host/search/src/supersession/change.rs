@@ -21,6 +21,9 @@ const SIMILARITY_SCALE: f32 = 1.6;
 /// holds, so this is higher than where the errors of both kinds would be fewest.
 const THRESHOLD: f32 = 1.0;
 
+/// The least score of what may be a change. Such a link hides nothing: it puts the later statement first.
+const DOUBT_THRESHOLD: f32 = -1.5;
+
 /// What a statement consists of.
 pub(super) struct Parts<'a> {
     request: &'a str,
@@ -81,10 +84,28 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns how a later statement changes an earlier one, or `None` if the earlier one holds.
-pub(super) fn relation(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Option<Relation> {
+/// What a later statement about the same does to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// It changes it.
+    Changes(Relation),
+    /// It may have changed it.
+    MayChange,
+    /// The earlier one holds.
+    Holds,
+}
+
+/// Judges what a later statement does to an earlier one.
+pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Judgement {
     let evidence = Evidence::of(older, newer, similarity);
-    (evidence.has_topic && evidence.is_plain() && evidence.score() > THRESHOLD).then(|| evidence.relation(older, newer))
+    let score = evidence.score();
+    if evidence.has_topic && evidence.is_plain() && score > THRESHOLD {
+        Judgement::Changes(evidence.relation(older, newer))
+    } else if evidence.has_topic && score > DOUBT_THRESHOLD {
+        Judgement::MayChange
+    } else {
+        Judgement::Holds
+    }
 }
 
 /// What speaks for and against a change.
@@ -304,7 +325,7 @@ fn is_file(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn changed(older: [&str; 2], newer: [&str; 2]) -> Option<Relation> {
+    fn judged(older: [&str; 2], newer: [&str; 2]) -> Judgement {
         let statement = |[title, content]: [&'static str; 2]| Statement {
             session: "s",
             created: 0,
@@ -315,7 +336,7 @@ mod tests {
         };
         // The texts live as long as the test.
         let leak = |texts: [&str; 2]| texts.map(|text| &*Box::leak(text.to_owned().into_boxed_str()));
-        relation(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), 0.35)
+        judge(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), 0.35)
     }
 
     const LIMIT: [&str; 2] =
@@ -324,7 +345,7 @@ mod tests {
     #[test]
     fn the_same_name_with_another_value() {
         let newer = ["make it 50", "make it 50 → `MAX_UPLOAD_MB = 50` in `upload.rs`, and the error names the new limit."];
-        assert_eq!(changed(LIMIT, newer), Some(Relation::Amends));
+        assert_eq!(judged(LIMIT, newer), Judgement::Changes(Relation::Amends));
     }
 
     #[test]
@@ -333,7 +354,7 @@ mod tests {
             "what was the upload limit again?",
             "what was the upload limit again? → `MAX_UPLOAD_MB = 20` in `upload.rs`, unchanged since spring.",
         ];
-        assert_eq!(changed(LIMIT, newer), None);
+        assert!(!matches!(judged(LIMIT, newer), Judgement::Changes(_)));
     }
 
     #[test]
@@ -347,13 +368,13 @@ mod tests {
             "they still hang. fix it and correct the ticket → OPS-17 has the true cause: `lockd` never let go of a lock. The disk \
              had nothing to do with it.",
         ];
-        assert_eq!(changed(older, newer), Some(Relation::Refutes));
+        assert_eq!(judged(older, newer), Judgement::Changes(Relation::Refutes));
     }
 
     #[test]
     fn the_same_parameter_of_another_part() {
         let older = ["pool of 12", "pool of 12 → `POOL_MAX = 12` in `services/cart/values.yaml`."];
         let newer = ["20 for search", "20 for search → `POOL_MAX = 20` in `services/search/values.yaml`."];
-        assert_eq!(changed(older, newer), None);
+        assert!(!matches!(judged(older, newer), Judgement::Changes(_)));
     }
 }

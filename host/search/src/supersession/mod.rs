@@ -20,7 +20,7 @@ mod similarity;
 
 use std::cell::OnceCell;
 
-use self::change::Parts;
+use self::change::{Judgement, Parts};
 use self::similarity::Space;
 
 /// How a later memory relates to an earlier one.
@@ -101,6 +101,8 @@ pub struct Link {
     pub newer: usize,
     /// How the newer one relates to the older one.
     pub relation: Relation,
+    /// Whether a newer one that only follows may have changed the older one.
+    pub may_change: bool,
     /// How similar the two are, 0 to 1.
     pub similarity: f32,
 }
@@ -142,9 +144,9 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
         for (older, newer, similarity) in older.chain(newer) {
             if statements[older].created < statements[newer].created
                 && !links.iter().any(|link| (link.older, link.newer) == (older, newer))
-                && let Some(relation) = relation(statements, &space, &parts, older, newer, similarity)
+                && let Some((relation, may_change)) = relation(statements, &space, &parts, older, newer, similarity)
             {
-                links.push(Link { older, newer, relation, similarity });
+                links.push(Link { older, newer, relation, may_change, similarity });
             }
         }
     }
@@ -159,7 +161,12 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
 /// Keeps one link of each pair, a superseding one rather than another.
 fn strongest(mut links: Vec<Link>) -> Vec<Link> {
     links.sort_by(|a, b| {
-        let order = (a.older, a.newer, !a.relation.supersedes()).cmp(&(b.older, b.newer, !b.relation.supersedes()));
+        let order = (a.older, a.newer, !a.relation.supersedes(), !a.may_change).cmp(&(
+            b.older,
+            b.newer,
+            !b.relation.supersedes(),
+            !b.may_change,
+        ));
         order.then(b.similarity.total_cmp(&a.similarity))
     });
     links.dedup_by_key(|link| (link.older, link.newer));
@@ -177,13 +184,16 @@ fn relation<'a>(
     older: usize,
     newer: usize,
     similarity: f32,
-) -> Option<Relation> {
+) -> Option<(Relation, bool)> {
     if !is_last_word(statements, space, newer) {
         return None;
     }
     let parts_of = |at: usize| parts[at].get_or_init(|| Parts::of(&statements[at]));
-    let changed = change::relation(parts_of(older), parts_of(newer), similarity);
-    changed.or((similarity >= MIN_FOLLOWS).then_some(Relation::Follows))
+    match change::judge(parts_of(older), parts_of(newer), similarity) {
+        Judgement::Changes(relation) => Some((relation, false)),
+        Judgement::MayChange => Some((Relation::Follows, true)),
+        Judgement::Holds => (similarity >= MIN_FOLLOWS).then_some((Relation::Follows, false)),
+    }
 }
 
 /// Returns whether nothing that came later in its session is about the same.
