@@ -52,7 +52,7 @@ use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
-use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::rank::{self, Candidate, Later, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
 use throughline_search::vector::QueryVector;
 
@@ -216,7 +216,7 @@ impl Store {
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
             heads.extend(candidate.head.map(|head| (candidate.id, head)));
-            latest.extend(candidate.later.map(|later| (candidate.id, later)));
+            latest.extend(candidate.later.map(|later| (candidate.id, later.id)));
             ranked.push(candidate);
         }
         let setting = rank::RankingContext {
@@ -376,7 +376,8 @@ fn add_heads(
     candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
 ) -> rusqlite::Result<()> {
     let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
-    let heads: Vec<i64> = candidates.iter().filter_map(|(candidate, _)| candidate.head.or(candidate.later)).collect();
+    let heads: Vec<i64> =
+        candidates.iter().filter_map(|(candidate, _)| candidate.head.or(candidate.later.map(|it| it.id))).collect();
     let mut select = conn.prepare_cached(&select_stored())?;
     for head in heads {
         if !known.insert(head) {
@@ -588,7 +589,11 @@ fn scored(
         }
     }
     let later = match (stored.superseded_by, stored.revisited_by) {
-        (None, Some(_)) => supersessions::latest_of(conn, rowid)?,
+        (None, Some(newer)) => supersessions::latest_of(conn, rowid)?
+            .map(|id| {
+                Ok::<_, rusqlite::Error>(Later { id, is_likely: supersessions::is_likely_changed(conn, rowid, newer)? })
+            })
+            .transpose()?,
         _ => None,
     };
     let candidate = Candidate {

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::memories::{COLUMNS, ROW_BITS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
-use throughline_search::supersession::Relation;
+use throughline_search::supersession::{Change, Relation};
 
 /// How many links are followed from a memory to its head.
 const MAX_CHAIN: usize = 32;
@@ -30,7 +30,7 @@ pub struct Supersession {
     /// How the newer one relates to the older one.
     pub relation: Relation,
     /// Whether a newer one that only follows may have changed the older one.
-    pub may_change: bool,
+    pub change: Change,
     /// How similar their texts are, 0 to 1; `None` if a person or an agent stated the link.
     pub similarity: Option<f32>,
     /// When the link was made, milliseconds since the Unix epoch.
@@ -120,7 +120,7 @@ impl Store {
             older: older.to_owned(),
             newer: newer.to_owned(),
             relation,
-            may_change: false,
+            change: Change::Unlikely,
             similarity: None,
             made_at: now,
             undone_at: None,
@@ -191,6 +191,15 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(head)
 }
 
+/// Returns whether the newest row that may have changed `row` likely did.
+pub(super) fn is_likely_changed(conn: &Connection, row: i64, newer: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM supersessions WHERE older = ?1 AND newer = ?2 AND may_change >= ?3")?.exists(params![
+        row,
+        newer,
+        Change::Likely.number()
+    ])
+}
+
 /// Returns the newest row that took the place of `row` or may have changed it, following such links to the end. `None` if
 /// there is none.
 pub(super) fn latest_of(conn: &Connection, row: i64) -> rusqlite::Result<Option<i64>> {
@@ -236,7 +245,7 @@ fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> 
             similarity: row.get(3)?,
             made_at: time_from_sql(row.get(4)?),
             undone_at: row.get::<_, Option<i64>>(5)?.map(time_from_sql),
-            may_change: row.get(6)?,
+            change: Change::from_number(row.get(6)?),
         })
     })?
     .collect()
@@ -277,7 +286,7 @@ fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
             link.relation.name(),
             link.similarity,
             time(link.made_at),
-            link.may_change
+            link.change.number()
         ])?;
     Ok(put > 0)
 }
@@ -360,7 +369,7 @@ mod tests {
             older: ids[0].clone(),
             newer: ids[1].clone(),
             relation: Relation::Amends,
-            may_change: false,
+            change: Change::Unlikely,
             similarity: Some(0.5),
             made_at: 1,
             undone_at: None,

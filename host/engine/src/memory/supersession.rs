@@ -8,13 +8,17 @@ use anyhow::Result;
 
 use throughline_model::contract::Memory;
 use throughline_search::supersession::{Statement, compare};
-use throughline_store::{Comparison, Store, Supersession};
+use throughline_store::{Comparison, EXTERNAL_ID, SAVED, Store, Supersession};
 
 /// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
 const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
 
 /// Kinds that state nothing by themselves, but repeat what statements of their session say.
 const REPEATING: &[&str] = &["turn", "session_summary"];
+
+/// Kinds that the extractor makes of what statements of their session say. A person, an agent, a note or an import may state
+/// something with the same kinds.
+const EXTRACTED: &[&str] = &["learning", "error_fix", "convention"];
 
 /// The longest statement, in characters. A longer text says many things, of which a later one changes a few.
 const MAX_STATEMENT_CHARS: usize = 900;
@@ -67,7 +71,7 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
             older: id(link.older),
             newer: id(link.newer),
             relation: link.relation,
-            may_change: link.may_change,
+            change: link.change,
             similarity: Some(link.similarity),
             made_at: now,
             undone_at: None,
@@ -77,12 +81,15 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
 }
 
 fn statement(memory: &Memory, is_new: bool) -> Statement<'_> {
+    let is_stated = memory.attributes.iter().any(|(name, _)| name == SAVED.0 || name == EXTERNAL_ID);
+    let is_extracted = !memory.session_id.is_empty() && !is_stated;
     Statement {
         session: &memory.session_id,
         created: memory.created,
         title: &memory.title,
         content: &memory.content,
         is_statement: !REPEATING.contains(&memory.kind.as_str())
+            && !(is_extracted && EXTRACTED.contains(&memory.kind.as_str()))
             && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
         is_new,
     }

@@ -4,7 +4,7 @@
 DELETE FROM supersessions WHERE relation = 'follows' AND similarity IS NOT NULL AND undone_at IS NULL;
 UPDATE projects SET compared = 0;
 
-ALTER TABLE supersessions ADD COLUMN may_change INTEGER NOT NULL DEFAULT 0;  -- of 'follows': the later one may have changed it
+ALTER TABLE supersessions ADD COLUMN may_change INTEGER NOT NULL DEFAULT 0;  -- of 'follows': the later one may have (1) or likely has (2) changed it
 
 -- The row of the newest such memory.
 ALTER TABLE memories ADD COLUMN revisited_by INTEGER;
