@@ -124,6 +124,7 @@ fn samples() -> Vec<Sample> {
             created: it.created,
             title: &it.title,
             content: &it.content,
+            is_whole: true,
             is_statement: true,
             is_new: true,
         })

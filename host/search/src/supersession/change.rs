@@ -178,6 +178,7 @@ mod tests {
             created: 0,
             title,
             content,
+            is_whole: true,
             is_statement: true,
             is_new: true,
         };

@@ -115,6 +115,9 @@ pub struct Statement<'a> {
     pub title: &'a str,
     /// The text.
     pub content: &'a str,
+    /// Whether the text is all that was said. Of a long answer only some sentences are stored: it says many things, of which a
+    /// later one may change a few.
+    pub is_whole: bool,
     /// Whether it states something by itself. What does not (an archived turn, a summary) shares the links of a statement
     /// of its session that it contains.
     pub is_statement: bool,
@@ -164,9 +167,11 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
     for Pair { older, newer, similarity } in pairs(statements, &space) {
         let (relation, change) = match change::judge(parts_of(older), parts_of(newer), similarity) {
             Judgement::Changes(relation) => (relation, Change::Unlikely),
-            Judgement::MayChange(change) => (Relation::Follows, change),
-            Judgement::Holds if similarity >= MIN_FOLLOWS => (Relation::Follows, Change::Unlikely),
-            Judgement::Holds => continue,
+            Judgement::MayChange(change) if statements[older].is_whole && statements[newer].is_whole => {
+                (Relation::Follows, change)
+            }
+            _ if similarity >= MIN_FOLLOWS => (Relation::Follows, Change::Unlikely),
+            _ => continue,
         };
         links.push(Link { older, newer, relation, change, similarity });
     }
@@ -295,7 +300,9 @@ fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link, besi
     let mut shared = Vec::new();
     for &other in beside.iter().filter(|other| is_other(**other)) {
         let (contained, made_up) = space.shares(link.older, other);
-        let says_it = contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP;
+        // What states nothing by itself may be an extract.
+        let is_extract = !statements[other].is_statement && made_up >= MIN_CONTAINED;
+        let says_it = is_extract || (contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP);
         let created = statements[other].created;
         let (is_about_it, is_about_later) = (is_in(&about_it, other), is_in(&about_later, other));
         let led_to_it = created <= it.created && is_about_it && is_about_later;
@@ -317,7 +324,7 @@ mod tests {
     use super::*;
 
     fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
-        Statement { session, created, title, content, is_statement: true, is_new: true }
+        Statement { session, created, title, content, is_whole: true, is_statement: true, is_new: true }
     }
 
     /// Texts about other things, so that common words weigh little.
