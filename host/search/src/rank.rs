@@ -51,8 +51,8 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 
 /// The share of an earlier memory's score that a later one must have by itself to stand before it, if it likely changed it, and
 /// if it may have. A search that the later one hardly matches is not about what both are about.
-const LIKELY_SHARE: f64 = 0.4;
-const POSSIBLE_SHARE: f64 = 0.8;
+const LIKELY_SHARE: f64 = 0.2;
+const POSSIBLE_SHARE: f64 = 0.5;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -491,6 +491,16 @@ mod tests {
 
     fn order(candidates: Vec<Candidate<u32>>) -> Vec<u32> {
         rank(candidates, &SETTING, 20).into_iter().map(|ranked| ranked.id).collect()
+    }
+
+    #[test]
+    fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
+        let earlier = |is_likely| Candidate { later: Some(Later { id: 2, is_likely }), ..candidate(1, "a", 8.0) };
+        let later = |bm25| candidate(2, "b", bm25);
+        assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
+        assert_eq!(order(vec![earlier(false), later(1.0)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
+        assert_eq!(order(vec![earlier(true), later(0.1)]), [1, 2], "it hardly matches");
     }
 
     #[test]

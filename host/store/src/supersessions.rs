@@ -406,4 +406,27 @@ mod tests {
         assert_eq!(all.len(), 3);
         assert!(it.store.replacements(&[&ids[0]]).unwrap()[0].is_none());
     }
+
+    #[test]
+    fn what_may_have_changed_a_memory_stands_before_it() {
+        let (mut it, project, ids) = three_rules();
+        let link = |change| Supersession {
+            older: ids[0].clone(),
+            newer: ids[2].clone(),
+            relation: Relation::Follows,
+            change,
+            similarity: Some(0.5),
+            made_at: 1,
+            undone_at: None,
+        };
+        let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
+        it.store.put_comparison(&project.id, &comparison, &[link(Change::Likely)]).unwrap();
+        let order = found(&it, &project, true);
+        let place = |id: &String| order.iter().position(|other| other == id);
+        assert!(place(&ids[2]) < place(&ids[0]), "{order:?}");
+        assert_eq!(order.len(), 3, "nothing is hidden");
+        assert_eq!(it.store.supersessions(&ids[0]).unwrap(), [link(Change::Likely)]);
+        it.store.unlink(&ids[0], 2).unwrap();
+        assert_eq!(found(&it, &project, true)[0], ids[0], "the link was undone");
+    }
 }

@@ -117,18 +117,20 @@ fn turns(comparison: &Comparison) -> Turns<'_> {
 }
 
 fn statement<'a>(memory: &'a Memory, turns: &Turns<'a>, is_new: bool) -> Statement<'a> {
-    let is_stated = memory.attributes.iter().any(|(name, _)| name == SAVED.0 || name == EXTERNAL_ID);
-    let is_extracted = !memory.session_id.is_empty() && !is_stated;
+    let has = |wanted: &str| memory.attributes.iter().any(|(name, _)| name == wanted);
+    let is_imported = has(EXTERNAL_ID);
+    let is_extracted = !memory.session_id.is_empty() && !has(SAVED.0) && !is_imported;
+    let is_repeating =
+        REPEATING.contains(&memory.kind.as_str()) || (is_extracted && EXTRACTED.contains(&memory.kind.as_str()));
     let turn = turns.get(&(memory.session_id.as_str(), memory.created)).filter(|_| memory.kind == RESULT);
     Statement {
         session: &memory.session_id,
         created: memory.created,
         title: &memory.title,
         content: turn.copied().flatten().unwrap_or(&memory.content),
-        is_whole: turn.is_none_or(Option::is_some),
-        is_statement: !REPEATING.contains(&memory.kind.as_str())
-            && !(is_extracted && EXTRACTED.contains(&memory.kind.as_str()))
-            && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
+        // Another program may have stored a whole session as one memory.
+        is_whole: !is_imported && turn.is_none_or(Option::is_some),
+        is_statement: !is_repeating && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
         is_new,
     }
 }

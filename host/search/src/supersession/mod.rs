@@ -449,4 +449,47 @@ mod tests {
         ));
         assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
     }
+
+    /// Two answers about how a queue is kept, of which nothing says in words that the second one changes the first.
+    fn in_doubt() -> Vec<Statement<'static>> {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "where do print jobs wait?",
+            "Print jobs wait on RabbitMQ in `print/queue.rs`, one durable queue for each printer.",
+        ));
+        all.push(statement(
+            "b",
+            20,
+            "ops want no broker for that, take the database",
+            "Print jobs wait in a table now, which `print/queue.rs` polls for each printer.",
+        ));
+        all
+    }
+
+    #[test]
+    fn what_may_be_a_change_hides_nothing_and_says_so() {
+        let links = compare(&in_doubt());
+        let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
+        assert_eq!(link.relation, Relation::Follows);
+        assert!(link.change > Change::Unlikely, "{link:?}");
+    }
+
+    #[test]
+    fn a_part_of_an_answer_puts_nothing_in_doubt() {
+        for cut in [3, 4] {
+            let mut all = in_doubt();
+            all[cut].is_whole = false;
+            assert!(compare(&all).iter().all(|link| link.change == Change::Unlikely), "{cut}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_changes_are_read_as_they_were_stored() {
+        for change in Change::ALL {
+            assert_eq!(Change::from_number(change.number()), change);
+        }
+        assert_eq!(Change::from_number(9), Change::Unlikely);
+    }
 }

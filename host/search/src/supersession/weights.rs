@@ -38,10 +38,10 @@ pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
-pub(super) const THRESHOLD: f32 = 0.90;
+pub(super) const THRESHOLD: f32 = 2.55;
 
 /// The least score of a change of which many weak signs speak.
-pub(super) const SURE_THRESHOLD: f32 = 2.05;
+pub(super) const SURE_THRESHOLD: f32 = 2.55;
 
 /// The least score of what is likely a change.
 pub(super) const LIKELY_THRESHOLD: f32 = -0.15;
