@@ -157,7 +157,7 @@ pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Ju
         return Judgement::Holds;
     }
     let score = evidence.score();
-    if score > if evidence.is_plain() { THRESHOLD } else { SURE_THRESHOLD } {
+    if evidence.is_sure_topic && score > if evidence.is_plain() { THRESHOLD } else { SURE_THRESHOLD } {
         Judgement::Changes(evidence.relation(older, newer))
     } else if score > LIKELY_THRESHOLD {
         Judgement::MayChange(Change::Likely)

@@ -47,6 +47,8 @@ pub const FEATURES: [&str; 28] = [
 pub(super) struct Evidence {
     /// Whether they are about the same at all.
     pub(super) has_topic: bool,
+    /// Whether they surely are: a change is not believed otherwise.
+    pub(super) is_sure_topic: bool,
     /// The features, see [`FEATURES`].
     pub(super) features: [f32; FEATURES.len()],
     shares_a_name: bool,
@@ -72,7 +74,13 @@ impl Evidence {
         let shared: BTreeSet<&String> = older.identifiers.intersection(&newer.identifiers).collect();
         let ticket = shared.iter().any(|name| is_ticket(name));
         let elsewhere = same_file_elsewhere(older, newer);
-        let both = || older.assigned.iter().filter_map(|(name, values)| Some((values, newer.assigned.get(name)?)));
+        let is_sure_topic = similarity >= SURE_TOPIC || shared.len() >= 2;
+        // A word like `default` or `mode` is the name of many things.
+        let says_of_what = |name: &str| facts::is_key(name) || (similarity >= SURE_TOPIC && shared.len() >= 2);
+        let both = || {
+            let assigned = older.assigned.iter().filter(|(name, _)| says_of_what(name));
+            assigned.filter_map(|(name, values)| Some((values, newer.assigned.get(name)?)))
+        };
         let differs = !elsewhere && both().any(|(before, after)| before.is_disjoint(after));
         let same = !differs && both().any(|(before, after)| !before.is_disjoint(after));
 
@@ -110,7 +118,9 @@ impl Evidence {
         let least_head = older.head_words.len().min(newer.head_words.len()).max(4);
         let shared_heads = older.head_identifiers.intersection(&newer.head_identifiers).count();
         let other_value = has_topic && value_gone && same_unit && !own && !keeps && !elsewhere;
-        let refutes = ticket && claims.is_refuted;
+        // A document says many things.
+        let is_of_ticket = |name: &&&String| !name.ends_with(".md") || similarity >= SURE_TOPIC;
+        let refutes = shared.iter().filter(is_of_ticket).any(|name| is_ticket(name)) && claims.is_refuted;
         let asks = claims.asks_reversal || claims.asks_change;
         let reverses = has_topic && removed > 0 && asks && !keeps && !same;
         let yes = |it: bool| f32::from(u8::from(it));
@@ -146,6 +156,7 @@ impl Evidence {
         ];
         Self {
             has_topic,
+            is_sure_topic,
             features,
             shares_a_name: !shared.is_empty(),
             differs,

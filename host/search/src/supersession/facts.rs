@@ -226,7 +226,8 @@ pub(super) fn values(text: &str) -> BTreeSet<Value> {
     found
 }
 
-fn is_key(name: &str) -> bool {
+/// Returns whether a name is one of code: with a sign in it or, if it was not put in lower case, in camel case or capitals.
+pub(super) fn is_key(name: &str) -> bool {
     let is_camel = name.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let is_upper = name.len() > 1
         && name.bytes().any(|byte| byte.is_ascii_uppercase())

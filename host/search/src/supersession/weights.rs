@@ -2,39 +2,39 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const BIAS: f32 = -2.83;
+pub(super) const BIAS: f32 = -2.69;
 
 /// One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
-    4.47, // similarity
-    0.30, // shared_identifiers
-    0.24, // shared_in_heads
-    0.98, // common_head_words
-    2.21, // other_value_of_a_name
-    0.28, // same_value_of_a_name
-    1.26, // other_value_of_its_unit
-    -0.09, // decided_value_gone
-    0.82, // asks_for_another_value
-    2.85, // refutes_a_ticket
-    1.60, // refutes_an_explanation
+    3.99, // similarity
+    0.29, // shared_identifiers
+    0.25, // shared_in_heads
+    1.17, // common_head_words
+    2.22, // other_value_of_a_name
+    -1.52, // same_value_of_a_name
+    1.20, // other_value_of_its_unit
+    -0.08, // decided_value_gone
+    0.80, // asks_for_another_value
+    2.56, // refutes_a_ticket
+    2.24, // refutes_an_explanation
     2.89, // completes
-    0.72, // removes
-    1.30, // removal_was_asked
+    0.69, // removes
+    1.28, // removal_was_asked
     1.20, // names_what_was_before
     0.55, // holds_from_now
-    1.45, // asks_for_a_change
-    0.76, // asks_for_a_reversal
-    1.55, // asks_about_all
-    -1.19, // asks_a_question
-    -0.81, // asks_for_no_change
-    -1.10, // has_a_name_of_its_own
-    -0.87, // keeps_what_was_decided
-    -1.05, // keeps_a_name
-    -1.06, // keeps_the_value
-    -0.58, // says_unchanged
-    -0.68, // adds
-    -3.62, // same_file_elsewhere
+    1.48, // asks_for_a_change
+    0.72, // asks_for_a_reversal
+    1.53, // asks_about_all
+    -1.08, // asks_a_question
+    -0.76, // asks_for_no_change
+    -1.13, // has_a_name_of_its_own
+    -0.86, // keeps_what_was_decided
+    -1.06, // keeps_a_name
+    -0.96, // keeps_the_value
+    -0.56, // says_unchanged
+    -0.72, // adds
+    -3.66, // same_file_elsewhere
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
@@ -44,7 +44,7 @@ pub(super) const THRESHOLD: f32 = 2.55;
 pub(super) const SURE_THRESHOLD: f32 = 2.55;
 
 /// The least score of what is likely a change.
-pub(super) const LIKELY_THRESHOLD: f32 = -0.15;
+pub(super) const LIKELY_THRESHOLD: f32 = -0.25;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLD: f32 = -1.30;
+pub(super) const DOUBT_THRESHOLD: f32 = -1.25;
