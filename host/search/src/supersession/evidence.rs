@@ -119,7 +119,7 @@ impl Evidence {
         let shared_heads = older.head_identifiers.intersection(&newer.head_identifiers).count();
         let other_value = has_topic && value_gone && same_unit && !own && !keeps && !elsewhere;
         // A document says many things.
-        let is_of_ticket = |name: &&&String| !name.ends_with(".md") || similarity >= SURE_TOPIC;
+        let is_of_ticket = |name: &&&String| !is_document(name) || similarity >= SURE_TOPIC;
         let refutes = shared.iter().filter(is_of_ticket).any(|name| is_ticket(name)) && claims.is_refuted;
         let asks = claims.asks_reversal || claims.asks_change;
         let reverses = has_topic && removed > 0 && asks && !keeps && !same;
@@ -252,11 +252,16 @@ fn same_file_elsewhere(older: &Parts<'_>, newer: &Parts<'_>) -> bool {
 /// Returns whether a name is that of a ticket, an issue or a document.
 fn is_ticket(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
+    is_document(name)
         || name.strip_prefix('#').is_some_and(digits)
         || name.split_once('-').is_some_and(|(letters, number)| {
             letters.len() >= 2 && letters.bytes().all(|byte| byte.is_ascii_lowercase()) && digits(number)
         })
+}
+
+/// Returns whether a name, in lower case, is that of a document.
+fn is_document(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
 }
 
 /// Returns whether a name ends like a file's.
