@@ -462,8 +462,8 @@ mod tests {
         all.push(statement(
             "b",
             20,
-            "ops want no broker for that, take the database",
-            "Print jobs wait in a table now, which `print/queue.rs` polls for each printer.",
+            "the printers at the dock were slow today",
+            "Print jobs wait in a table, which `print/queue.rs` polls for each printer.",
         ));
         all
     }
