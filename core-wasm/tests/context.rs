@@ -489,6 +489,17 @@ fn a_prompt_is_told_what_makes_an_answer_doubtful() {
 }
 
 #[test]
+fn a_prompt_is_told_what_a_later_memory_may_have_changed_as_the_earlier_word() {
+    let mut old = hit(0.6, "upload", of_session("one", memory("t1", "learning", 0.5, "The upload fails at one megabyte")));
+    old.attributes.push(("followed-by".into(), "t9".into()));
+    old.attributes.push(("revisited-by".into(), "t8".into()));
+    let context = build(&asked(QUESTION, vec![old]), &Fake::default()).expect("there is an answer");
+    let told = "- [t1] 2026-02-20 learning (earlier) (see the later [t8]): The upload fails at one megabyte";
+    assert!(context.text.lines().any(|line| line == told), "{}", context.text);
+    assert!(context.text.contains("marks what a later memory may have changed."), "{}", context.text);
+}
+
+#[test]
 fn a_commit_is_told_with_its_body() {
     let body = "Split large uploads\n\nThe proxy refuses more than one megabyte.";
     let commit = Memory { title: "Split large uploads".into(), ..memory("c1", "commit", 0.3, body) };

@@ -208,6 +208,8 @@ pub(super) struct Page {
     seen: HashSet<String>,
     /// Whether an entry says that the user did not say it.
     pub(super) is_marked: bool,
+    /// Whether a line is marked that a later memory may have changed.
+    pub(super) has_earlier: bool,
 }
 
 impl Page {
@@ -219,6 +221,7 @@ impl Page {
             is_truncated: false,
             seen: HashSet::new(),
             is_marked: false,
+            has_earlier: false,
         }
     }
 

@@ -18,6 +18,10 @@ use crate::text;
 const INTRO: &str =
     "Memories of this project that match the prompt. They may be outdated: the user and the code have the last word.";
 
+/// How a line is marked that a later memory may have changed, and what is added to the line below the heading.
+const EARLIER: &str = " (earlier)";
+const EARLIER_MARK: &str = " \"(earlier)\" marks what a later memory may have changed.";
+
 /// What is added to it if a line carries the mark.
 const MARKS: &str = " \"by agent\" and \"by tool\" mark what the user did not say.";
 
@@ -46,14 +50,17 @@ const REQUEST_CHARS: usize = 120;
 
 /// Returns the line below the heading of a page.
 pub(super) fn intro(page: &Page) -> Cow<'static, str> {
-    if page.is_marked { format!("{INTRO}{MARKS}").into() } else { INTRO.into() }
+    let marks = if page.is_marked { MARKS } else { "" };
+    let earlier = if page.has_earlier { EARLIER_MARK } else { "" };
+    if marks.len() + earlier.len() > 0 { format!("{INTRO}{marks}{earlier}").into() } else { INTRO.into() }
 }
 
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
     let (form, found) = judged(request);
     let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { MARKS.len() } else { 0 };
-    let room = MAX_UNITS - HEAD_UNITS - marks;
+    let earlier = if found.iter().any(|memory| revisited_by(memory).is_some()) { EARLIER_MARK.len() } else { 0 };
+    let room = MAX_UNITS - HEAD_UNITS - marks - earlier;
     let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room };
     if relevance::evidence(&form, &found) <= 0.0 {
         return told.page;
@@ -240,6 +247,7 @@ fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
     let day = line::day(memory.created).map_or_else(String::new, |day| format!(" {day}"));
     let mark = SaidBy::mark(memory);
     page.is_marked |= mark.is_some();
+    page.has_earlier |= revisited_by(memory).is_some();
     let said_by = mark.map_or_else(String::new, |word| format!(" by {word}"));
     let line = format!("[{}]{day} {}{said_by}{}: {passage}", memory.id, memory.kind, doubts(memory));
     // The search knows better than the memory's importance what matters here.
@@ -247,6 +255,11 @@ fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
     // Two passages of one session may come from texts of which one contains the other: only the passages count.
     let entry = Entry::new(&line, importance).with_whole_text(&line, MAX_UNITS).with_id(&memory.id);
     page.add(SectionKind::Found, entry);
+}
+
+/// Returns the identifier of the later memory that may have changed a memory.
+fn revisited_by(memory: &Memory) -> Option<&str> {
+    memory.attributes.iter().find(|(name, _)| name == "revisited-by").map(|(_, id)| id.as_str())
 }
 
 /// Returns what makes a memory doubtful, in parentheses: that a file is gone that it is about, or that a later session was
@@ -257,9 +270,15 @@ fn doubts(memory: &Memory) -> String {
     let gone: Vec<&str> = values("gone-file").map(String::as_str).take(2).collect();
     let gone = (!gone.is_empty())
         .then(|| format!("{} {} gone", line::sanitize(&gone.join(", ")), if gone.len() == 1 { "is" } else { "are" }));
-    let later = values("followed-by").next().map(|id| format!("see also the later [{}]", line::sanitize(id)));
+    let revisited = revisited_by(memory);
+    let later = revisited.or(values("followed-by").next().map(String::as_str));
+    let later = later.map(|id| {
+        let see = if revisited.is_some() { "see" } else { "see also" };
+        format!("{see} the later [{}]", line::sanitize(id))
+    });
     let doubts: Vec<String> = [gone, later].into_iter().flatten().collect();
-    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
+    let doubts = if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) };
+    if revisited.is_some() { format!("{EARLIER}{doubts}") } else { doubts }
 }
 
 /// How rare the matched words are among the pieces of all results: a word that stands everywhere does not say which

@@ -49,6 +49,11 @@ const RRF_K: f64 = 60.0;
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
+/// The share of an earlier memory's score that a later one must have by itself to stand before it, if it likely changed it, and
+/// if it may have. A search that the later one hardly matches is not about what both are about.
+const LIKELY_SHARE: f64 = 0.2;
+const POSSIBLE_SHARE: f64 = 0.5;
+
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
@@ -144,6 +149,17 @@ pub struct Candidate<Id> {
     pub content_hash: u64,
     /// What holds now, if a later memory took its place.
     pub head: Option<Id>,
+    /// The latest memory about the same that may have changed it, if none took its place.
+    pub later: Option<Later<Id>>,
+}
+
+/// A later memory about the same that may have changed an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Later<Id> {
+    /// The later memory.
+    pub id: Id,
+    /// Whether more speaks for a change than against it.
+    pub is_likely: bool,
 }
 
 /// The inputs of the scores besides the memories.
@@ -217,7 +233,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head).collect();
+        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head.or(it.later.map(|it| it.id))).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -241,7 +257,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
-    prefer_heads(&mut scored);
+    let heads = prefer_heads(&mut scored);
     if setting.current {
         scored.retain(|(_, it, _)| it.head.is_none());
     }
@@ -249,25 +265,39 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     scored.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     let mut said = HashSet::new();
     scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
-    let heads: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.head?))).collect();
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
     ranked
 }
 
-/// Gives what holds now at least the score of what it superseded, and lowers the latter's.
-fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) {
-    if scored.iter().all(|(_, it, _)| it.head.is_none()) {
-        return;
+/// Gives what holds now at least the score of what it superseded, and lowers the latter's. A later memory that may have changed
+/// an earlier one gets the latter's score too, if it is not much worse; the latter keeps its own. Returns which memory must
+/// stand before which: by the earlier one, the later one.
+fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) -> HashMap<Id, Id> {
+    let mut heads = HashMap::new();
+    if scored.iter().all(|(_, it, _)| it.head.is_none() && it.later.is_none()) {
+        return heads;
     }
     let places: HashMap<Id, usize> = scored.iter().enumerate().map(|(at, (_, it, _))| (it.id, at)).collect();
+    // Their own scores, because one that was raised must not raise others that are worse.
+    let own: Vec<f64> = scored.iter().map(|(score, ..)| *score).collect();
     for at in 0..scored.len() {
-        let (score, head) = (scored[at].0, scored[at].1.head);
+        let (score, Candidate { id, head, later, .. }) = (scored[at].0, &scored[at].1);
+        let (id, head, later) = (*id, *head, *later);
         if let Some(head) = head.and_then(|head| places.get(&head).copied()) {
             scored[head].0 = scored[head].0.max(score);
             scored[at].0 *= SUPERSEDED_FACTOR;
+        } else if let Some((later, least)) = later.filter(|_| head.is_none()).and_then(|later| {
+            Some((places.get(&later.id).copied()?, if later.is_likely { LIKELY_SHARE } else { POSSIBLE_SHARE }))
+        }) {
+            if own[later] < least * score {
+                continue;
+            }
+            scored[later].0 = scored[later].0.max(score);
         }
+        heads.extend(head.or(later.map(|later| later.id)).map(|head| (id, head)));
     }
+    heads
 }
 
 /// Puts each memory of the list before those whose place it took, which repeats of one session may have undone.
@@ -455,11 +485,22 @@ mod tests {
             accessed: 0,
             content_hash: u64::from(id),
             head: None,
+            later: None,
         }
     }
 
     fn order(candidates: Vec<Candidate<u32>>) -> Vec<u32> {
         rank(candidates, &SETTING, 20).into_iter().map(|ranked| ranked.id).collect()
+    }
+
+    #[test]
+    fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
+        let earlier = |is_likely| Candidate { later: Some(Later { id: 2, is_likely }), ..candidate(1, "a", 8.0) };
+        let later = |bm25| candidate(2, "b", bm25);
+        assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
+        assert_eq!(order(vec![earlier(false), later(1.0)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
+        assert_eq!(order(vec![earlier(true), later(0.1)]), [1, 2], "it hardly matches");
     }
 
     #[test]

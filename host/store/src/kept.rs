@@ -304,7 +304,7 @@ enum Numbered {
 /// Returns what the number in a column stands for.
 fn numbered(table: &str, column: &str) -> Option<Numbered> {
     match (table, column) {
-        ("memories", "rowid" | "digest" | "superseded_by" | "followed_by")
+        ("memories", "rowid" | "digest" | "superseded_by" | "followed_by" | "revisited_by")
         | ("supersessions", "older" | "newer")
         | (_, "memory") => Some(Numbered::Memory),
         (_, "event_id") => Some(Numbered::Event),

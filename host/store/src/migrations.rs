@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_smaller.sql"),
     include_str!("migrations/0009_attacks.sql"),
     include_str!("migrations/0010_supersessions.sql"),
+    include_str!("migrations/0011_revisits.sql"),
 ];
 
 /// The newest schema version that this program knows.

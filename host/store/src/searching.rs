@@ -52,7 +52,7 @@ use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
-use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::rank::{self, Candidate, Later, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
 use throughline_search::vector::QueryVector;
 
@@ -74,7 +74,7 @@ const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
 fn select_stored() -> String {
-    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by FROM memories m WHERE m.rowid = ?1")
+    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by, m.revisited_by FROM memories m WHERE m.rowid = ?1")
 }
 
 /// A search request.
@@ -152,6 +152,8 @@ pub struct SearchHit {
     pub superseded_by: Option<String>,
     /// The identifier of a later memory about the same.
     pub followed_by: Option<String>,
+    /// The identifier of the latest memory about the same that may have changed it, which is listed before it.
+    pub revisited_by: Option<String>,
 }
 
 /// Which pieces contain words of a query.
@@ -205,9 +207,11 @@ impl Store {
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
         let mut heads: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
+        let mut latest: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
             heads.extend(candidate.head.map(|head| (candidate.id, head)));
+            latest.extend(candidate.later.map(|later| (candidate.id, later.id)));
             ranked.push(candidate);
         }
         let setting = rank::RankingContext {
@@ -223,10 +227,9 @@ impl Store {
         for ranked in rank::rank(ranked, &setting, search.limit as usize) {
             let Some((memory, _)) = memory(conn, ranked.id)? else { continue };
             let words = has.remove(&ranked.id).unwrap_or_default();
-            let superseded_by = match heads.get(&ranked.id) {
-                Some(head) => id_of(conn, *head)?,
-                None => None,
-            };
+            let id = |row: Option<&i64>| row.map_or(Ok(None), |row| id_of(conn, *row));
+            let superseded_by = id(heads.get(&ranked.id))?;
+            let revisited_by = id(latest.get(&ranked.id))?;
             let followed_by = followed_by(conn, ranked.id)?;
             #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(SearchHit {
@@ -235,6 +238,7 @@ impl Store {
                 words: words.into_iter().filter_map(|n| tokens.get(n)).map(|&token| token.to_owned()).collect(),
                 superseded_by,
                 followed_by,
+                revisited_by,
             });
         }
         Ok(SearchResults { hits, degraded })
@@ -367,7 +371,8 @@ fn add_heads(
     candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
 ) -> rusqlite::Result<()> {
     let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
-    let heads: Vec<i64> = candidates.iter().filter_map(|(candidate, _)| candidate.head).collect();
+    let heads: Vec<i64> =
+        candidates.iter().filter_map(|(candidate, _)| candidate.head.or(candidate.later.map(|it| it.id))).collect();
     let mut select = conn.prepare_cached(&select_stored())?;
     for head in heads {
         if !known.insert(head) {
@@ -507,6 +512,7 @@ struct Stored<'r> {
     seen: u32,
     accessed: u32,
     superseded_by: Option<i64>,
+    revisited_by: Option<i64>,
 }
 
 impl<'r> Stored<'r> {
@@ -526,6 +532,7 @@ impl<'r> Stored<'r> {
             attributes: text(10)?,
             accessed: row.get(11)?,
             superseded_by: row.get(12)?,
+            revisited_by: row.get(13)?,
         })
     }
 
@@ -576,6 +583,14 @@ fn scored(
             best = score;
         }
     }
+    let later = match (stored.superseded_by, stored.revisited_by) {
+        (None, Some(newer)) => supersessions::latest_of(conn, rowid)?
+            .map(|id| {
+                Ok::<_, rusqlite::Error>(Later { id, is_likely: supersessions::is_likely_changed(conn, rowid, newer)? })
+            })
+            .transpose()?,
+        _ => None,
+    };
     let candidate = Candidate {
         id: rowid,
         session: stored.session.to_owned(),
@@ -588,6 +603,7 @@ fn scored(
         accessed: stored.accessed,
         content_hash: stored.said(),
         head: stored.superseded_by.map(|next| supersessions::head_of(conn, next)).transpose()?,
+        later,
     };
     Ok((candidate, best.words().collect()))
 }
@@ -793,7 +809,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
         let mut condition = super::memories::Where::default();
         condition.query(query, project);
         let sql = format!(
-            "SELECT m.rowid, m.superseded_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
+            "SELECT m.rowid, m.superseded_by, m.revisited_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
             condition.sql()
         );
         let mut select = conn.prepare_cached(&sql)?;
@@ -812,8 +828,12 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
                     None => None,
                 };
                 let followed_by = followed_by(conn, row.get(0)?)?;
+                let revisited_by = match row.get::<_, Option<i64>>(2)?.filter(|_| superseded_by.is_none()) {
+                    Some(later) => id_of(conn, later)?,
+                    None => None,
+                };
                 let why = ScoreExplanation::default();
-                hits.push(SearchHit { memory, why, words: Vec::new(), superseded_by, followed_by });
+                hits.push(SearchHit { memory, why, words: Vec::new(), superseded_by, followed_by, revisited_by });
                 left -= 1;
             }
         }

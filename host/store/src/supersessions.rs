@@ -3,10 +3,11 @@
 //! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads
 //! from the older memory to the newer one, so there is no circle. Of several links of one memory, the one to the newest
 //! memory counts; following it to the end leads to the *head*, which holds now. Triggers keep the columns
-//! `memories.superseded_by` and `memories.followed_by`, so that lists and searches need no join.
+//! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. A person can undo a link; its row stays, so that the next comparison does not
+//! in force. If the later one *may have changed* it, a search puts the later one above it, and it is told as the earlier word.
+//! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -14,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::memories::{COLUMNS, ROW_BITS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
-use throughline_search::supersession::Relation;
+use throughline_search::supersession::{Change, Relation};
 
 /// How many links are followed from a memory to its head.
 const MAX_CHAIN: usize = 32;
@@ -28,6 +29,8 @@ pub struct Supersession {
     pub newer: String,
     /// How the newer one relates to the older one.
     pub relation: Relation,
+    /// Whether a newer one that only follows may have changed the older one.
+    pub change: Change,
     /// How similar their texts are, 0 to 1; `None` if a person or an agent stated the link.
     pub similarity: Option<f32>,
     /// When the link was made, milliseconds since the Unix epoch.
@@ -117,6 +120,7 @@ impl Store {
             older: older.to_owned(),
             newer: newer.to_owned(),
             relation,
+            change: Change::Unlikely,
             similarity: None,
             made_at: now,
             undone_at: None,
@@ -194,6 +198,29 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
+/// Returns whether the newest row that may have changed `row` likely did.
+pub(super) fn is_likely_changed(conn: &Connection, row: i64, newer: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM supersessions WHERE older = ?1 AND newer = ?2 AND may_change >= ?3")?.exists(params![
+        row,
+        newer,
+        Change::Likely.number()
+    ])
+}
+
+/// Returns the newest row that took the place of `row` or may have changed it, following such links to the end. `None` if
+/// there is none.
+pub(super) fn latest_of(conn: &Connection, row: i64) -> rusqlite::Result<Option<i64>> {
+    let mut next = conn.prepare_cached("SELECT coalesce(superseded_by, revisited_by) FROM memories WHERE rowid = ?1")?;
+    let mut latest = row;
+    for _ in 0..MAX_CHAIN {
+        match next.query_row([latest], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(later) if later != latest => latest = later,
+            _ => break,
+        }
+    }
+    Ok((latest != row).then_some(latest))
+}
+
 fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replacement>> {
     let next: Option<(i64, String)> = conn
         .prepare_cached(
@@ -213,7 +240,7 @@ fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replaceme
 
 fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> {
     conn.prepare_cached(
-        "SELECT o.id, n.id, s.relation, s.similarity, s.made_at, s.undone_at
+        "SELECT o.id, n.id, s.relation, s.similarity, s.made_at, s.undone_at, s.may_change
          FROM supersessions s JOIN memories o ON o.rowid = s.older JOIN memories n ON n.rowid = s.newer
          WHERE o.id = ?1 OR n.id = ?1 ORDER BY o.created_at, n.created_at, o.id, n.id",
     )?
@@ -225,6 +252,7 @@ fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> 
             similarity: row.get(3)?,
             made_at: time_from_sql(row.get(4)?),
             undone_at: row.get::<_, Option<i64>>(5)?.map(time_from_sql),
+            change: Change::from_number(row.get(6)?),
         })
     })?
     .collect()
@@ -242,11 +270,18 @@ fn leads_to(conn: &Connection, from: &str, to: &str) -> rusqlite::Result<bool> {
 fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
     let put = tx
         .prepare_cached(
-            "INSERT INTO supersessions (older, newer, relation, similarity, made_at)
-             SELECT o.rowid, n.rowid, ?3, ?4, ?5 FROM memories o JOIN memories n ON n.id = ?2
+            "INSERT INTO supersessions (older, newer, relation, similarity, made_at, may_change)
+             SELECT o.rowid, n.rowid, ?3, ?4, ?5, ?6 FROM memories o JOIN memories n ON n.id = ?2
              WHERE o.id = ?1 AND o.rowid <> n.rowid ON CONFLICT DO NOTHING",
         )?
-        .execute(params![link.older, link.newer, link.relation.name(), link.similarity, time(link.made_at)])?;
+        .execute(params![
+            link.older,
+            link.newer,
+            link.relation.name(),
+            link.similarity,
+            time(link.made_at),
+            link.change.number()
+        ])?;
     Ok(put > 0)
 }
 
@@ -328,6 +363,7 @@ mod tests {
             older: ids[0].clone(),
             newer: ids[1].clone(),
             relation: Relation::Amends,
+            change: Change::Unlikely,
             similarity: Some(0.5),
             made_at: 1,
             undone_at: None,
@@ -363,5 +399,28 @@ mod tests {
         let all = found(&it, &project, true);
         assert_eq!(all.len(), 3);
         assert!(it.store.replacements(&[&ids[0]]).unwrap()[0].is_none());
+    }
+
+    #[test]
+    fn what_may_have_changed_a_memory_stands_before_it() {
+        let (mut it, project, ids) = three_rules();
+        let link = |change| Supersession {
+            older: ids[0].clone(),
+            newer: ids[2].clone(),
+            relation: Relation::Follows,
+            change,
+            similarity: Some(0.5),
+            made_at: 1,
+            undone_at: None,
+        };
+        let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
+        it.store.put_comparison(&project.id, &comparison, &[link(Change::Likely)]).unwrap();
+        let order = found(&it, &project, true);
+        let place = |id: &String| order.iter().position(|other| other == id);
+        assert!(place(&ids[2]) < place(&ids[0]), "{order:?}");
+        assert_eq!(order.len(), 3, "nothing is hidden");
+        assert_eq!(it.store.supersessions(&ids[0]).unwrap(), [link(Change::Likely)]);
+        it.store.unlink(&ids[0], 2).unwrap();
+        assert_eq!(found(&it, &project, true)[0], ids[0], "the link was undone");
     }
 }

@@ -35,7 +35,9 @@ fn ingest(home: &Home, path: &Path) -> Vec<Value> {
 fn bookkeeping(table: &str, column: &str) -> bool {
     match table {
         "events" | "shown" | "supersessions" => true,
-        "memories" => ["rowid", "id", "accessed_at", "access_count", "superseded_by", "followed_by"].contains(&column),
+        "memories" => {
+            ["rowid", "id", "accessed_at", "access_count", "superseded_by", "followed_by", "revisited_by"].contains(&column)
+        }
         "sightings" => column == "memory",
         "transcripts" => ["device", "inode", "modified", "version", "updated_at"].contains(&column),
         "extractor_states" => column == "version",

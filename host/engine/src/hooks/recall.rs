@@ -132,8 +132,9 @@ fn without_shown(found: Vec<SearchHit>, shown: &BTreeSet<String>) -> Vec<SearchH
 
 /// Returns the memory with how it matched, for the policy to judge whether it helps.
 fn with_match(hit: SearchHit) -> Memory {
-    let SearchHit { mut memory, why, words, followed_by, .. } = hit;
+    let SearchHit { mut memory, why, words, followed_by, revisited_by, .. } = hit;
     memory.attributes.extend(followed_by.map(|later| ("followed-by".into(), later)));
+    memory.attributes.extend(revisited_by.map(|later| ("revisited-by".into(), later)));
     memory.attributes.extend([
         ("match.words".into(), words.join(" ")),
         ("match.cosine".into(), format!("{:.3}", why.cosine.unwrap_or(0.0))),

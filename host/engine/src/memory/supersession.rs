@@ -4,11 +4,13 @@
 //! A reading hook leaves this to a detached process. A session's start does it itself if the project is small, so that
 //! it tells what holds now.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 
 use throughline_model::contract::Memory;
 use throughline_search::supersession::{Statement, compare};
-use throughline_store::{Comparison, Store, Supersession};
+use throughline_store::{Comparison, EXTERNAL_ID, SAVED, Store, Supersession};
 
 /// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
 const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
@@ -16,8 +18,21 @@ const NOT_COMPARED: &[&str] = &["commit", "plan", "failure", "compact_summary"];
 /// Kinds that state nothing by themselves, but repeat what statements of their session say.
 const REPEATING: &[&str] = &["turn", "session_summary"];
 
+/// Kinds that the extractor makes of what statements of their session say. A person, an agent, a note or an import may state
+/// something with the same kinds.
+const EXTRACTED: &[&str] = &["learning", "error_fix", "convention"];
+
 /// The longest statement, in characters. A longer text says many things, of which a later one changes a few.
 const MAX_STATEMENT_CHARS: usize = 900;
+
+/// An archived turn, what stands in it between the request and the answer, and the longest answer that is compared in the
+/// place of the result that was made of it.
+const TURN: &str = "turn";
+const TURN_BREAK: &str = "\n\n";
+const MAX_ANSWER_CHARS: usize = 1_200;
+
+/// What came of a request.
+const RESULT: &str = "result";
 
 /// How many memories of each kind are compared, the newest ones. The work grows with their number: 3,000 memories of
 /// usual length take about 50 ms.
@@ -59,7 +74,9 @@ pub fn is_due(store: &Store, project: &str) -> Result<bool> {
 }
 
 fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> Result<u64> {
-    let statements: Vec<Statement<'_>> = comparison.memories.iter().map(|it| statement(&it.memory, it.is_new)).collect();
+    let turns = turns(comparison);
+    let statements: Vec<Statement<'_>> =
+        comparison.memories.iter().map(|it| statement(&it.memory, &turns, it.is_new)).collect();
     let id = |at: usize| comparison.memories[at].memory.id.clone();
     let links: Vec<Supersession> = compare(&statements)
         .into_iter()
@@ -67,6 +84,7 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
             older: id(link.older),
             newer: id(link.newer),
             relation: link.relation,
+            change: link.change,
             similarity: Some(link.similarity),
             made_at: now,
             undone_at: None,
@@ -75,14 +93,44 @@ fn put(store: &mut Store, project: &str, comparison: &Comparison, now: u64) -> R
     Ok(store.put_comparison(project, comparison, &links)?)
 }
 
-fn statement(memory: &Memory, is_new: bool) -> Statement<'_> {
+/// Returns whether a line of an archived turn is a command that was run.
+fn is_command(line: &str) -> bool {
+    let line = line.trim();
+    line.len() > 2 && line.starts_with('`') && line.ends_with('`') && line.matches('`').count() == 2
+}
+
+/// The answers of archived turns, by their session and time; `None` for those that are too long or report work step by step.
+type Turns<'a> = HashMap<(&'a str, u64), Option<&'a str>>;
+
+/// Returns what was answered in the turns. Of an answer a result keeps the sentences that say most by themselves; that something
+/// changed may stand in another one.
+fn turns(comparison: &Comparison) -> Turns<'_> {
+    let mut turns = Turns::new();
+    for turn in comparison.memories.iter().map(|it| &it.memory).filter(|it| it.kind == TURN && !it.session_id.is_empty()) {
+        if let Some((_, answer)) = turn.content.split_once(TURN_BREAK) {
+            let is_plain = answer.chars().nth(MAX_ANSWER_CHARS).is_none() && !answer.lines().any(is_command);
+            let answer = Some(answer).filter(|_| is_plain);
+            turns.insert((turn.session_id.as_str(), turn.created), answer);
+        }
+    }
+    turns
+}
+
+fn statement<'a>(memory: &'a Memory, turns: &Turns<'a>, is_new: bool) -> Statement<'a> {
+    let has = |wanted: &str| memory.attributes.iter().any(|(name, _)| name == wanted);
+    let is_imported = has(EXTERNAL_ID);
+    let is_extracted = !memory.session_id.is_empty() && !has(SAVED.0) && !is_imported;
+    let is_repeating =
+        REPEATING.contains(&memory.kind.as_str()) || (is_extracted && EXTRACTED.contains(&memory.kind.as_str()));
+    let turn = turns.get(&(memory.session_id.as_str(), memory.created)).filter(|_| memory.kind == RESULT);
     Statement {
         session: &memory.session_id,
         created: memory.created,
         title: &memory.title,
-        content: &memory.content,
-        is_statement: !REPEATING.contains(&memory.kind.as_str())
-            && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
+        content: turn.copied().flatten().unwrap_or(&memory.content),
+        // Another program may have stored a whole session as one memory.
+        is_whole: !is_imported && turn.is_none_or(Option::is_some),
+        is_statement: !is_repeating && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
         is_new,
     }
 }

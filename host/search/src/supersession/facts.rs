@@ -41,7 +41,7 @@ const NUMBER_WORDS: [(&str, &str); 25] = [
 ];
 
 /// The beginnings of units, each with the name that stands for all its spellings.
-const UNITS: [(&str, &str); 35] = [
+const UNITS: [(&str, &str); 44] = [
     ("ms", "ms"),
     ("sec", "s"),
     ("초", "s"),
@@ -77,6 +77,15 @@ const UNITS: [(&str, &str); 35] = [
     ("자", "characters"),
     ("char", "characters"),
     ("digit", "characters"),
+    ("秒", "s"),
+    ("分", "m"),
+    ("時間", "h"),
+    ("日", "d"),
+    ("週", "w"),
+    ("か月", "mo"),
+    ("年", "y"),
+    ("回", "times"),
+    ("文字", "characters"),
 ];
 
 /// Words that say nothing about a text's subject.
@@ -96,26 +105,32 @@ static IDENTIFIER: LazyLock<Regex> = LazyLock::new(|| {
         r"`[^`\n]{2,80}`|\b[A-Za-z]+[_./][A-Za-z0-9_./-]*[A-Za-z0-9_]|\b[a-z]+[A-Z][A-Za-z0-9_]+|\b[A-Z][a-z]+[A-Z][A-Za-z0-9_]+|\b[A-Z]{2,}-[0-9]+|#[0-9]{2,}",
     )
 });
-static WORD: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"[A-Za-z_$@][A-Za-z0-9_./$@-]*|[가-힣]+|[0-9][0-9.,:_]*[0-9]|[0-9]|%"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"[A-Za-z_$@][A-Za-z0-9_./$@-]*|[가-힣]+|[\p{Han}\p{Hiragana}\p{Katakana}ー]+|[0-9][0-9.,:_]*[0-9]|[0-9]|%")
+});
 /// An identifier, a linking word or sign, and a number: "`SLOT_MINUTES` is now 6".
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
         r"`?([A-Za-z_][A-Za-z0-9_./-]*[A-Za-z0-9_])`?(?::\s*u32)?\s*",
-        r"(?:==|=|:|is now|is at|is|are|to|at|stands at|→|은|는|를|을|이|가|값을|값이|값은|은 이제|는 이제|기본값이|기본값을|now)",
+        r"(?:==|=|:|is now|is at|is|are|to|at|stands at|→|は|を|が|은|는|를|을|이|가|값을|값이|값은|은 이제|는 이제|기본값이|기본값을|now)",
         r#"\s*(?:이제|now|at|to|set to)?\s*[`"']?(?:[a-z]+@)?([0-9][0-9.,_]*[0-9]|[0-9])"#
     ))
 });
+/// A name and the word given to it, in back quotes.
+static SETTING: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r#"`(?:[A-Za-z]+ )?([A-Za-z_][A-Za-z0-9_.-]{2,40})\s*[=:]\s*["']?([A-Za-z@/][A-Za-z0-9_.:/@+-]*)["']?`"#)
+});
 static PATH: LazyLock<Regex> = LazyLock::new(|| compiled(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+"));
 
-/// Returns the sentences of a text, without surrounding white space. A sentence ends at a line break, or at `.`, `!`,
-/// `?` or `;` before white space.
+/// Returns the sentences of a text, without surrounding white space. A sentence ends at a line break, at `。`, `！` or
+/// `？`, or at `.`, `!`, `?` or `;` before white space.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut from = 0;
     for (at, character) in text.char_indices() {
         let next = text[at + character.len_utf8()..].chars().next().unwrap_or(' ');
-        if character == '\n' || (".!?;".contains(character) && matches!(next, ' ' | '\n')) {
+        let is_end = "\n。！？".contains(character) || (".!?;".contains(character) && matches!(next, ' ' | '\n'));
+        if is_end {
             sentences.extend(Some(text[from..at].trim()).filter(|it| !it.is_empty()));
             from = at + character.len_utf8();
         }
@@ -124,11 +139,13 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-fn is_hangul(word: &str) -> bool {
-    word.chars().next().is_some_and(|first| ('가'..='힣').contains(&first))
+/// Returns whether a word is Korean, Japanese or Chinese.
+fn is_east_asian(word: &str) -> bool {
+    word.chars().next().is_some_and(|first| matches!(first, '가'..='힣' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'))
 }
 
-/// Returns the words of a text in lower case, without stop words and endings; of a Korean word, its pairs of syllables.
+/// Returns the words of a text in lower case, without stop words and endings; of a Korean, Japanese or Chinese word, its pairs
+/// of characters.
 pub(super) fn words(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for word in WORD.find_iter(text) {
@@ -137,7 +154,7 @@ pub(super) fn words(text: &str) -> BTreeSet<String> {
         if word.is_empty() || word == "%" {
             continue;
         }
-        if is_hangul(word) {
+        if is_east_asian(word) {
             let syllables: Vec<char> = word.chars().collect();
             if syllables.len() <= 2 {
                 found.insert(word.to_owned());
@@ -209,7 +226,8 @@ pub(super) fn values(text: &str) -> BTreeSet<Value> {
     found
 }
 
-fn is_key(name: &str) -> bool {
+/// Returns whether a name is one of code: with a sign in it or, if it was not put in lower case, in camel case or capitals.
+pub(super) fn is_key(name: &str) -> bool {
     let is_camel = name.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let is_upper = name.len() > 1
         && name.bytes().any(|byte| byte.is_ascii_uppercase())
@@ -217,9 +235,9 @@ fn is_key(name: &str) -> bool {
     name.contains(['_', '.', '/']) || is_camel || is_upper
 }
 
-/// Returns the numbers that a text gives to identifiers.
+/// Returns what a text gives to identifiers: numbers, and in code also words.
 pub(super) fn assignments(text: &str) -> Assignments {
-    let mut found = Assignments::new();
+    let mut found = settings(text);
     for sentence in sentences(text) {
         for assignment in ASSIGNMENT.captures_iter(sentence) {
             let (name, value) = (&assignment[1], &assignment[2]);
@@ -227,6 +245,15 @@ pub(super) fn assignments(text: &str) -> Assignments {
                 found.entry(name.to_lowercase()).or_default().insert(number(value));
             }
         }
+    }
+    found
+}
+
+/// Returns the words that code in back quotes gives to names, as in `` `mode: strict` ``.
+fn settings(text: &str) -> Assignments {
+    let mut found = Assignments::new();
+    for setting in SETTING.captures_iter(text) {
+        found.entry(setting[1].to_lowercase()).or_default().insert(setting[2].to_lowercase());
     }
     found
 }
@@ -265,6 +292,20 @@ mod tests {
         let found = assignments("`POOL_MAX = 12` in services/a/app.yaml. `poolWait`는 이제 40입니다. Lines are 7.");
         assert_eq!(found.keys().collect::<Vec<_>>(), ["pool_max", "poolwait"]);
         assert_eq!(list(&found["poolwait"]), ["40"]);
+    }
+
+    #[test]
+    fn code_gives_words_to_names() {
+        let found = assignments("`MODE=strict` in `run.yaml`, where `color: 'red'` is; `a::b` and https://c.d/e are none.");
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["color", "mode"]);
+        assert_eq!(list(&found["mode"]), ["strict"]);
+    }
+
+    #[test]
+    fn japanese_has_sentences_words_and_units() {
+        assert_eq!(sentences("上限は三つ。次も同じ！ok"), ["上限は三つ", "次も同じ", "ok"]);
+        assert_eq!(list(&words("同じです")), ["じで", "です", "同じ"]);
+        assert!(values("20 分たつと").contains(&("20".into(), "m")));
     }
 
     #[test]

@@ -15,12 +15,17 @@
 
 mod change;
 mod cues;
+mod evidence;
 mod facts;
 mod similarity;
+mod weights;
 
 use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
-use self::change::Parts;
+use self::change::{Judgement, Parts};
+use self::evidence::Evidence;
+pub use self::evidence::FEATURES;
 use self::similarity::Space;
 
 /// How a later memory relates to an earlier one.
@@ -74,6 +79,31 @@ impl Relation {
     }
 }
 
+/// Whether a later memory that only follows an earlier one may have changed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// Nothing speaks for it.
+    Unlikely,
+    /// Something does.
+    Possible,
+    /// More speaks for it than against it.
+    Likely,
+}
+
+impl Change {
+    const ALL: [Self; 3] = [Self::Unlikely, Self::Possible, Self::Likely];
+
+    /// Returns its number, as it is stored.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the one of that number. An unknown one, which a later version may have stored, changes no order.
+    pub fn from_number(number: u8) -> Self {
+        Self::ALL.into_iter().find(|it| it.number() == number).unwrap_or(Self::Unlikely)
+    }
+}
+
 /// A memory to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement<'a> {
@@ -85,6 +115,9 @@ pub struct Statement<'a> {
     pub title: &'a str,
     /// The text.
     pub content: &'a str,
+    /// Whether the text is all that was said. Of a long answer only some sentences are stored: it says many things, of which a
+    /// later one may change a few.
+    pub is_whole: bool,
     /// Whether it states something by itself. What does not (an archived turn, a summary) shares the links of a statement
     /// of its session that it contains.
     pub is_statement: bool,
@@ -101,6 +134,8 @@ pub struct Link {
     pub newer: usize,
     /// How the newer one relates to the older one.
     pub relation: Relation,
+    /// Whether a newer one that only follows may have changed the older one.
+    pub change: Change,
     /// How similar the two are, 0 to 1.
     pub similarity: f32,
 }
@@ -128,7 +163,70 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
     let space = Space::new(texts, MIN_SIMILARITY);
     // A statement is taken apart once, however many it is compared with.
     let parts: Vec<OnceCell<Parts<'_>>> = statements.iter().map(|_| OnceCell::new()).collect();
+    let parts_of = |at: usize| parts[at].get_or_init(|| Parts::of(&statements[at]));
     let mut links: Vec<Link> = Vec::new();
+    for Pair { older, newer, similarity } in pairs(statements, &space) {
+        let (relation, change) = match change::judge(parts_of(older), parts_of(newer), similarity) {
+            Judgement::Changes(relation) => (relation, Change::Unlikely),
+            Judgement::MayChange(change) if statements[older].is_whole && statements[newer].is_whole => {
+                (Relation::Follows, change)
+            }
+            _ if similarity >= MIN_FOLLOWS => (Relation::Follows, Change::Unlikely),
+            _ => continue,
+        };
+        links.push(Link { older, newer, relation, change, similarity });
+    }
+    let mut of_session: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, statement) in statements.iter().enumerate().filter(|(_, it)| !it.session.is_empty()) {
+        of_session.entry(statement.session).or_default().push(at);
+    }
+    for at in 0..links.len() {
+        let link = links[at];
+        let beside = of_session.get(statements[link.older].session).map_or(&[][..], Vec::as_slice);
+        let also = shares_its_fate(statements, &space, link, beside);
+        links.extend(also);
+    }
+    strongest(links)
+}
+
+/// What speaks for and against a change of a statement by a later one.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed {
+    /// The place of the older statement.
+    pub older: usize,
+    /// The place of the newer one.
+    pub newer: usize,
+    /// The features, see [`FEATURES`]; `None` if the two are not about the same.
+    pub features: Option<[f32; FEATURES.len()]>,
+    /// Whether something plain says that it is a change.
+    pub is_plain: bool,
+}
+
+/// Returns what speaks for and against each change that [`compare`] considers. The weights are learned from this.
+pub fn weigh(statements: &[Statement<'_>]) -> Vec<Weighed> {
+    let space = Space::new(statements.iter().map(|statement| [statement.title, statement.content]), MIN_SIMILARITY);
+    let parts: Vec<Parts<'_>> = statements.iter().map(Parts::of).collect();
+    let weigh = |Pair { older, newer, similarity }: Pair| {
+        let evidence = Evidence::of(&parts[older], &parts[newer], similarity);
+        let features = evidence.has_topic.then_some(evidence.features);
+        Weighed { older, newer, features, is_plain: evidence.is_plain() }
+    };
+    pairs(statements, &space).into_iter().map(weigh).collect()
+}
+
+/// Two statements of two sessions that are about the same.
+#[derive(Clone, Copy)]
+struct Pair {
+    older: usize,
+    newer: usize,
+    similarity: f32,
+}
+
+/// Returns, for each new statement, the pairs with those that are nearest to it.
+fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut known: HashSet<(usize, usize)> = HashSet::new();
+    let mut last_words: HashMap<usize, bool> = HashMap::new();
     for (at, statement) in statements.iter().enumerate() {
         if !statement.is_new || !statement.is_statement {
             continue;
@@ -142,25 +240,25 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
         let newer = newer.into_iter().take(MAX_NEAREST).map(|&(other, similarity)| (at, other, similarity));
         for (older, newer, similarity) in older.chain(newer) {
             if statements[older].created < statements[newer].created
-                && !links.iter().any(|link| (link.older, link.newer) == (older, newer))
-                && let Some(relation) = relation(statements, &space, &parts, older, newer, similarity)
+                && known.insert((older, newer))
+                && *last_words.entry(newer).or_insert_with(|| is_last_word(statements, space, newer))
             {
-                links.push(Link { older, newer, relation, similarity });
+                pairs.push(Pair { older, newer, similarity });
             }
         }
     }
-    for at in 0..links.len() {
-        let link = links[at];
-        let also = shares_its_fate(statements, &space, link);
-        links.extend(also.into_iter().map(|older| Link { older, ..link }));
-    }
-    strongest(links)
+    pairs
 }
 
 /// Keeps one link of each pair, a superseding one rather than another.
 fn strongest(mut links: Vec<Link>) -> Vec<Link> {
     links.sort_by(|a, b| {
-        let order = (a.older, a.newer, !a.relation.supersedes()).cmp(&(b.older, b.newer, !b.relation.supersedes()));
+        let order = (a.older, a.newer, !a.relation.supersedes(), b.change).cmp(&(
+            b.older,
+            b.newer,
+            !b.relation.supersedes(),
+            a.change,
+        ));
         order.then(b.similarity.total_cmp(&a.similarity))
     });
     links.dedup_by_key(|link| (link.older, link.newer));
@@ -169,22 +267,6 @@ fn strongest(mut links: Vec<Link>) -> Vec<Link> {
 
 fn is_of_another_session(one: &Statement<'_>, other: &Statement<'_>) -> bool {
     one.session.is_empty() || one.session != other.session
-}
-
-fn relation<'a>(
-    statements: &[Statement<'a>],
-    space: &Space,
-    parts: &[OnceCell<Parts<'a>>],
-    older: usize,
-    newer: usize,
-    similarity: f32,
-) -> Option<Relation> {
-    if !is_last_word(statements, space, newer) {
-        return None;
-    }
-    let parts_of = |at: usize| parts[at].get_or_init(|| Parts::of(&statements[at]));
-    let changed = change::relation(parts_of(older), parts_of(newer), similarity);
-    changed.or((similarity >= MIN_FOLLOWS).then_some(Relation::Follows))
 }
 
 /// Returns whether nothing that came later in its session is about the same.
@@ -196,35 +278,46 @@ fn is_last_word(statements: &[Statement<'_>], space: &Space, at: usize) -> bool 
             && other_one.is_statement
             && !it.session.is_empty()
             && other_one.session == it.session
-            && (other_one.created, other) > (it.created, at)
+            && other_one.created > it.created
     };
     !space.nearest(at).iter().any(|(other, _)| is_later(*other))
 }
 
-/// Returns the other memories of the older statement's session that share the link: those that say the same, those that
-/// led to it, and, if the later one only follows, all that are about the same.
-fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link) -> Vec<usize> {
+/// Returns the links of the other memories of the older statement's session that share its link: of those that say the same
+/// and those that led to it. If the later one only follows, it follows all that are about the same. If it changed or may have
+/// changed the older one, it may also have changed what was said right before that.
+fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link, beside: &[usize]) -> Vec<Link> {
     let it = &statements[link.older];
-    if it.session.is_empty() {
-        return Vec::new();
-    }
     let about_it = space.nearest(link.older);
     let about_later = space.nearest(link.newer);
     let is_in = |near: &[(usize, f32)], other: usize| near.iter().any(|(at, _)| *at == other);
-    let mut same = Vec::new();
-    for (other, statement) in statements.iter().enumerate() {
-        if other == link.older || statement.session != it.session {
-            continue;
-        }
+    let is_change = link.relation.supersedes();
+    let is_other = |other: usize| other != link.older && statements[other].created < statements[link.newer].created;
+    let right_before = beside
+        .iter()
+        .filter(|other| statements[**other].is_statement && statements[**other].created < it.created)
+        .map(|other| statements[*other].created)
+        .max();
+    let mut shared = Vec::new();
+    for &other in beside.iter().filter(|other| is_other(**other)) {
         let (contained, made_up) = space.shares(link.older, other);
-        let says_it = contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP;
-        let led_to_it = statement.created <= it.created && is_in(&about_it, other) && is_in(&about_later, other);
-        let follows = !link.relation.supersedes() && is_in(&about_later, other);
-        if says_it || led_to_it || follows {
-            same.push(other);
+        // What states nothing by itself may be an extract.
+        let is_extract = !statements[other].is_statement && made_up >= MIN_CONTAINED;
+        let says_it = is_extract || (contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP);
+        let created = statements[other].created;
+        let (is_about_it, is_about_later) = (is_in(&about_it, other), is_in(&about_later, other));
+        let led_to_it = created <= it.created && is_about_it && is_about_later;
+        let is_beside = created == it.created || Some(created) == right_before;
+        if says_it || led_to_it {
+            shared.push(Link { older: other, ..link });
+        } else if (is_change || link.change > Change::Unlikely) && is_beside && (is_about_it || is_about_later) {
+            let change = if is_change { Change::Likely } else { link.change };
+            shared.push(Link { older: other, relation: Relation::Follows, change, ..link });
+        } else if !is_change && is_about_later {
+            shared.push(Link { older: other, change: Change::Unlikely, ..link });
         }
     }
-    same
+    shared
 }
 
 #[cfg(test)]
@@ -232,7 +325,7 @@ mod tests {
     use super::*;
 
     fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
-        Statement { session, created, title, content, is_statement: true, is_new: true }
+        Statement { session, created, title, content, is_whole: true, is_statement: true, is_new: true }
     }
 
     const ASKED: &str = "keep sessions for 30 minutes";
@@ -324,5 +417,48 @@ mod tests {
             "`SESSION_TTL_MIN = 30` in `auth/session.ts` stays, an idle login ends after 30 minutes.",
         ));
         assert!(compare(&all).iter().all(|link| !link.relation.supersedes()));
+    }
+
+    /// Two answers about how a queue is kept, of which nothing says in words that the second one changes the first.
+    fn in_doubt() -> Vec<Statement<'static>> {
+        let mut all = others();
+        all.push(statement(
+            "a",
+            10,
+            "where do print jobs wait?",
+            "Print jobs wait on RabbitMQ in `print/queue.rs`, one durable queue for each printer.",
+        ));
+        all.push(statement(
+            "b",
+            20,
+            "the printers at the dock were slow today",
+            "Print jobs wait in a table, which `print/queue.rs` polls for each printer.",
+        ));
+        all
+    }
+
+    #[test]
+    fn what_may_be_a_change_hides_nothing_and_says_so() {
+        let links = compare(&in_doubt());
+        let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
+        assert_eq!(link.relation, Relation::Follows);
+        assert!(link.change > Change::Unlikely, "{link:?}");
+    }
+
+    #[test]
+    fn a_part_of_an_answer_puts_nothing_in_doubt() {
+        for cut in [3, 4] {
+            let mut all = in_doubt();
+            all[cut].is_whole = false;
+            assert!(compare(&all).iter().all(|link| link.change == Change::Unlikely), "{cut}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_changes_are_read_as_they_were_stored() {
+        for change in Change::ALL {
+            assert_eq!(Change::from_number(change.number()), change);
+        }
+        assert_eq!(Change::from_number(9), Change::Unlikely);
     }
 }

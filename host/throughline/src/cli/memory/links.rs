@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::error::CommandError;
 use crate::cli::output;
-use throughline_search::supersession::Relation;
+use throughline_search::supersession::{Change, Relation};
 use throughline_store::{Replacement, Store, Supersession};
 
 /// A link of the shown memory to another one.
@@ -22,6 +22,8 @@ pub(super) struct MemoryLink {
     title: String,
     /// When the other memory was learned; RFC 3339, UTC.
     created_at: String,
+    /// Whether the later of the two, which only follows, may have changed the earlier one.
+    may_change: bool,
     /// How similar the texts are, 0 to 1; none if a person or an agent stated the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f32>,
@@ -41,6 +43,9 @@ impl fmt::Display for MemoryLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let day = self.created_at.get(..10).unwrap_or_default();
         write!(f, "{} {} of {day}: {}", self.relation.replace('_', " "), self.id, self.title)?;
+        if self.may_change {
+            write!(f, " (may have changed it)")?;
+        }
         match (self.similarity, &self.undone_at) {
             (_, Some(_)) => write!(f, " (undone)"),
             (Some(similarity), None) => write!(f, " (found by comparing the texts, similarity {similarity:.2})"),
@@ -60,6 +65,7 @@ pub(super) fn describe(store: &Store, id: &str, links: Vec<Supersession>) -> Res
             relation: if is_newer { link.relation.name().to_owned() } else { format!("{}_by", link.relation.done()) },
             id: other,
             title: found.memory.title,
+            may_change: link.change > Change::Unlikely,
             created_at: output::timestamp(found.memory.created),
             similarity: link.similarity,
             undone_at: link.undone_at.map(output::timestamp),
