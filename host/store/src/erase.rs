@@ -48,6 +48,11 @@ fn note_hash(text: &str) -> ContentHash {
     ContentHash::of(&["note", text.trim()])
 }
 
+/// Returns the tombstone hash of a tool call.
+fn call_hash(session: &str, key: &str) -> ContentHash {
+    ContentHash::of(&["tool call", session, key])
+}
+
 /// Why texts could not be redacted in the database.
 #[derive(Debug)]
 pub enum ScrubError<E> {
@@ -369,6 +374,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         "SELECT event_id, payload_json FROM events
          WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
         "DELETE FROM events WHERE event_id = ?1",
+        |event| bury_calls(tx, event, now),
     )?;
     delete_where(
         tx,
@@ -377,12 +383,46 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
          WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
            AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
         "DELETE FROM failures WHERE number = ?1",
+        |_| Ok(()),
     )?;
     Ok(())
 }
 
-/// Deletes rows whose text matches the selection. The first statement returns their numbers and texts.
-fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &str) -> rusqlite::Result<u64> {
+/// Adds a tombstone for each key of a tool call, so that reading its transcript again does not bring it back.
+fn bury_calls(tx: &Connection, event: i64, now: u64) -> rusqlite::Result<()> {
+    let keys: Vec<(String, String, String)> = tx
+        .prepare_cached(
+            "SELECT e.project_id, k.session_id, k.key FROM events e JOIN event_keys k USING (event_id)
+             WHERE e.event_id = ?1 AND e.event_type = 'tool_observation'",
+        )?
+        .query_map([event], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (project, session, key) in keys {
+        tx.prepare_cached("INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at) VALUES (?1, ?2, ?3)")?
+            .execute(params![project, call_hash(&session, &key), time(now)])?;
+    }
+    Ok(())
+}
+
+/// Returns whether anything of the project was forgotten.
+pub(super) fn has_tombstones(tx: &Connection, project: &str) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])
+}
+
+/// Returns whether a tool call was forgotten.
+pub(super) fn is_forgotten_call(tx: &Connection, project: &str, session: &str, key: &str) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .exists(params![project, call_hash(session, key)])
+}
+
+/// Deletes rows whose text matches the selection, each after a call of `before`. The first statement returns their numbers and texts.
+fn delete_where(
+    tx: &Connection,
+    selection: &Selection,
+    select: &str,
+    delete: &str,
+    before: impl Fn(i64) -> rusqlite::Result<()>,
+) -> rusqlite::Result<u64> {
     let mut rows = tx.prepare(select)?;
     let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
     let mut gone = Vec::new();
@@ -392,6 +432,7 @@ fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &s
         }
     }
     for number in &gone {
+        before(*number)?;
         tx.prepare_cached(delete)?.execute([number])?;
     }
     Ok(gone.len() as u64)
@@ -429,7 +470,7 @@ pub(super) fn leave_out_forgotten(
     notes: &mut SessionNotes,
     summary: &mut String,
 ) -> rusqlite::Result<()> {
-    if !tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])? {
+    if !has_tombstones(tx, project)? {
         return Ok(());
     }
     let mut statement = tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?;

@@ -46,5 +46,6 @@ mod reindex;
 mod schemas;
 mod sharing;
 mod supersession;
+mod tool_history;
 mod tracking;
 mod verify;

@@ -181,12 +181,12 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event, source: &Sessio
             spawn::catch_up(runtime, folder, &event.session);
             return Ok(());
         }
-        match reading::read(runtime, store, &ReadRequest::catch_up(path, roots.clone()), until) {
+        match reading::read(runtime, store, &ReadRequest::catch_up(path.clone(), roots.clone()), until) {
             Ok(report) if !report.finished => {
                 spawn::catch_up(runtime, folder, &event.session);
                 return Ok(());
             }
-            Ok(_) => {}
+            Ok(report) => reading::read_sub_agents(runtime, store, &path, &report, until)?,
             Err(error) if error.is::<StoreError>() => return Err(error),
             Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
         }
