@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::memories::{PutOutcome, put, retract};
+use super::memories::{OWN_POLICY, PutOutcome, put, retract};
 use throughline_model::cursor::Cursor;
 
 use super::{
@@ -325,7 +325,7 @@ impl Store {
             project,
             session_id: &session.id,
             learned: &nothing,
-            policies: &[],
+            policies: &[(OWN_POLICY.0.to_owned(), OWN_POLICY.1.to_owned())],
             reader: "",
             cursor: None,
             moment: IMPORTED,

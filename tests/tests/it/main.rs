@@ -26,6 +26,7 @@ mod lifecycle;
 mod managed;
 mod mcp;
 mod mcp_clients;
+mod migration;
 mod mistakes;
 mod moving_in;
 mod moving_out;

@@ -47,7 +47,9 @@ impl LineSource for WatchedLines {
     fn read_lines(&mut self, max_bytes: usize) -> io::Result<Vec<Line>> {
         let lines = self.lines.read_lines(max_bytes)?;
         let mut calls = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().for_each(|line| calls.read(&line.text));
+        for line in &lines {
+            calls.read(&line.text);
+        }
         Ok(lines)
     }
 }
