@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::loaded::LoadedText;
 use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
@@ -26,8 +27,10 @@ use crate::memory::{kept, supersession};
 use crate::note_sync;
 use crate::runtime::Runtime;
 use crate::weekly_copy;
+use throughline_agents::loaded_files;
 use throughline_agents::protocol::Event;
 use throughline_agents::protocol::harmless::neutralize;
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
 use throughline_store::journal::HostRecord;
@@ -141,6 +144,10 @@ pub fn context(
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
+        loaded: Agent::of(&session.agent).map_or_else(LoadedText::default, |agent| {
+            let (root, cwd) = (Path::new(&session.root), Path::new(&session.cwd));
+            LoadedText::new(&loaded_files::loaded_texts(agent, &runtime.paths, root, cwd))
+        }),
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
     runtime.secrets.add_env_files(Path::new(&session.root), Path::new(&session.cwd));

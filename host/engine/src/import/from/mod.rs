@@ -2,6 +2,7 @@
 //! sources, reads them without changing them, and reports what became of every row.
 
 mod claude_mem;
+mod claude_memory;
 mod claude_memory_layer;
 mod database;
 mod input;
@@ -32,7 +33,7 @@ pub use system::System;
 use throughline_store::Store;
 
 /// All systems, in the order of the help.
-pub static ALL: [&System; 8] = [
+pub static ALL: [&System; 9] = [
     &jikime_mem::SYSTEM,
     &jikime_adk::SYSTEM,
     &claude_mem::SYSTEM,
@@ -40,6 +41,7 @@ pub static ALL: [&System; 8] = [
     &openclaw::SYSTEM,
     &memory_keeper::SYSTEM,
     &session_context::SYSTEM,
+    &claude_memory::SYSTEM,
     &markdown::SYSTEM,
 ];
 
