@@ -15,7 +15,7 @@ use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, kept, reindex, sharing};
+use super::{digests, embedding_queue, events, kept, reindex, sharing, tombstones};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -46,11 +46,6 @@ impl Selection {
 /// Returns the tombstone hash of an entry in a session's notes, or of its summary.
 fn note_hash(text: &str) -> ContentHash {
     ContentHash::of(&["note", text.trim()])
-}
-
-/// Returns the tombstone hash of a tool call.
-fn call_hash(session: &str, key: &str) -> ContentHash {
-    ContentHash::of(&["tool call", session, key])
 }
 
 /// Why texts could not be redacted in the database.
@@ -374,7 +369,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         "SELECT event_id, payload_json FROM events
          WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
         "DELETE FROM events WHERE event_id = ?1",
-        |event| bury_calls(tx, event, now),
+        |event| tombstones::bury_calls(tx, event, now),
     )?;
     delete_where(
         tx,
@@ -386,33 +381,6 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         |_| Ok(()),
     )?;
     Ok(())
-}
-
-/// Adds a tombstone for each key of a tool call, so that reading its transcript again does not bring it back.
-fn bury_calls(tx: &Connection, event: i64, now: u64) -> rusqlite::Result<()> {
-    let keys: Vec<(String, String, String)> = tx
-        .prepare_cached(
-            "SELECT e.project_id, k.session_id, k.key FROM events e JOIN event_keys k USING (event_id)
-             WHERE e.event_id = ?1 AND e.event_type = 'tool_observation'",
-        )?
-        .query_map([event], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (project, session, key) in keys {
-        tx.prepare_cached("INSERT OR IGNORE INTO tombstones (project_id, content_hash, deleted_at) VALUES (?1, ?2, ?3)")?
-            .execute(params![project, call_hash(&session, &key), time(now)])?;
-    }
-    Ok(())
-}
-
-/// Returns whether anything of the project was forgotten.
-pub(super) fn has_tombstones(tx: &Connection, project: &str) -> rusqlite::Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])
-}
-
-/// Returns whether a tool call was forgotten.
-pub(super) fn is_forgotten_call(tx: &Connection, project: &str, session: &str, key: &str) -> rusqlite::Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
-        .exists(params![project, call_hash(session, key)])
 }
 
 /// Deletes rows whose text matches the selection, each after a call of `before`. The first statement returns their numbers and texts.
@@ -470,7 +438,7 @@ pub(super) fn leave_out_forgotten(
     notes: &mut SessionNotes,
     summary: &mut String,
 ) -> rusqlite::Result<()> {
-    if !has_tombstones(tx, project)? {
+    if !tombstones::has_any(tx, project)? {
         return Ok(());
     }
     let mut statement = tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?;

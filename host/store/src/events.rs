@@ -11,7 +11,9 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 
-use super::{Result, Store, classify, erase, failures, from_json_or_default, json, memories, projects, time, time_from_sql};
+use super::{
+    Result, Store, classify, failures, from_json_or_default, json, memories, projects, time, time_from_sql, tombstones,
+};
 use crate::journal::{self, EventPayload, JournalRecord};
 use throughline_model::lines::DERIVED_ID;
 use throughline_model::project::Project;
@@ -559,10 +561,7 @@ fn put_record(
         }
         _ => {}
     }
-    let known = tx
-        .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?
-        .exists(params![record.session, record.key])?;
-    if known {
+    if is_known(tx, &record.session, &record.key)? {
         noted.known += 1;
         return Ok(());
     }
@@ -589,6 +588,28 @@ fn put_record(
     Ok(())
 }
 
+/// How far the times of a call and of its copy may be apart, in milliseconds. A hook sees a call a moment after it was written.
+const MAX_COPY_GAP_MS: i64 = 10_000;
+
+/// Returns the session of which this one is a copy: a fork repeats the lines of its original, with the agent's identifiers of the calls.
+/// Looking for an identifier in all sessions takes long, so this is done once for all records.
+fn fork_of(tx: &Connection, project: &Project, records: &[JournalRecord]) -> rusqlite::Result<Option<String>> {
+    let Some(first) = records.first() else { return Ok(None) };
+    tx.prepare_cached(
+        "SELECT k.session_id FROM event_keys k JOIN events e USING (event_id)
+         WHERE k.key = ?1 AND k.session_id <> ?2 AND e.project_id = ?3 AND e.tool = ?4 AND abs(e.timestamp - ?5) <= ?6 LIMIT 1",
+    )?
+    .query_row(
+        params![first.key, first.session, project.id, first.seen.tool, time(first.at), MAX_COPY_GAP_MS],
+        |row| row.get(0),
+    )
+    .optional()
+}
+
+fn is_known(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?.exists([session, key])
+}
+
 fn put_key(tx: &Connection, record: &JournalRecord, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO event_keys (session_id, key, event_id) VALUES (?1, ?2, ?3)")?
         .execute(params![record.session, record.key, id])
@@ -601,9 +622,15 @@ pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[JournalRe
     let Some(first) = records.first() else { return Ok(0) };
     let mut noted = RecordCounts::default();
     let before: i64 = tx.prepare_cached("SELECT COALESCE(max(event_id), 0) FROM events")?.query_row([], |row| row.get(0))?;
-    let are_forgotten = erase::has_tombstones(tx, &project.id)?;
+    let are_forgotten = tombstones::has_any(tx, &project.id)?;
+    let original = fork_of(tx, project, records)?;
     for record in records {
-        if !are_forgotten || !erase::is_forgotten_call(tx, &project.id, &record.session, &record.key)? {
+        if let Some(original) = &original
+            && is_known(tx, original, &record.key)?
+        {
+            continue;
+        }
+        if !are_forgotten || !tombstones::is_forgotten_call(tx, &project.id, &record.session, &record.key)? {
             put_record(tx, project, record, now, &mut noted)?;
         }
     }
@@ -614,7 +641,7 @@ pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[JournalRe
 }
 
 /// Returns the event of the same call if hook and transcript call it by different identifiers: an observation with the same tool and
-/// summary, within an hour, that only the other side has reported so far.
+/// summary that only the other side has reported so far.
 fn reported_by_other_side(tx: &Connection, record: &JournalRecord) -> rusqlite::Result<Option<i64>> {
     let is_derived = record.key.starts_with(DERIVED_ID);
     if !is_derived {
@@ -628,7 +655,6 @@ fn reported_by_other_side(tx: &Connection, record: &JournalRecord) -> rusqlite::
     tx.prepare_cached(
         "SELECT e.event_id FROM events e
          WHERE e.session_id = ?1 AND e.event_type = 'tool_observation' AND e.tool = ?2 AND e.payload_json ->> '$.summary' = ?3
-           AND e.timestamp BETWEEN ?6 - 3600000 AND ?6 + 3600000
            AND (SELECT sum(CASE WHEN (k.key >= ?4 AND k.key < ?4 || char(1114111)) = ?5 THEN -1 ELSE 1 END)
                 FROM event_keys k WHERE k.event_id = e.event_id) > 0
          ORDER BY abs(e.timestamp - ?6), e.event_id LIMIT 1",

@@ -35,16 +35,16 @@ mod scope;
 mod source;
 mod tool_history;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 
 pub use request::{ReadOutcome, ReadReason, ReadRequest};
-pub use source::{folders_of, read_sub_agents, unread};
+pub use source::{folders_of, unread};
 
 use self::extract::Extracted;
 use self::merge::ExtractionResult;
-use self::scope::Scope;
+use self::scope::{CALL, Scope};
 use self::source::{Location, Source};
 use super::session_project::project_of;
 use super::synthesized_transcript;
@@ -53,10 +53,8 @@ use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::Translator;
 use throughline_model::contract::Session;
 use throughline_model::redacted::Redacted;
+use throughline_platform::log::Level;
 use throughline_store::{CommitBatch, CommitCounts, SessionUpdate, Store, StoreError};
-
-/// The longest that one call of a policy may take.
-const CALL: Duration = Duration::from_secs(10);
 
 /// How often a chunk is read again because another process committed first.
 const MAX_CONFLICTS: u32 = 8;
@@ -87,6 +85,28 @@ pub fn read(runtime: &Runtime, store: &mut Store, request: &ReadRequest, deadlin
             return Ok(outcome);
         }
     }
+}
+
+/// Reads the transcripts of the sub-agents of a session that was just read, which its hooks would have read.
+pub fn read_sub_agents(
+    runtime: &Runtime,
+    store: &mut Store,
+    transcript: &std::path::Path,
+    session: &ReadOutcome,
+    deadline: Instant,
+) -> Result<()> {
+    if session.session.is_empty() {
+        return Ok(());
+    }
+    for (path, id) in source::sub_agents(transcript) {
+        let request = ReadRequest::sub_agent(path, runtime.transcript_roots(), &session.session, &session.project, &id);
+        match read(runtime, store, &request, deadline) {
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => runtime.log.record(Level::Warn, "a sub-agent's transcript was not read", format!("{error:#}")),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn is_conflict(error: &anyhow::Error) -> bool {

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::Result;
 
-use super::request::{ReadOutcome, ReadReason, ReadRequest};
+use super::request::{ReadReason, ReadRequest};
 use crate::runtime::Runtime;
 use throughline_agents::protocol::Event;
 use throughline_agents::protocol::claude_code::{self, Head};
@@ -17,7 +16,7 @@ use throughline_model::cursor::Cursor;
 use throughline_platform::log::Level;
 use throughline_platform::metadata::{self, Modified as _};
 use throughline_platform::namespace;
-use throughline_store::{Store, StoreError};
+use throughline_store::Store;
 
 /// How many bytes at the end of a transcript are searched for the folder in which the agent is.
 const TAIL_BYTES: u64 = 256 << 10;
@@ -190,37 +189,15 @@ pub fn folders_of(runtime: &Runtime, event: &Event) -> Result<Option<(PathBuf, P
 }
 
 /// A sub-agent's transcript, and the sub-agent.
-type SubAgentTranscript = (PathBuf, String);
+pub(super) type SubAgentTranscript = (PathBuf, String);
 
 /// Returns the transcripts of a session's sub-agents, which Claude Code keeps in a folder beside the session's own transcript.
-fn sub_agents(transcript: &Path) -> Vec<SubAgentTranscript> {
+pub(super) fn sub_agents(transcript: &Path) -> Vec<SubAgentTranscript> {
     let entries = std::fs::read_dir(transcript.with_extension("").join("subagents")).into_iter().flatten().flatten();
     let id = |path: &Path| path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl").map(str::to_owned);
     let mut found: Vec<_> = entries.filter_map(|entry| Some((entry.path(), id(&entry.path())?))).collect();
     found.sort();
     found
-}
-
-/// Reads the transcripts of the sub-agents of a session that was just read, which its hooks would have read.
-pub fn read_sub_agents(
-    runtime: &Runtime,
-    store: &mut Store,
-    transcript: &Path,
-    session: &ReadOutcome,
-    deadline: Instant,
-) -> Result<()> {
-    if session.session.is_empty() {
-        return Ok(());
-    }
-    for (path, id) in sub_agents(transcript) {
-        let request = ReadRequest::sub_agent(path, runtime.transcript_roots(), &session.session, &session.project, &id);
-        match super::read(runtime, store, &request, deadline) {
-            Err(error) if error.is::<StoreError>() => return Err(error),
-            Err(error) => runtime.log.record(Level::Warn, "a sub-agent's transcript was not read", format!("{error:#}")),
-            Ok(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// Returns the transcripts directly in `folder` that belong to this namespace and are new or have grown since they were

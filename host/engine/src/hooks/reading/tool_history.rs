@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::CALL;
 use super::request::ReadRequest;
-use super::scope::Scope;
+use super::scope::{CALL, Scope};
 use crate::hooks::{exclusion, tracking};
 use crate::runtime::Runtime;
 use anyhow::Result;

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::normalize::{TURN, normalize_line, split};
+use super::normalize::{TURN, join_short, normalize_line, split};
 use super::report::{PartReport, SourceError, SystemReport};
 use super::system::System;
-use super::threads;
 use crate::import::line::Line;
 use crate::import::{Importer, MAX_LISTED_ERRORS};
 use throughline_model::project::Project;
@@ -196,7 +195,7 @@ impl<'a> Sink<'a> {
     /// Takes a session, which the next session is told as the last one. `project` is a folder or a name. A session without anything that
     /// can be told, or that this program knows itself, is passed over.
     pub(super) fn add_session(&mut self, project: Option<&str>, mut session: SessionUpdate) -> Result<()> {
-        threads::join_short(&mut session.notes);
+        join_short(&mut session.notes);
         let notes = &session.notes;
         let says_something =
             [&session.summary, &notes.original_request, &notes.outcome].iter().any(|it| !it.trim().is_empty())

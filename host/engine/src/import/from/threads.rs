@@ -117,25 +117,6 @@ pub(super) fn add(notes: &mut SessionNotes, part: Part, items: Vec<String>) {
     }
 }
 
-/// Joins finished work of a few words each. Beside an outcome, a page only tells work that was described in a sentence: the short items of
-/// a list of tasks would crowd it. Another memory has nothing but such items.
-pub(super) fn join_short(notes: &mut SessionNotes) {
-    /// From this length on, a page tells an item beside an outcome, characters.
-    const SENTENCE: usize = 60;
-    if notes.outcome.trim().is_empty() {
-        return;
-    }
-    let (short, mut done): (Vec<String>, Vec<String>) =
-        std::mem::take(&mut notes.done).into_iter().partition(|item| item.chars().count() < SENTENCE);
-    let joined = short.join("; ");
-    if joined.chars().count() >= SENTENCE {
-        done.push(joined);
-    } else if !joined.is_empty() {
-        notes.outcome = format!("{joined}; {}", notes.outcome);
-    }
-    notes.done = done;
-}
-
 fn cut(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MAX_ITEM_CHARS) {
@@ -187,20 +168,6 @@ mod tests {
         assert_eq!((notes.pending, notes.decisions[0].what.as_str()), (vec!["oil it".to_owned()], "hinges of brass"));
         assert_eq!(Part::of("Current State"), Some(Part::State));
         assert_eq!(Part::of("Otters"), None);
-    }
-
-    #[test]
-    fn short_work_is_told_beside_an_outcome() {
-        let of = |done: &[&str], outcome: &str| {
-            let done = done.iter().map(|&it| it.to_owned()).collect();
-            let mut notes = SessionNotes { done, outcome: outcome.into(), ..SessionNotes::default() };
-            join_short(&mut notes);
-            (notes.done.len(), notes.outcome)
-        };
-        assert_eq!(of(&["swept", "painted"], "The den is open"), (0, "swept; painted; The den is open".into()));
-        assert_eq!(of(&["swept", "painted"], ""), (2, String::new()));
-        let long = "x".repeat(40);
-        assert_eq!(of(&[&long, &long, &"y".repeat(70)], "open"), (2, "open".into()));
     }
 
     #[test]
