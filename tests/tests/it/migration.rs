@@ -39,7 +39,7 @@ fn assert_tells(told: &str, words: &[&str]) {
 fn make_known(home: &Home, project: &Path) {
     let mut save = home.command(["memory", "save", "the den has a door"]);
     save.current_dir(project);
-    process::run(save, Vec::new(), WATCHDOG).success();
+    drop(process::run(save, Vec::new(), WATCHDOG).success());
 }
 
 #[test]
@@ -278,11 +278,11 @@ fn who_said_it_survives_export_and_import() {
     });
     let file = home.work().join("lines.jsonl");
     write(&file, &(lines.join("\n") + "\n{\"content\": \"nobody knows\", \"project\": \"shop\"}\n"));
-    home.run(["import", file.to_str().expect("a path")]).success();
+    drop(home.run(["import", file.to_str().expect("a path")]).success());
     let exported = home.run(["export", "--all-projects"]).success().stdout;
     let other = Home::new();
     write(&file, &exported);
-    other.run(["import", file.to_str().expect("a path")]).success();
+    drop(other.run(["import", file.to_str().expect("a path")]).success());
     let mut said: Vec<String> = other
         .json(["memory", "list", "--json", "--all-projects"])
         .as_array()

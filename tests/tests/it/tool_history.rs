@@ -182,12 +182,12 @@ fn what_gemini_calls_otherwise_is_the_same_call() {
         json!({"id": "m0", "timestamp": "2026-11-22T22:57:01.000Z", "type": "user", "content": [{"text": "Make it"}]});
     // The hook sees the last of three calls, two of which look alike.
     let lines = [head, prompt, call("c1", "make all", 2), call("c2", "make lint", 3), call("c3", "make all", 4)];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n") + "\n";
     std::fs::write(&chat, text).expect("write");
     let payload = json!({"session_id": id, "transcript_path": chat, "cwd": project, "hook_event_name": "AfterTool",
         "timestamp": "2026-11-22T22:57:04.500Z", "tool_name": "run_shell_command", "tool_input": {"command": "make all"},
         "tool_response": {"llmContent": "Output: fine\nExit Code: 0", "returnDisplay": "fine"}});
-    home.hook_with_input(&["--agent", "gemini"], payload.to_string().into_bytes()).success();
+    drop(home.hook_with_input(&["--agent", "gemini"], payload.to_string().into_bytes()).success());
     // What the hook saw is of today; the transcript must say so too.
     let now = tests::transcript::moment(0);
     let dated = std::fs::read_to_string(&chat).expect("read");
@@ -227,7 +227,7 @@ fn secrets_and_excluded_files_stay_out_and_the_forgotten_stays_away() {
     }
     let mut forget = home.command(["memory", "forget", "--match", "walrus", "--yes"]);
     forget.current_dir(&project);
-    process::run(forget, Vec::new(), process::WATCHDOG).success();
+    drop(process::run(forget, Vec::new(), process::WATCHDOG).success());
     assert_eq!(observed(&home, &project).len(), 1);
     let copy = home.work().join("copy.jsonl");
     std::fs::write(&copy, transcript.text()).expect("write");
