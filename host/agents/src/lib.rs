@@ -7,6 +7,7 @@
 //!   Its [`protocol::transcripts`] translates transcripts.
 //! - [`transcript`] opens transcript files, and reads complete lines from where the last read stopped.
 //! - [`settings`] adds and removes our hooks in the agents' settings files, without changing any other byte.
+//! - [`loaded_files`] has what an agent loads by itself when a session starts.
 //! - [`plugin`] is the plugin for Claude Code, embedded in the program. Its files are in `plugin/` at the root of the
 //!   repository; a symbolic link in this crate leads there, which `cargo package` replaces by the files.
 //!
@@ -14,6 +15,7 @@
 //! transcript is opened with [`transcript::open`] and its lines are served to the policies. What they say goes out
 //! through [`protocol::answer`].
 
+pub mod loaded_files;
 pub mod plugin;
 pub mod protocol;
 pub mod settings;

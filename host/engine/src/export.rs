@@ -14,6 +14,7 @@ use crate::redaction;
 use crate::runtime::Runtime;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
+use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_notes::{markdown, slug};
 use throughline_store::{EXTERNAL_ID, Store};
@@ -43,6 +44,9 @@ pub struct ExportLine<'a> {
     files: Vec<&'a str>,
     importance: f32,
     created_at: String,
+    /// Who said it: `human`, `agreed`, `agent` or `tool`; missing if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said_by: Option<SaidBy>,
 }
 
 /// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own
@@ -66,6 +70,7 @@ pub fn to_json_lines(memory: &Memory, project: &Project) -> Vec<String> {
         files: list(&memory.files),
         importance: if memory.importance.is_finite() { memory.importance.clamp(0.0, 1.0) } else { 0.0 },
         created_at: format_timestamp(memory.created),
+        said_by: memory.said_by(),
     };
     let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
     let mut ids: Vec<&str> =
@@ -160,7 +165,12 @@ mod tests {
             created: line.created.expect("every line has its time"),
             seen: 1,
             score: 0.0,
-            attributes: line.id.map(|id| (EXTERNAL_ID.to_owned(), id)).into_iter().collect(),
+            attributes: line
+                .id
+                .map(|id| (EXTERNAL_ID.to_owned(), id))
+                .into_iter()
+                .chain(line.said_by.map(SaidBy::attribute))
+                .collect(),
         }
     }
 
@@ -174,13 +184,18 @@ mod tests {
             lists in prop::collection::vec("\\PC{0,12}", 0..4),
             ids in prop::collection::vec("([a-z0-9-]{1,12}|\\PC{1,10}|\\[redacted:key#00a\\])", 0..3),
             importance in prop::num::f32::ANY,
+            said_by in prop::option::of(prop::sample::select(vec![SaidBy::Tool, SaidBy::Agent, SaidBy::Agreed, SaidBy::Human])),
             created in prop_oneof![0_u64..4_000_000_000_000, any::<u64>()],
         ) {
             prop_assume!(!(title.trim().is_empty() && content.trim().is_empty()));
             let memory = Memory {
                 id: "ba9876543210".into(), session_id: session, kind, title, content, keywords: lists.clone(), files: lists,
                 importance, created, seen: 3, score: 0.0,
-                attributes: ids.into_iter().map(|id| (EXTERNAL_ID.to_owned(), id)).collect(),
+                attributes: ids
+                    .into_iter()
+                    .map(|id| (EXTERNAL_ID.to_owned(), id))
+                    .chain(said_by.map(SaidBy::attribute))
+                    .collect(),
             };
             let project = Project::named("shop");
             let written = to_json_lines(&memory, &project);

@@ -59,6 +59,8 @@ pub struct FileReport {
     pub memories: u64,
     /// Memories that were known already and were learned again.
     pub seen_again: u64,
+    /// Tool calls that no hook had recorded.
+    pub tool_calls: u64,
     /// For a file that was named: the path of another transcript from which the same session was read before. The session
     /// goes on, in its project.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +93,8 @@ pub struct Totals {
     pub memories: u64,
     /// See [`FileReport`].
     pub seen_again: u64,
+    /// See [`FileReport`].
+    pub tool_calls: u64,
 }
 
 /// The result of reading all transcripts.
@@ -115,6 +119,7 @@ impl IngestReport {
             (&mut totals.oversized, file.oversized),
             (&mut totals.memories, file.memories),
             (&mut totals.seen_again, file.seen_again),
+            (&mut totals.tool_calls, file.tool_calls),
         ] {
             *sum += part;
         }
@@ -250,6 +255,7 @@ fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Resu
                 file.lines = report.lines;
                 file.memories = u64::from(report.stored);
                 file.seen_again = u64::from(report.seen_again);
+                file.tool_calls = report.calls;
                 break;
             }
             Err(error) if error.is::<StoreError>() => return Err(error),

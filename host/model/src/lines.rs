@@ -2,6 +2,10 @@
 
 use std::io;
 
+/// How identifiers begin that were made from the content of a hook's payload, because the agent sent none. Its transcript calls the
+/// same tool call by another identifier.
+pub const DERIVED_ID: &str = "made-";
+
 /// One complete line of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {

@@ -56,7 +56,8 @@ impl SaidBy {
         (SAID_BY.to_owned(), self.word().to_owned())
     }
 
-    fn of_word(word: &str) -> Option<Self> {
+    /// Returns the value of this word, if it is one.
+    pub fn of_word(word: &str) -> Option<Self> {
         [Self::Tool, Self::Agent, Self::Agreed, Self::Human].into_iter().find(|said_by| said_by.word() == word)
     }
 

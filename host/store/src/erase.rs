@@ -15,7 +15,7 @@ use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, kept, reindex, sharing};
+use super::{digests, embedding_queue, events, kept, reindex, sharing, tombstones};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -369,6 +369,7 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         "SELECT event_id, payload_json FROM events
          WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR session_id = ?2) AND (?3 IS NULL OR timestamp < ?3)",
         "DELETE FROM events WHERE event_id = ?1",
+        |event| tombstones::bury_calls(tx, event, now),
     )?;
     delete_where(
         tx,
@@ -377,12 +378,19 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
          WHERE (?1 IS NULL OR project_id = ?1) AND (?3 IS NULL OR last_at < ?3)
            AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s WHERE s.failure = f.number AND s.session_id = ?2))",
         "DELETE FROM failures WHERE number = ?1",
+        |_| Ok(()),
     )?;
     Ok(())
 }
 
-/// Deletes rows whose text matches the selection. The first statement returns their numbers and texts.
-fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &str) -> rusqlite::Result<u64> {
+/// Deletes rows whose text matches the selection, each after a call of `before`. The first statement returns their numbers and texts.
+fn delete_where(
+    tx: &Connection,
+    selection: &Selection,
+    select: &str,
+    delete: &str,
+    before: impl Fn(i64) -> rusqlite::Result<()>,
+) -> rusqlite::Result<u64> {
     let mut rows = tx.prepare(select)?;
     let mut rows = rows.query(params![selection.project, selection.session, selection.before.map(time)])?;
     let mut gone = Vec::new();
@@ -392,6 +400,7 @@ fn delete_where(tx: &Connection, selection: &Selection, select: &str, delete: &s
         }
     }
     for number in &gone {
+        before(*number)?;
         tx.prepare_cached(delete)?.execute([number])?;
     }
     Ok(gone.len() as u64)
@@ -429,7 +438,7 @@ pub(super) fn leave_out_forgotten(
     notes: &mut SessionNotes,
     summary: &mut String,
 ) -> rusqlite::Result<()> {
-    if !tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1")?.exists([project])? {
+    if !tombstones::has_any(tx, project)? {
         return Ok(());
     }
     let mut statement = tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?;

@@ -11,8 +11,11 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
 use serde::Serialize;
 
-use super::{Result, Store, classify, failures, from_json_or_default, json, memories, projects, time, time_from_sql};
+use super::{
+    Result, Store, classify, failures, from_json_or_default, json, memories, projects, time, time_from_sql, tombstones,
+};
 use crate::journal::{self, EventPayload, JournalRecord};
+use throughline_model::lines::DERIVED_ID;
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_search::query::{FilterableFields, Query};
@@ -204,23 +207,23 @@ impl Store {
                 )?
                 .query_row(params![session, PROMPT], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
-            let from = began.map_or(0, |(id, _)| id);
+            let (from, since) = began.unwrap_or((0, 0));
             let (tools, failed) = self
                 .conn
                 .prepare_cached(
                     "SELECT COALESCE(sum(times), 0), COALESCE(sum(failed), 0) FROM events
-                     WHERE session_id = ?1 AND event_id > ?2 AND event_type = ?3",
+                     WHERE session_id = ?1 AND event_id > ?2 AND event_type = ?3 AND timestamp >= ?4",
                 )?
-                .query_row(params![session, from, OBSERVATION], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                .query_row(params![session, from, OBSERVATION, since], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let files = self
                 .conn
                 .prepare_cached(
                     "SELECT f.path FROM events e JOIN event_files f USING (event_id)
-                     WHERE e.session_id = ?1 AND e.event_id > ?2 AND e.failed = 0
+                     WHERE e.session_id = ?1 AND e.event_id > ?2 AND e.failed = 0 AND e.timestamp >= ?3
                        AND e.tool IN ('Edit', 'Write', 'MultiEdit', 'NotebookEdit')
                      GROUP BY f.path ORDER BY max(e.event_id) LIMIT 50",
                 )?
-                .query_map(params![session, from], |row| row.get(0))?
+                .query_map(params![session, from, since], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(Turn { began: began.map(|(_, at)| time_from_sql(at)), tools, failed, files })
         })())
@@ -558,14 +561,16 @@ fn put_record(
         }
         _ => {}
     }
-    let known = tx
-        .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?
-        .exists(params![record.session, record.key])?;
-    if known {
+    if is_known(tx, &record.session, &record.key)? {
         noted.known += 1;
         return Ok(());
     }
-    let repeated = if record.kind == OBSERVATION { repeated(tx, record)? } else { None };
+    let is_observation = record.kind == OBSERVATION;
+    if is_observation && let Some(id) = reported_by_other_side(tx, record)? {
+        noted.known += 1;
+        return put_key(tx, record, id);
+    }
+    let repeated = if is_observation { repeated(tx, record)? } else { None };
     let id = if let Some(id) = repeated {
         tx.prepare_cached("UPDATE events SET times = times + 1, timestamp = max(timestamp, ?2) WHERE event_id = ?1")?
             .execute(params![id, time(record.at)])?;
@@ -576,15 +581,89 @@ fn put_record(
         noted.stored += 1;
         id
     };
-    tx.prepare_cached("INSERT INTO event_keys (session_id, key, event_id) VALUES (?1, ?2, ?3)")?.execute(params![
-        record.session,
-        record.key,
-        id
-    ])?;
-    if record.kind == OBSERVATION {
+    put_key(tx, record, id)?;
+    if is_observation {
         failures::note(tx, &project.id, id, record, now)?;
     }
     Ok(())
+}
+
+/// How far the times of a call and of its copy may be apart, in milliseconds. A hook sees a call a moment after it was written.
+const MAX_COPY_GAP_MS: i64 = 10_000;
+
+/// Returns the session of which this one is a copy: a fork repeats the lines of its original, with the agent's identifiers of the calls.
+/// Looking for an identifier in all sessions takes long, so this is done once for all records.
+fn fork_of(tx: &Connection, project: &Project, records: &[JournalRecord]) -> rusqlite::Result<Option<String>> {
+    let Some(first) = records.first() else { return Ok(None) };
+    tx.prepare_cached(
+        "SELECT k.session_id FROM event_keys k JOIN events e USING (event_id)
+         WHERE k.key = ?1 AND k.session_id <> ?2 AND e.project_id = ?3 AND e.tool = ?4 AND abs(e.timestamp - ?5) <= ?6 LIMIT 1",
+    )?
+    .query_row(
+        params![first.key, first.session, project.id, first.seen.tool, time(first.at), MAX_COPY_GAP_MS],
+        |row| row.get(0),
+    )
+    .optional()
+}
+
+fn is_known(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")?.exists([session, key])
+}
+
+fn put_key(tx: &Connection, record: &JournalRecord, id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO event_keys (session_id, key, event_id) VALUES (?1, ?2, ?3)")?
+        .execute(params![record.session, record.key, id])
+        .map(drop)
+}
+
+/// Stores the tool calls that a transcript records, except those that are stored or were forgotten. Returns how many are new. So that
+/// what was read in today can be used, its retention begins today.
+pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[JournalRecord], now: u64) -> rusqlite::Result<u64> {
+    let Some(first) = records.first() else { return Ok(0) };
+    let mut noted = RecordCounts::default();
+    let before: i64 = tx.prepare_cached("SELECT COALESCE(max(event_id), 0) FROM events")?.query_row([], |row| row.get(0))?;
+    let are_forgotten = tombstones::has_any(tx, &project.id)?;
+    let original = fork_of(tx, project, records)?;
+    for record in records {
+        if let Some(original) = &original
+            && is_known(tx, original, &record.key)?
+        {
+            continue;
+        }
+        if !are_forgotten || !tombstones::is_forgotten_call(tx, &project.id, &record.session, &record.key)? {
+            put_record(tx, project, record, now, &mut noted)?;
+        }
+    }
+    tx.prepare_cached("UPDATE events SET accessed_at = ?2 WHERE event_id > ?1 AND timestamp < ?2 - ?3")?
+        .execute(params![before, time(now), time(DAY_MS)])?;
+    bound_details(tx, &first.session)?;
+    Ok(noted.stored + noted.merged)
+}
+
+/// Returns the event of the same call if hook and transcript call it by different identifiers: an observation with the same tool and
+/// summary that only the other side has reported so far.
+fn reported_by_other_side(tx: &Connection, record: &JournalRecord) -> rusqlite::Result<Option<i64>> {
+    let is_derived = record.key.starts_with(DERIVED_ID);
+    if !is_derived {
+        let mut has_derived =
+            tx.prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key >= ?2 AND key < ?2 || char(1114111)")?;
+        if !has_derived.exists([record.session.as_str(), DERIVED_ID])? {
+            return Ok(None);
+        }
+    }
+    // Each event has a key for every time it was reported. Other agents' keys are never derived, so nothing is found for them.
+    tx.prepare_cached(
+        "SELECT e.event_id FROM events e
+         WHERE e.session_id = ?1 AND e.event_type = 'tool_observation' AND e.tool = ?2 AND e.payload_json ->> '$.summary' = ?3
+           AND (SELECT sum(CASE WHEN (k.key >= ?4 AND k.key < ?4 || char(1114111)) = ?5 THEN -1 ELSE 1 END)
+                FROM event_keys k WHERE k.event_id = e.event_id) > 0
+         ORDER BY abs(e.timestamp - ?6), e.event_id LIMIT 1",
+    )?
+    .query_row(
+        params![record.session, record.seen.tool, record.seen.summary, DERIVED_ID, is_derived, time(record.at)],
+        |row| row.get(0),
+    )
+    .optional()
 }
 
 /// Returns the event that this one only repeats: a read of a file that this session has read before and not touched

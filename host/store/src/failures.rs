@@ -165,6 +165,9 @@ fn resolve(tx: &Connection, event: i64, record: &JournalRecord, subject: &str) -
         )?
         .query_map(params![record.session, subject], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
     for (number, failed) in &open {
         let mut steps: Vec<String> = tx
             .prepare_cached(

@@ -70,6 +70,7 @@ mod sharing;
 mod subjects;
 mod supersessions;
 mod text;
+mod tombstones;
 mod transcripts;
 mod vectors;
 mod verify;

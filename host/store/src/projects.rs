@@ -65,7 +65,8 @@ impl Store {
             self.conn
                 .prepare_cached(
                     "SELECT p.id, p.identity, p.root FROM session_history h JOIN projects p ON p.id = h.project_id
-                     WHERE h.session_id = ?1",
+                     WHERE h.session_id = ?1
+                       AND NOT EXISTS (SELECT 1 FROM session_context c WHERE c.session_id = ?1 AND c.moment = 'import')",
                 )
                 .and_then(|mut s| s.query_row([session], from_row).optional()),
         )

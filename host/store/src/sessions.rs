@@ -3,14 +3,14 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::memories::{PutOutcome, put, retract};
+use super::memories::{OWN_POLICY, PutOutcome, put, retract};
 use throughline_model::cursor::Cursor;
 
 use super::{
     ExtractorState, Result, Store, StoreError, erase, events, from_json_or_default, json, projects, time, time_from_sql,
     transcripts,
 };
-use crate::journal::EventPayload;
+use crate::journal::{EventPayload, JournalRecord};
 use throughline_model::contract::{Draft, SessionNotes, SessionRecord};
 use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, Texts};
@@ -69,6 +69,8 @@ pub struct Learned {
     pub states: Vec<ExtractorState>,
     /// An event to store in the same transaction, with its kind.
     pub event: Option<(&'static str, EventPayload)>,
+    /// Tool calls that the transcript records, in order. Those that a hook has recorded are not stored again.
+    pub calls: Vec<JournalRecord>,
 }
 
 impl Texts for SessionUpdate {
@@ -89,6 +91,7 @@ impl Texts for Learned {
         texts.extend(&mut self.retracted);
         texts.extend(self.states.iter_mut().map(|state| &mut state.state));
         texts.extend(self.event.iter_mut().flat_map(|(_, seen)| seen.texts_mut()));
+        texts.extend(self.calls.iter_mut().flat_map(JournalRecord::texts_mut));
         texts
     }
 }
@@ -100,6 +103,8 @@ pub struct CommitCounts {
     pub stored: u32,
     /// The number of known memories that were learned once more.
     pub seen_again: u32,
+    /// The number of tool calls that no hook had recorded.
+    pub calls: u64,
 }
 
 const COLUMNS: &str = "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
@@ -141,12 +146,14 @@ pub struct KnownSession {
     pub first_prompt: Option<String>,
 }
 
-/// Selects sessions from `ids`. An end that was followed by further events does not count.
+/// Selects sessions from `ids`. An end that was followed by further events does not count. Tool calls do not matter for that: those of a
+/// transcript may be stored after the end.
 const KNOWN: &str = "
     SELECT ids.id, COALESCE(h.started_at, (SELECT timestamp FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1)),
            h.ended_at, COALESCE(h.summary, ''), COALESCE(h.topics, '[]'), COALESCE(h.files_modified, '[]'), c.notes,
            COALESCE(p.id, ''), COALESCE(p.root, ''), COALESCE(h.cwd, ''), COALESCE(h.agent, ''), h.model,
-           CASE COALESCE((SELECT event_type FROM events e WHERE e.session_id = ids.id ORDER BY event_id DESC LIMIT 1), 'session_end')
+           CASE COALESCE((SELECT event_type FROM events e WHERE e.session_id = ids.id AND event_type <> 'tool_observation'
+                         ORDER BY event_id DESC LIMIT 1), 'session_end')
                WHEN 'session_end' THEN h.end_reason END,
            max(COALESCE(h.turns, 0), (SELECT count(*) FROM events e WHERE e.session_id = ids.id AND event_type = 'user_prompt')),
            max(COALESCE(h.ended_at, 0),
@@ -310,6 +317,51 @@ impl Store {
     }
 }
 
+/// The moment of sessions that came from another memory.
+const IMPORTED: &str = "import";
+
+impl Store {
+    /// Stores a session that another memory kept, unless this program has recorded or read it. Returns whether it is stored.
+    pub fn import_session(&mut self, project: &Project, session: &Redacted<SessionUpdate>, now: u64) -> Result<bool> {
+        let nothing = Redacted::default();
+        let path = self.path.clone();
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| super::classify(&path, error))?;
+        delete_imported(&tx, &session.id)?;
+        if tx.prepare_cached("SELECT 1 FROM session_history WHERE session_id = ?1")?.exists([&session.id])? {
+            return Ok(false);
+        }
+        projects::put(&tx, project, now)?;
+        let batch = CommitBatch {
+            project,
+            session_id: &session.id,
+            learned: &nothing,
+            policies: &[(OWN_POLICY.0.to_owned(), OWN_POLICY.1.to_owned())],
+            reader: "",
+            cursor: None,
+            moment: IMPORTED,
+            now,
+        };
+        put_session(&tx, &batch, session)?;
+        tx.commit().map_err(|error| super::classify(&path, error))?;
+        Ok(true)
+    }
+}
+
+/// Deletes a session that came from another memory, because a better source is about to be stored.
+fn delete_imported(tx: &Connection, session: &str) -> Result<()> {
+    for table in ["session_history", "session_context"] {
+        tx.prepare_cached(&format!(
+            "DELETE FROM {table} WHERE session_id = ?1
+               AND EXISTS (SELECT 1 FROM session_context c WHERE c.session_id = ?1 AND c.moment = ?2)"
+        ))?
+        .execute([session, IMPORTED])?;
+    }
+    Ok(())
+}
+
 fn write(tx: &Connection, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
     let mut committed = CommitCounts::default();
     projects::put(tx, batch.project, batch.now)?;
@@ -320,10 +372,13 @@ fn write(tx: &Connection, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
     for state in &learned.states {
         transcripts::put_state(tx, batch.reader, state)?;
     }
+    // They come before the event, which may be the end of the session.
+    committed.calls = events::put_calls(tx, batch.project, &learned.calls, batch.now)?;
     if let Some((kind, seen)) = &learned.event {
         events::put(tx, kind, batch.session_id, &batch.project.id, batch.now, seen)?;
     }
     if let Some(session) = &learned.session {
+        delete_imported(tx, batch.session_id)?;
         put_session(tx, batch, session)?;
     }
     for key in &learned.retracted {

@@ -179,9 +179,15 @@ fn what_is_saved_by_hand_in_two_projects_stays_in_both() {
 fn the_same_content_is_stored_once_and_counts_as_seen_again() {
     let mut it = fixture();
     let project = project("a");
-    assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), CommitCounts { stored: 1, seen_again: 0 });
+    assert_eq!(
+        it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]),
+        CommitCounts { stored: 1, ..CommitCounts::default() }
+    );
     assert_eq!(it.commit(&project, "s1", &[draft(None, "x", "u1")], &[]), CommitCounts::default());
-    assert_eq!(it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]), CommitCounts { stored: 0, seen_again: 1 });
+    assert_eq!(
+        it.commit(&project, "s2", &[draft(None, "x", "u2")], &[]),
+        CommitCounts { seen_again: 1, ..CommitCounts::default() }
+    );
     assert_eq!(it.memories(), [("x".into(), "s1".into(), 2)]);
 }
 

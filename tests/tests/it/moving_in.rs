@@ -244,9 +244,18 @@ fn markdown_comes_a_memory_a_file_or_a_heading() {
 #[test]
 fn the_usual_places_are_found_and_named() {
     let home = Home::new();
-    for from in
-        ["jikime-mem", "jikime-adk", "claude-mem", "openclaw", "memory-keeper", "session-context", "markdown", "jsonl"]
-    {
+    for from in [
+        "jikime-mem",
+        "jikime-adk",
+        "claude-mem",
+        "claude-memory-layer",
+        "openclaw",
+        "memory-keeper",
+        "session-context",
+        "claude-memory",
+        "markdown",
+        "jsonl",
+    ] {
         let run = home.run(["import", "--from", from]).failure_with_hint();
         assert!(run.stderr.contains("found nothing of") || run.stderr.contains("no usual place"), "{from}: {run:#?}");
         let run = home.run(["import", "--from", from, "missing"]).failure_with_hint();

@@ -87,12 +87,16 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
 /// Fills in whether a call failed: a batch event contains only what the model was told, not whether the call failed.
 fn as_shown_to_model(tool_use: ToolUse) -> ToolUse {
     const FAILURES: [&str; 3] = ["<tool_use_error>", "Permission to use ", "Error: "];
-    const REFUSALS: [&str; 2] = ["The user doesn't want to ", "[Request interrupted by user"];
     let said: String = serde_json::from_str(&tool_use.output).unwrap_or_default();
-    let begins = |with: &[&str]| with.iter().any(|beginning| said.starts_with(beginning));
-    let interrupted = begins(&REFUSALS);
-    let error = (interrupted || begins(&FAILURES)).then_some(said);
+    let interrupted = is_refusal(&said);
+    let failed = FAILURES.iter().any(|beginning| said.starts_with(beginning));
+    let error = (interrupted || failed).then_some(said);
     ToolUse { error, interrupted, ..tool_use }
+}
+
+/// Returns whether a result says that the user refused or interrupted the call.
+pub(super) fn is_refusal(said: &str) -> bool {
+    ["The user doesn't want to ", "[Request interrupted by user"].iter().any(|beginning| said.starts_with(beginning))
 }
 
 /// Returns the response that shows `context` to the model.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::name::Agent;
 use throughline_model::digest::sha256_hex;
+use throughline_model::lines::DERIVED_ID;
 
 /// A hook event in agent-independent form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,5 +123,5 @@ pub enum Moment {
 
 /// Makes an identifier for something that has none: the same parts always give the same identifier.
 pub(super) fn derive_id(parts: &[&str]) -> String {
-    format!("made-{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
+    format!("{DERIVED_ID}{}", &sha256_hex(parts.join("\0").as_bytes())[..24])
 }

@@ -20,9 +20,24 @@ const SEARCH: usize = 4096;
 /// The longest word that is not split, in bytes. No token is longer.
 const MAX_WORD_BYTES: usize = 2048;
 
+/// Like [`MAX_UNCUT_BYTES`] and [`END`], for outputs in a transcript. A transcript has thousands of them, and its reader waits for all.
+/// Each end still has more than a policy keeps of it.
+const MAX_UNCUT_RECORDED_BYTES: usize = 16 << 10;
+/// See [`MAX_UNCUT_RECORDED_BYTES`].
+const RECORDED_END: usize = 8 << 10;
+
 /// Shortens JSON to at most [`MAX_TOTAL_BYTES`] bytes. The input must be valid JSON.
 pub(super) fn shorten(json: &str) -> String {
-    if json.len() <= MAX_UNCUT_BYTES {
+    shorten_to(json, MAX_UNCUT_BYTES, END)
+}
+
+/// Like [`shorten`], for an output in a transcript.
+pub(super) fn shorten_recorded(json: &str) -> String {
+    shorten_to(json, MAX_UNCUT_RECORDED_BYTES, RECORDED_END)
+}
+
+fn shorten_to(json: &str, max_uncut_bytes: usize, end_bytes: usize) -> String {
+    if json.len() <= max_uncut_bytes {
         return json.to_owned();
     }
     let bytes = json.as_bytes();
@@ -31,7 +46,7 @@ pub(super) fn shorten(json: &str) -> String {
     while let Some(open) = memchr::memchr(b'"', &bytes[at..]).map(|open| at + open) {
         let end = string_end(bytes, open + 1);
         out.push_str(&json[at..=open]);
-        push_text(&mut out, &json[open + 1..end]);
+        push_text(&mut out, &json[open + 1..end], end_bytes);
         at = end;
         // The closing quote must not be taken for an opening one.
         if let Some(quote) = json.get(at..=at) {
@@ -39,11 +54,11 @@ pub(super) fn shorten(json: &str) -> String {
             at += 1;
         }
         if out.len() > MAX_TOTAL_BYTES {
-            return as_text(json);
+            return as_text(json, end_bytes);
         }
     }
     out.push_str(&json[at..]);
-    if out.len() > MAX_TOTAL_BYTES { as_text(json) } else { out }
+    if out.len() > MAX_TOTAL_BYTES { as_text(json, end_bytes) } else { out }
 }
 
 /// Shortens plain text of more than [`MAX_UNCUT_BYTES`] bytes to a little more than twice [`END`]. The kept text is cut to its
@@ -83,24 +98,24 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Returns the two ends of the JSON as one string, for values that are too long even with all strings shortened.
-fn as_text(json: &str) -> String {
-    let (head, tail) = (json.floor_char_boundary(END), json.ceil_char_boundary(json.len() - END));
+fn as_text(json: &str, end: usize) -> String {
+    let (head, tail) = (json.floor_char_boundary(end), json.ceil_char_boundary(json.len() - end));
     serde_json::Value::from(format!("{}\n…\n{}", without_last_word(&json[..head]), without_first_word(&json[tail..])))
         .to_string()
 }
 
 /// Appends the content of a string, without the middle of a long one.
-fn push_text(out: &mut String, inside: &str) {
-    if inside.len() <= 3 * END {
+fn push_text(out: &mut String, inside: &str, end: usize) {
+    if inside.len() <= 3 * end {
         out.push_str(inside);
         return;
     }
-    let head = head_end(inside);
+    let head = head_end(inside, end);
     // A newline is an escape sequence here, and a blank is never part of one.
     out.push_str(without_last_word(&inside[..head]));
     out.push_str("\\n…\\n");
     // A section that the user marked as private may begin in the part that is cut out.
-    if let Some(tail) = tail_start(inside)
+    if let Some(tail) = tail_start(inside, end)
         && !has_private(&inside.as_bytes()[head..tail])
     {
         out.push_str(without_first_word(&inside[tail..]));
@@ -119,10 +134,10 @@ fn step(rest: &[u8]) -> usize {
 }
 
 /// Returns the end of the kept beginning. It follows a whole character or escape sequence.
-fn head_end(inside: &str) -> usize {
+fn head_end(inside: &str, end: usize) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
-    while at < END {
+    while at < end {
         at += step(&bytes[at..]);
     }
     inside.ceil_char_boundary(at)
@@ -130,10 +145,10 @@ fn head_end(inside: &str) -> usize {
 
 /// Returns the start of the kept end. It precedes a whole character or escape sequence. `None` if that position cannot
 /// be determined.
-fn tail_start(inside: &str) -> Option<usize> {
+fn tail_start(inside: &str, end: usize) -> Option<usize> {
     const ESCAPE: usize = 6;
     let bytes = inside.as_bytes();
-    let from = bytes.len() - END;
+    let from = bytes.len() - end;
     let near = bytes[from - ESCAPE..from].iter().rposition(|&byte| byte == b'\\').map(|at| from - ESCAPE + at);
     let mut at = match near {
         None => from,

@@ -169,11 +169,11 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
         Task::CatchUp { folder, except } => {
             for path in reading::unread(runtime, &store, folder, except)? {
-                let request = ReadRequest::catch_up(path, runtime.transcript_roots());
+                let request = ReadRequest::catch_up(path.clone(), runtime.transcript_roots());
                 match reading::read(runtime, &mut store, &request, until) {
                     Err(error) if error.is::<StoreError>() => return Err(error),
                     Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
-                    Ok(_) => {}
+                    Ok(report) => reading::read_sub_agents(runtime, &mut store, &path, &report, until)?,
                 }
             }
             supersession::link_all(&mut store, runtime.now)?;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::loaded::LoadedText;
 use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
@@ -26,8 +27,10 @@ use crate::memory::{kept, supersession};
 use crate::note_sync;
 use crate::runtime::Runtime;
 use crate::weekly_copy;
+use throughline_agents::loaded_files;
 use throughline_agents::protocol::Event;
 use throughline_agents::protocol::harmless::neutralize;
+use throughline_agents::protocol::name::Agent;
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
 use throughline_store::journal::HostRecord;
@@ -162,6 +165,10 @@ pub fn context(
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
+        loaded: Agent::of(&session.agent).map_or_else(LoadedText::default, |agent| {
+            let (root, cwd) = (Path::new(&session.root), Path::new(&session.cwd));
+            LoadedText::new(&loaded_files::loaded_texts(agent, &runtime.paths, root, cwd))
+        }),
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
     runtime.secrets.add_env_files(Path::new(&session.root), Path::new(&session.cwd));
@@ -202,12 +209,12 @@ fn catch_up(runtime: &Runtime, store: &mut Store, event: &Event, source: &Sessio
             spawn::catch_up(runtime, folder, &event.session);
             return Ok(());
         }
-        match reading::read(runtime, store, &ReadRequest::catch_up(path, roots.clone()), until) {
+        match reading::read(runtime, store, &ReadRequest::catch_up(path.clone(), roots.clone()), until) {
             Ok(report) if !report.finished => {
                 spawn::catch_up(runtime, folder, &event.session);
                 return Ok(());
             }
-            Ok(_) => {}
+            Ok(report) => reading::read_sub_agents(runtime, store, &path, &report, until)?,
             Err(error) if error.is::<StoreError>() => return Err(error),
             Err(error) => runtime.log.record(Level::Warn, "a transcript was not read", format!("{error:#}")),
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
+use super::loaded::LoadedText;
 use crate::search::SearchRequest;
 use throughline_model::contract::{Memory, SessionRecord};
 use throughline_sandbox::imports::{Fact, MemorySource};
@@ -25,6 +26,8 @@ pub struct ProjectMemories {
     pub now: u64,
     /// Whether to include memories that the user shared with all projects.
     pub shared: bool,
+    /// What the agent loads by itself, which is not told again.
+    pub loaded: LoadedText,
 }
 
 impl ProjectMemories {
@@ -80,7 +83,7 @@ pub(super) fn mark_gone_files(root: &Path, memories: &mut [Memory]) {
 
 impl ProjectMemories {
     fn told(&self, memories: Vec<Memory>) -> Vec<Memory> {
-        let mut memories = without_digests(memories);
+        let mut memories = self.loaded.without_stated(without_digests(memories));
         mark_gone_files(&self.root, &mut memories);
         memories
     }
@@ -117,11 +120,17 @@ impl MemorySource for ProjectMemories {
     }
 
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRecord>> {
-        Ok(self.store.sessions(&self.project, &self.session, limit)?)
+        let mut sessions = self.store.sessions(&self.project, &self.session, limit)?;
+        sessions.iter_mut().filter_map(|session| session.notes.as_mut()).for_each(|notes| self.loaded.leave_out(notes));
+        Ok(sessions)
     }
 
     fn session(&self, id: &str) -> Result<Option<SessionRecord>> {
-        Ok(self.store.session(&self.project, id)?)
+        let mut session = self.store.session(&self.project, id)?;
+        if let Some(notes) = session.as_mut().and_then(|session| session.notes.as_mut()) {
+            self.loaded.leave_out(notes);
+        }
+        Ok(session)
     }
 }
 
@@ -253,6 +262,7 @@ mod tests {
                 let memories = ProjectMemories {
                     store: Rc::clone(&store), project: format!("p{project}"), root: "/none".into(), session: "s9".into(),
                     now: 4_000, shared,
+                    loaded: LoadedText::default(),
                 };
                 let told = all(&memories, &query.join(" "));
                 for other in (0..4).filter(|other| *other != project) {

@@ -40,6 +40,7 @@ mod exclusion;
 mod journal_writer;
 pub mod last_runs;
 mod load;
+mod loaded;
 mod memories;
 mod missed;
 pub mod reading;
@@ -60,6 +61,7 @@ use anyhow::Result;
 
 pub use journal_writer::store_journal;
 pub use load::context;
+pub use loaded::LoadedText;
 pub use memories::ProjectMemories;
 pub use result::STORE_BUSY_TIMEOUT;
 

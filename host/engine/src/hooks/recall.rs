@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::journal_writer;
+use super::loaded::LoadedText;
 use super::memories::{ProjectMemories, mark_gone_files};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, is_read_only};
 use super::session_project::project_of;
@@ -64,6 +65,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         session: event.session.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
+        // Only the page at the start repeats what a file says. Beside a prompt, a rule is worth telling twice.
+        loaded: LoadedText::default(),
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     if is_writable {

@@ -48,7 +48,7 @@ pub(super) fn track(
             Session::new(&event.session, &project, &event.cwd, event.agent.name(), event.model.clone(), runtime.now);
         let mut records = Vec::new();
         for it in &wanted {
-            if let Some(seen) = observe(runtime, &mut work, &session, it, deadline)? {
+            if let Some(seen) = observe(runtime, &mut work, &session, it, runtime.now, deadline)? {
                 records.push(journal_writer::new_record(runtime, event, OBSERVATION, it.id.clone(), seen));
             }
         }
@@ -102,11 +102,13 @@ fn unreported_uses<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], ba
     uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it).collect()
 }
 
-fn observe(
+/// Asks the policy what is worth recording of a call that ended at `at`.
+pub(super) fn observe(
     runtime: &Runtime,
     work: &mut throughline_sandbox::chain::Work<'_>,
     session: &Session,
     tool_use: &ToolUse,
+    at: u64,
     deadline: Instant,
 ) -> HookResult<Option<EventPayload>> {
     // Secrets are masked before the policy runs: it may transform the text so that they would not be recognized
@@ -120,7 +122,7 @@ fn observe(
     let event = ToolEvent {
         tool: tool_use.tool.clone(),
         use_id: tool_use.id.clone(),
-        at: runtime.now,
+        at,
         input,
         output,
         succeeded: tool_use.error.is_none(),

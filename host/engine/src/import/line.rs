@@ -65,7 +65,7 @@ pub struct Line {
     pub importance: f32,
     /// When the memory was learned.
     pub created: Option<Timestamp>,
-    /// Who said it, if that is known. A file of another program cannot say so: it may come from anybody.
+    /// Who said it, if that is known.
     pub said_by: Option<SaidBy>,
 }
 
@@ -93,6 +93,8 @@ struct RawFields {
     importance: Value,
     #[serde(default)]
     created_at: Value,
+    #[serde(default)]
+    said_by: Value,
 }
 
 /// Parses a line, or says why it cannot be used. The reason never contains text of the line, which is not redacted yet.
@@ -124,8 +126,16 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
         files: list(fields.files, "files")?,
         importance: importance(&fields.importance)?,
         created: parse_time(&fields.created_at)?,
-        said_by: None,
+        said_by: said_by(fields.said_by)?,
     })
+}
+
+fn said_by(value: Value) -> Result<Option<SaidBy>, String> {
+    let Some(word) = string(value, "said_by")?.filter(|word| !word.trim().is_empty()) else { return Ok(None) };
+    match SaidBy::of_word(word.trim()) {
+        Some(said_by) => Ok(Some(said_by)),
+        None => Err("its said_by is not human, agreed, agent or tool".into()),
+    }
 }
 
 /// Returns a title for a memory that has none: its first line, or the first sentences of a long first line.
@@ -294,7 +304,8 @@ mod tests {
     fn a_whole_line_is_read() {
         let line = of(concat!(
             r#"{"id": 17, "project": "shop", "session_id": "s-1", "type": "Error Fix", "title": " T ", "content": "C","#,
-            r#""keywords": "one", "files": ["a.rs", ""], "importance": 1, "created_at": "2025-01-15T10:00:00+09:00"}"#,
+            r#""keywords": "one", "files": ["a.rs", ""], "importance": 1, "said_by": "agreed","#,
+            r#""created_at": "2025-01-15T10:00:00+09:00"}"#,
         ));
         let wanted = Line {
             id: Some("17".into()),
@@ -307,7 +318,7 @@ mod tests {
             files: vec!["a.rs".into()],
             importance: 1.0,
             created: Some(1_736_902_800_000),
-            said_by: None,
+            said_by: Some(SaidBy::Agreed),
         };
         assert_eq!(line, Ok(wanted));
     }
@@ -346,6 +357,7 @@ mod tests {
             (r#""content": "c", "files": {}"#.into(), "its files"),
             (r#""content": "c", "title": []"#.into(), "its title"),
             (r#""content": "c", "project": true"#.into(), "its project"),
+            (r#""content": "c", "said_by": "the human"}"#.trim_end_matches('}').into(), "its said_by is not human"),
         ] {
             let error = of(&format!("{{{field}}}")).unwrap_err();
             assert!(error.contains(why), "{why}: {error}");

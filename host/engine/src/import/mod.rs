@@ -27,7 +27,7 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_model::said_by::SaidBy;
-use throughline_store::{Import, PutOutcome, Store};
+use throughline_store::{Import, PutOutcome, SessionUpdate, Store};
 
 /// The most memories stored in one transaction.
 const BATCH: usize = 2_000;
@@ -167,6 +167,27 @@ impl<'a> Importer<'a> {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Takes a session of the project `name`, or of the default project. The inner error says why it cannot be used. Returns whether it
+    /// is new.
+    pub(crate) fn add_session(
+        &mut self,
+        name: Option<&str>,
+        mut session: SessionUpdate,
+    ) -> Result<std::result::Result<bool, String>> {
+        let place = match self.places.of(name) {
+            Ok(place) => place,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let probe = Line { session: session.id.clone(), created: session.notes.ended, ..Line::default() };
+        if !place.accepts(self.runtime, &probe) {
+            return Ok(Ok(false));
+        }
+        let Some(store) = self.store.as_mut().filter(|_| self.stores) else { return Ok(Ok(true)) };
+        session.cwd = place.root.as_deref().map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
+        let session = Redacted::new(session, &mut ProjectRedactor::new(self.runtime, place.root.as_deref()))?;
+        Ok(Ok(store.import_session(&place.project, &session, self.runtime.now)?))
     }
 
     fn flush(&mut self) -> Result<()> {

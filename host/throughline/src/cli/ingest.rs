@@ -177,6 +177,9 @@ fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(),
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;
+    if totals.tool_calls > 0 {
+        writeln!(out, "{}", output::counted(totals.tool_calls, "new tool call", "new tool calls"))?;
+    }
     for file in &report.files {
         if let Some(other) = &file.known_from {
             let shown = |path: &str| output::clean_line(&paths::display(path.as_ref(), &runtime.paths.home));

@@ -9,8 +9,17 @@ use super::finding::Finding;
 use throughline_agents::settings::{self, Scope};
 use throughline_platform::paths::{self, Paths};
 
-/// Other memory systems, by the name that appears in their commands and plugins. `import --from` uses the same names.
-const OTHER_SYSTEMS: [&str; 2] = ["jikime-mem", "claude-mem"];
+/// Other memory systems by the names that `import --from` uses, each with the words of which one is in its hooks' commands or is the
+/// name of its plugin.
+const OTHER_SYSTEMS: [(&str, &[&str]); 7] = [
+    ("jikime-mem", &["jikime-mem"]),
+    ("jikime-adk", &["jikime-adk hook memory-load", "jikime-adk hook memory-flush", "jikime-adk hook memory-save"]),
+    ("claude-mem", &["claude-mem"]),
+    ("claude-memory-layer", &["claude-memory-layer", "code-memory"]),
+    ("openclaw", &["openclaw"]),
+    ("memory-keeper", &["memory-keeper", "memory-keeper-plugin", "crabshell"]),
+    ("session-context", &["session-context", "save-context", "load-context"]),
+];
 
 /// Reports the other memory systems that Claude Code uses in `folder`.
 pub(super) fn other_systems(paths: &Paths, folder: &Path) -> Vec<Finding> {
@@ -21,7 +30,10 @@ pub(super) fn other_systems(paths: &Paths, folder: &Path) -> Vec<Finding> {
         let Ok(Some(text)) = settings::read(&file) else { continue };
         let Ok(value) = serde_json::from_str::<Value>(&text) else { continue };
         seen.extend(
-            OTHER_SYSTEMS.iter().filter(|name| is_in(&value, name)).map(|name| (*name, paths::display(&file, &paths.home))),
+            OTHER_SYSTEMS
+                .iter()
+                .filter(|(_, words)| words.iter().any(|word| is_in(&value, word)))
+                .map(|(name, _)| (*name, paths::display(&file, &paths.home))),
         );
     }
     seen.into_iter().map(|(name, file)| finding(name, &file)).collect()
@@ -85,5 +97,20 @@ mod tests {
             assert_eq!(is_in(&settings, "claude-mem"), yes, "{settings}");
         }
         assert!(is_in(&hook("bun ~/.jikime-mem/hook.ts"), "jikime-mem"));
+        let named = |settings: &Value| -> Vec<&str> {
+            let is_named = |words: &&[&str]| words.iter().any(|word| is_in(settings, word));
+            OTHER_SYSTEMS.iter().filter(|(_, words)| is_named(words)).map(|(name, _)| *name).collect()
+        };
+        for (settings, system) in [
+            (hook("jikime-adk hook memory-save"), "jikime-adk"),
+            (hook(".claude/scripts/save-context.sh"), "session-context"),
+            (json!({"enabledPlugins": {"memory-keeper@local": true}}), "memory-keeper"),
+            (json!({"enabledPlugins": {"crabshell@local": true}}), "memory-keeper"),
+            (hook("npx claude-memory-layer hook stop"), "claude-memory-layer"),
+        ] {
+            assert_eq!(named(&settings), [system], "{settings}");
+        }
+        assert!(named(&hook("jikime-adk hook statusline")).is_empty());
+        assert!(named(&hook("throughline hook memory-save")).is_empty());
     }
 }

@@ -9,6 +9,7 @@ pub mod copilot;
 mod droid;
 mod gemini;
 mod lines;
+pub mod tool_calls;
 
 use std::fs::File;
 use std::io::Read;

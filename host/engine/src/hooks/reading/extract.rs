@@ -9,7 +9,9 @@ use anyhow::{Context, Result, bail};
 use super::request::ReadRequest;
 use super::scope::{CHUNK_BYTES, Scope};
 use super::source::Source;
+use super::tool_history::SharedCalls;
 use crate::runtime::Runtime;
+use throughline_agents::protocol::transcripts::tool_calls::ToolCalls;
 use throughline_agents::transcript::{Chunk, ReadProgress, SharedProgress, Transcript};
 use throughline_model::cursor::Cursor;
 use throughline_model::lines::{Line, LineSource};
@@ -70,6 +72,8 @@ pub(super) struct Extracted {
     pub(super) advance: Advance,
     /// Whether there is no more to read.
     pub(super) is_end: bool,
+    /// The tool calls of the lines that the primary extractor read.
+    pub(super) calls: ToolCalls,
 }
 
 /// How far a chunk moved the cursor.
@@ -160,6 +164,12 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Returns the part of the transcript before the chunk; `None` if there is none.
+    pub(super) fn earlier(&self) -> Result<Option<Box<dyn EarlierPart>>> {
+        let Some(transcript) = self.transcript.filter(|_| self.from > 0) else { return Ok(None) };
+        Ok(Some(Box::new(Earlier { transcript: transcript.try_clone()?, from: self.from })))
+    }
+
     /// Returns the lines of a part of the transcript, without what the user excluded, and the progress of reading them.
     fn lines(&self, transcript: &Transcript, from: u64, bytes: u64) -> Result<(Box<dyn LineSource>, SharedProgress)> {
         let unterminated = self.request.reason.takes_unterminated();
@@ -191,7 +201,7 @@ pub(super) fn run(
     for extractor in work.additional_extractors(&primary.extractor) {
         answers.extend(run_additional(work, input, &extractor, advance.to, until).map_err(failed)?);
     }
-    Ok(Extracted { answers, cursor, advance, is_end })
+    Ok(Extracted { answers, cursor, advance, is_end, calls: primary.calls })
 }
 
 /// The primary extractor's answer, and what was read for it.
@@ -199,10 +209,12 @@ struct Primary {
     extractor: Extractor,
     answer: Answer,
     progress: ReadProgress,
+    calls: ToolCalls,
 }
 
 /// Tries the primary extractors until one answers. An error comes with the offset up to which lines were handed out.
 fn run_primary(work: &mut Work<'_>, input: &Input<'_>, until: Instant) -> Result<Primary, (anyhow::Error, u64)> {
+    let calls = SharedCalls::default();
     for extractor in work.primary_extractors() {
         let at_begin = |error| (error, input.from);
         let saved = input.state(&extractor.policy_id).map_err(at_begin)?;
@@ -211,13 +223,13 @@ fn run_primary(work: &mut Work<'_>, input: &Input<'_>, until: Instant) -> Result
             Some(transcript) => input.lines(transcript, input.from, CHUNK_BYTES).map_err(at_begin)?,
             None => (Box::new(NoLines) as Box<dyn LineSource>, SharedProgress::default()),
         };
-        let answer = work.extract(&extractor, &request, lines, until);
-        let progress = progress.take();
+        let answer = work.extract(&extractor, &request, calls.watch(lines), until);
+        let (progress, calls) = (progress.take(), calls.take());
         match answer {
             Ok(Some(extraction)) => {
                 let before = ExtractorState { read_to: None, ..saved };
                 let answer = Answer { policy_id: extractor.policy_id.clone(), extraction, before };
-                return Ok(Primary { extractor, answer, progress });
+                return Ok(Primary { extractor, answer, progress, calls });
             }
             Ok(None) => {}
             Err(error) => return Err((error, progress.position)),

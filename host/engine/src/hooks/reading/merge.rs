@@ -139,7 +139,7 @@ impl ExtractionResult {
             topics: self.topics,
             ..update
         });
-        Learned { session, drafts: self.drafts, retracted: self.retracted, states: self.states, event }
+        Learned { session, drafts: self.drafts, retracted: self.retracted, states: self.states, event, calls: Vec::new() }
     }
 }
 
@@ -181,6 +181,9 @@ pub(super) fn within_limits(mut learned: Learned) -> Learned {
     }
     if let Some((_, seen)) = &mut learned.event {
         journal_writer::enforce_limits(seen);
+    }
+    for record in &mut learned.calls {
+        journal_writer::enforce_limits(&mut record.seen);
     }
     learned
 }

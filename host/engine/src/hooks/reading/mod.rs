@@ -13,11 +13,12 @@
 //! 4. *extract* ([`extract::run`]): complete lines are handed to the extractors on demand, at most 8 MiB per chunk. An
 //!    extractor returns drafts, retractions, the session's notes, its own state, and the end of the last line that it
 //!    accounts for. Chunks are the host's own doing: a policy sees only that there is no more for this call.
+//!    The tool calls of the lines become observations ([`tool_history`]), unless a hook has recorded them.
 //! 5. *merge* ([`merge::ExtractionResult`]): the answers of all extractors become one, and the summarizer turns the
 //!    notes into a text.
 //! 6. *redact*: the redactors run over *every* string: titles and contents, file names, keys, notes, and the
 //!    extractors' states. Only then are texts cut to their limits.
-//! 7. *commit*: one transaction stores drafts, notes, summary, state and cursor, or nothing.
+//! 7. *commit*: one transaction stores drafts, observations, notes, summary, state and cursor, or nothing.
 //!
 //! A long transcript has many chunks, so memory use does not grow with its length, and a kill costs one chunk at most.
 //! If another process committed the same chunk first, the chunk is read again from where that process stopped. If a
@@ -32,8 +33,9 @@ mod merge;
 mod request;
 mod scope;
 mod source;
+mod tool_history;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 
@@ -42,7 +44,7 @@ pub use source::{folders_of, unread};
 
 use self::extract::Extracted;
 use self::merge::ExtractionResult;
-use self::scope::Scope;
+use self::scope::{CALL, Scope};
 use self::source::{Location, Source};
 use super::session_project::project_of;
 use super::synthesized_transcript;
@@ -51,10 +53,8 @@ use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::Translator;
 use throughline_model::contract::Session;
 use throughline_model::redacted::Redacted;
-use throughline_store::{CommitBatch, SessionUpdate, Store, StoreError};
-
-/// The longest that one call of a policy may take.
-const CALL: Duration = Duration::from_secs(10);
+use throughline_platform::log::Level;
+use throughline_store::{CommitBatch, CommitCounts, SessionUpdate, Store, StoreError};
 
 /// How often a chunk is read again because another process committed first.
 const MAX_CONFLICTS: u32 = 8;
@@ -87,6 +87,28 @@ pub fn read(runtime: &Runtime, store: &mut Store, request: &ReadRequest, deadlin
     }
 }
 
+/// Reads the transcripts of the sub-agents of a session that was just read, which its hooks would have read.
+pub fn read_sub_agents(
+    runtime: &Runtime,
+    store: &mut Store,
+    transcript: &std::path::Path,
+    session: &ReadOutcome,
+    deadline: Instant,
+) -> Result<()> {
+    if session.session.is_empty() {
+        return Ok(());
+    }
+    for (path, id) in source::sub_agents(transcript) {
+        let request = ReadRequest::sub_agent(path, runtime.transcript_roots(), &session.session, &session.project, &id);
+        match read(runtime, store, &request, deadline) {
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => runtime.log.record(Level::Warn, "a sub-agent's transcript was not read", format!("{error:#}")),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}
+
 fn is_conflict(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<StoreError>(), Some(StoreError::Conflict))
 }
@@ -99,6 +121,7 @@ struct Chunk {
     progress: extract::Advance,
     stored: u32,
     seen_again: u32,
+    calls: u64,
     /// Whether there is no more to read.
     is_end: bool,
 }
@@ -119,6 +142,7 @@ impl Chunk {
         }
         outcome.stored += self.stored;
         outcome.seen_again += self.seen_again;
+        outcome.calls += self.calls;
     }
 }
 
@@ -134,7 +158,7 @@ fn read_chunk(
     if !source.has_more(location.from()) && (request.only_if_new || !is_first) {
         return Ok(Chunk::nothing());
     }
-    let Some(scope) = admit(runtime, store, request, &source, &location, deadline)? else { return Ok(Chunk::nothing()) };
+    let Some(mut scope) = admit(runtime, store, request, &source, &location, deadline)? else { return Ok(Chunk::nothing()) };
 
     let policies = runtime.policies(Some(&scope.project.root))?;
     runtime.secrets.add_env_files(&scope.project.root, &location.cwd);
@@ -150,7 +174,10 @@ fn read_chunk(
             return Err(failure.error);
         }
     };
-    let Extracted { answers, cursor, advance, is_end } = extracted;
+    let Extracted { answers, cursor, advance, is_end, calls } = extracted;
+    let earlier = input.earlier()?;
+    let calls = tool_history::observe(runtime, store, &mut work, (request, &scope), calls, earlier.as_deref(), deadline)?;
+    scope.until = deadline.min(Instant::now() + CALL);
 
     let mut result = ExtractionResult::merge(answers, advance.to);
     result.leave_out(&runtime.privacy);
@@ -159,7 +186,8 @@ fn read_chunk(
         None => result.summarize(&mut work, &scope.session, scope.until)?,
     }
     let policies = result.take_policies();
-    let learned = result.into_learned(update(request, &scope), event(runtime, request, is_first));
+    let mut learned = result.into_learned(update(request, &scope), event(runtime, request, is_first));
+    learned.calls = calls;
     let learned = Redacted::new(learned, &mut work.redactor(scope.until))?.map(merge::within_limits);
 
     let committed = store.commit(&CommitBatch {
@@ -172,7 +200,8 @@ fn read_chunk(
         moment: request.reason.name(),
         now: runtime.now,
     })?;
-    Ok(Chunk { of, progress: advance, stored: committed.stored, seen_again: committed.seen_again, is_end })
+    let CommitCounts { stored, seen_again, calls } = committed;
+    Ok(Chunk { of, progress: advance, stored, seen_again, calls, is_end })
 }
 
 /// Decides whether the session may be read: not if it is excluded or paused.

@@ -210,6 +210,8 @@ pub struct ReadOutcome {
     pub stored: u32,
     /// Memories that were learned again.
     pub seen_again: u32,
+    /// Tool calls that no hook had recorded.
+    pub calls: u64,
     /// Whether the end of the transcript was reached in time.
     pub finished: bool,
 }

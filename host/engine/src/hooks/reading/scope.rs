@@ -1,9 +1,12 @@
 //! What a chunk is about, and how large it is.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use throughline_model::contract::Session;
 use throughline_model::project::Project;
+
+/// The longest that one call of a policy may take.
+pub(super) const CALL: Duration = Duration::from_secs(10);
 
 /// How many bytes of a transcript go into one transaction. This bounds memory use, and what is lost if the process is
 /// killed.

@@ -188,6 +188,18 @@ pub fn folders_of(runtime: &Runtime, event: &Event) -> Result<Option<(PathBuf, P
     Ok(Some((began_in.clone(), last.unwrap_or(began_in))))
 }
 
+/// A sub-agent's transcript, and the sub-agent.
+pub(super) type SubAgentTranscript = (PathBuf, String);
+
+/// Returns the transcripts of a session's sub-agents, which Claude Code keeps in a folder beside the session's own transcript.
+pub(super) fn sub_agents(transcript: &Path) -> Vec<SubAgentTranscript> {
+    let entries = std::fs::read_dir(transcript.with_extension("").join("subagents")).into_iter().flatten().flatten();
+    let id = |path: &Path| path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl").map(str::to_owned);
+    let mut found: Vec<_> = entries.filter_map(|entry| Some((entry.path(), id(&entry.path())?))).collect();
+    found.sort();
+    found
+}
+
 /// Returns the transcripts directly in `folder` that belong to this namespace and are new or have grown since they were
 /// last read, latest first.
 pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {

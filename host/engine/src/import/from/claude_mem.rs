@@ -11,6 +11,7 @@ use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{Line, title_of};
+use throughline_model::said_by::SaidBy;
 
 /// The system as commands see it.
 pub(super) static SYSTEM: System = System {
@@ -84,6 +85,7 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
                 title: title_of(&content),
                 content,
                 importance: TURN_IMPORTANCE,
+                said_by: Some(SaidBy::Human),
                 ..Line::default()
             };
             add_line(&database, sink, &sessions, PROMPTS, "content_session_id", row, line)
@@ -199,6 +201,7 @@ fn observation(row: &Record) -> Line {
         keywords: row.list("concepts"),
         files,
         importance: if kind == TURN { TURN_IMPORTANCE } else { 0.5 },
+        said_by: Some(SaidBy::Agent),
         ..Line::default()
     }
 }
@@ -218,6 +221,7 @@ fn summary(row: &Record) -> Line {
         content: told.join("\n\n"),
         files,
         importance: 0.5,
+        said_by: Some(SaidBy::Agent),
         ..Line::default()
     }
 }

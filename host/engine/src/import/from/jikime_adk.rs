@@ -1,7 +1,7 @@
 //! Reads the memory of jikime-adk: a database in each project, in three schema versions, and Markdown files beside it
 //! with days and sections.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,13 @@ use super::markdown::{self, Section};
 use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
-use super::turns::{Entry, Role, Turn, Turns};
+use super::threads;
+use super::turns::{self, Entry, Role, Turn, Turns};
 use crate::import::line::{Line, cut, title_of};
-use throughline_model::contract::Timestamp;
+use throughline_model::contract::{Change, SessionNotes, Timestamp};
 use throughline_model::digest::sha256_parts;
+use throughline_model::said_by::SaidBy;
+use throughline_store::SessionUpdate;
 
 /// The system as commands see it.
 pub(super) static SYSTEM: System = System {
@@ -46,9 +49,13 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     if source.is_file() {
         match Database::open(source) {
             Ok(database) if database.has("memories") || database.has("session_history") => {
-                memories(&database, sink, project.as_deref(), &mut contents)?;
+                let mut threads = HashMap::new();
+                memories(&database, sink, project.as_deref(), &mut contents, &mut threads)?;
                 knowledge(&database, sink, project.as_deref(), &mut contents)?;
-                history(&database, sink, project.as_deref(), &mut contents)?;
+                history(&database, sink, project.as_deref(), &mut contents, &mut threads)?;
+                for (session, thread) in threads {
+                    thread.store(session, sink)?;
+                }
                 sink.skip("chunks", "an index of the Markdown beside it", database.count("chunks"));
                 sink.skip("embedding_cache", "vectors of another model", database.count("embedding_cache"));
             }
@@ -62,6 +69,53 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     Ok(())
 }
 
+/// What is known of a session.
+#[derive(Default)]
+struct Thread {
+    project: Option<String>,
+    /// The first prompt, and the last answer.
+    asked: String,
+    answered: String,
+    turns: u32,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    summary: String,
+    topics: Vec<String>,
+    files: Vec<String>,
+    model: Option<String>,
+}
+
+impl Thread {
+    /// Adds a moment at which the session was running.
+    fn was_at(&mut self, at: Option<Timestamp>) {
+        self.started = self.started.into_iter().chain(at).min();
+        self.ended = self.ended.max(at);
+    }
+
+    fn store(self, id: String, sink: &mut Sink<'_>) -> Result<()> {
+        let mut notes = threads::notes_of(&self.summary);
+        if notes.original_request.is_empty() {
+            notes.original_request = title_of(&self.asked);
+        }
+        if notes.outcome.is_empty() {
+            notes.outcome = title_of(&self.answered);
+        }
+        let notes = SessionNotes {
+            started: self.started,
+            ended: self.ended,
+            turns: self.turns,
+            changes: self.files.into_iter().map(|path| Change { path, ..Change::default() }).collect(),
+            ..notes
+        };
+        let (summary, topics, model) = (self.summary, self.topics, self.model);
+        let update = SessionUpdate { id, model, notes, summary, topics, ..SessionUpdate::default() };
+        sink.add_session(self.project.as_deref(), update)
+    }
+}
+
+/// The sessions of a database.
+type Threads = HashMap<String, Thread>;
+
 /// Returns a hash that identifies a text: the database and the Markdown may differ in white space.
 fn content_hash(content: &str) -> [u8; 32] {
     sha256_parts(&[&content.split_whitespace().collect::<Vec<_>>().join(" ")])
@@ -72,6 +126,7 @@ fn memories(
     sink: &mut Sink<'_>,
     project: Option<&str>,
     contents: &mut HashSet<[u8; 32]>,
+    threads: &mut Threads,
 ) -> Result<()> {
     const TABLE: &str = "memories";
     if !database.has(TABLE) {
@@ -123,14 +178,23 @@ fn memories(
     }
     for (session, turns) in all.pair() {
         for turn in turns {
-            one(database, sink, &session, project, &turn)?;
+            one(database, sink, &session, project, &turn, threads)?;
         }
     }
     Ok(())
 }
 
-fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<&str>, turn: &Turn) -> Result<()> {
+fn one(
+    database: &Database,
+    sink: &mut Sink<'_>,
+    session: &str,
+    project: Option<&str>,
+    turn: &Turn,
+    threads: &mut Threads,
+) -> Result<()> {
     const TABLE: &str = "memories";
+    let thread = threads.entry(session.to_owned()).or_default();
+    let mut roles = Vec::new();
     let mut lead: Option<(&Entry, Record)> = None;
     let mut parts: Vec<String> = Vec::new();
     for entry in turn.entries() {
@@ -149,6 +213,18 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
                     Role::Use => cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_USE_CHARS).to_owned(),
                     Role::Prompt | Role::Answer => text,
                 };
+                roles.push(entry.role);
+                thread.was_at(entry.at);
+                match entry.role {
+                    Role::Prompt => {
+                        thread.turns += 1;
+                        if thread.asked.is_empty() {
+                            thread.asked.clone_from(&text);
+                        }
+                    }
+                    Role::Answer => thread.answered.clone_from(&text),
+                    Role::Use => {}
+                }
                 parts.push(text);
                 if lead.is_none() {
                     lead = Some((entry, row));
@@ -159,6 +235,8 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
         }
     }
     let Some((entry, row)) = lead else { return Ok(()) };
+    let folder = sink.folder(row.text("project_dir").or_else(|| project.map(str::to_owned)));
+    thread.project = thread.project.take().or_else(|| folder.clone());
     if sink.is_read(session)? {
         sink.skip(TABLE, "its session was read from the transcript", parts.len() as u64);
         return Ok(());
@@ -168,13 +246,14 @@ fn one(database: &Database, sink: &mut Sink<'_>, session: &str, project: Option<
     }
     let line = Line {
         id: Some(format!("memory:{}", row.id())),
-        project: sink.folder(row.text("project_dir").or_else(|| project.map(str::to_owned))),
+        project: folder,
         session: session.to_owned(),
         kind: TURN.into(),
         title: title_of(&parts[0]),
         content: parts.join("\n\n"),
         importance: TURN_IMPORTANCE,
         created: entry.at.or(database.modified),
+        said_by: turns::said_by(&roles),
         ..Line::default()
     };
     sink.add_memory(Row { what: TABLE, place: format!("row {}", entry.number), line })
@@ -220,12 +299,18 @@ fn knowledge(
     Ok(())
 }
 
-fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, contents: &mut HashSet<[u8; 32]>) -> Result<()> {
+fn history(
+    database: &Database,
+    sink: &mut Sink<'_>,
+    project: Option<&str>,
+    contents: &mut HashSet<[u8; 32]>,
+    threads: &mut Threads,
+) -> Result<()> {
     const TABLE: &str = "session_history";
     if !database.has(TABLE) {
         return Ok(());
     }
-    let columns = ["session_id", "project_dir", "started_at", "ended_at", "summary", "topics", "files_modified"];
+    let columns = ["session_id", "project_dir", "started_at", "ended_at", "summary", "topics", "files_modified", "model"];
     let broken = database.rows(TABLE, &columns, |row| {
         let place = format!("row {}", row.number);
         let content = match row.content("summary") {
@@ -237,9 +322,18 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
         };
         contents.insert(content_hash(&content));
         let session = row.text("session_id").unwrap_or_default();
+        let folder = sink.folder(row.text("project_dir").or_else(|| project.map(str::to_owned)));
+        let thread = threads.entry(session.clone()).or_default();
+        for at in [row.time("started_at"), row.time("ended_at")] {
+            thread.was_at(at);
+        }
+        thread.project.clone_from(&folder);
+        thread.summary.clone_from(&content);
+        (thread.topics, thread.files) = (row.list("topics"), row.list("files_modified"));
+        thread.model = row.text("model");
         let line = Line {
             id: Some(format!("session:{session}")),
-            project: sink.folder(row.text("project_dir").or_else(|| project.map(str::to_owned))),
+            project: folder,
             kind: "session_summary".into(),
             title: title_of(&content),
             content,
@@ -248,7 +342,7 @@ fn history(database: &Database, sink: &mut Sink<'_>, project: Option<&str>, cont
             importance: 0.5,
             created: row.time("ended_at").or_else(|| row.time("started_at")).or(database.modified),
             session,
-            said_by: None,
+            said_by: Some(SaidBy::Agent),
         };
         sink.add_memory(Row { what: TABLE, place, line })
     })?;

@@ -12,9 +12,10 @@ use super::input::read_text;
 use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
-use super::turns::{Entry, Role, Turn, Turns};
+use super::turns::{self, Entry, Role, Turn, Turns};
 use crate::import::line::{Line, cut, title_of};
 use throughline_model::contract::Timestamp;
+use throughline_model::said_by::SaidBy;
 
 /// The system as commands see it.
 pub(super) static SYSTEM: System = System {
@@ -142,6 +143,7 @@ fn one(
     let mut parts: Vec<String> = Vec::new();
     let mut files = Vec::new();
     let mut joined: Vec<&str> = Vec::new();
+    let mut roles = Vec::new();
     for entry in turn.entries() {
         let table = TABLES.iter().find(|(_, role)| *role == entry.role).map_or("", |(table, _)| table);
         let part = match entry.role {
@@ -156,6 +158,7 @@ fn one(
                     joined.push(table);
                 }
                 parts.push(text);
+                roles.push(entry.role);
             }
             Ok(None) if entry.role == Role::Use => sink.skip(table, "a tool call with nothing to remember", 1),
             Ok(None) => sink.skip(table, "empty", 1),
@@ -182,6 +185,7 @@ fn one(
         files,
         importance: TURN_IMPORTANCE,
         created: entry.at.or(started),
+        said_by: turns::said_by(&roles),
         ..Line::default()
     };
     sink.add_memory(Row { what: table, place: format!("row {}", entry.number), line })
@@ -271,6 +275,7 @@ fn summaries(
             importance,
             created: row.time("created_at").or(started),
             session,
+            said_by: Some(SaidBy::Agent),
             ..Line::default()
         };
         sink.add_memory(Row { what: TABLE, place, line })

@@ -165,6 +165,15 @@ fn front_matter(text: &str) -> (Front, &str, usize) {
     (Front::default(), text, 1)
 }
 
+/// Returns the fields of a file's front matter that have one value, also those below another field, and the rest of the file.
+pub(super) fn front_and_body(text: &str) -> (Vec<(String, String)>, &str) {
+    let (_, body, _) = front_matter(text);
+    let head = &text[..text.len() - body.len()];
+    let fields = head.lines().filter_map(|line| line.split_once(':'));
+    let fields = fields.map(|(name, value)| (name.trim().to_lowercase(), unquoted(value)));
+    (fields.filter(|(_, value)| !value.is_empty()).collect(), body)
+}
+
 fn values(text: &str) -> Vec<String> {
     match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         Some(list) => list.split(',').map(unquoted).filter(|value| !value.is_empty()).collect(),

@@ -2,6 +2,8 @@
 //! sources, reads them without changing them, and reports what became of every row.
 
 mod claude_mem;
+mod claude_memory;
+mod claude_memory_layer;
 mod database;
 mod input;
 mod jikime_adk;
@@ -15,6 +17,7 @@ mod session_context;
 mod sink;
 mod sources;
 mod system;
+mod threads;
 mod turns;
 
 use std::path::{Path, PathBuf};
@@ -30,13 +33,15 @@ pub use system::System;
 use throughline_store::Store;
 
 /// All systems, in the order of the help.
-pub static ALL: [&System; 7] = [
+pub static ALL: [&System; 9] = [
     &jikime_mem::SYSTEM,
     &jikime_adk::SYSTEM,
     &claude_mem::SYSTEM,
+    &claude_memory_layer::SYSTEM,
     &openclaw::SYSTEM,
     &memory_keeper::SYSTEM,
     &session_context::SYSTEM,
+    &claude_memory::SYSTEM,
     &markdown::SYSTEM,
 ];
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::system::System;
 use crate::import::line::{self, Line, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS, MAX_TYPE_BYTES};
+use throughline_model::contract::SessionNotes;
 use throughline_model::digest::{hex, sha256_parts};
 
 /// The type of memories that search finds but that are never shown unasked.
@@ -34,6 +35,25 @@ pub(super) fn normalize_line(line: &mut Line, system: &System) {
         list.retain(|it| !it.trim().is_empty() && seen.insert(it.clone()));
         list.truncate(MAX_LIST);
     }
+}
+
+/// Joins finished work of a few words each. Beside an outcome, a page only tells work that was described in a sentence: the short items of
+/// a list of tasks would crowd it. Another memory has nothing but such items.
+pub(super) fn join_short(notes: &mut SessionNotes) {
+    /// From this length on, a page tells an item beside an outcome, characters.
+    const SENTENCE: usize = 60;
+    if notes.outcome.trim().is_empty() {
+        return;
+    }
+    let (short, mut done): (Vec<String>, Vec<String>) =
+        std::mem::take(&mut notes.done).into_iter().partition(|item| item.chars().count() < SENTENCE);
+    let joined = short.join("; ");
+    if joined.chars().count() >= SENTENCE {
+        done.push(joined);
+    } else if !joined.is_empty() {
+        notes.outcome = format!("{joined}; {}", notes.outcome);
+    }
+    notes.done = done;
 }
 
 /// Turns another system's type into one of ours: lower case, one word.
@@ -86,6 +106,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn short_work_is_told_beside_an_outcome() {
+        let of = |done: &[&str], outcome: &str| {
+            let done = done.iter().map(|&it| it.to_owned()).collect();
+            let mut notes = SessionNotes { done, outcome: outcome.into(), ..SessionNotes::default() };
+            join_short(&mut notes);
+            (notes.done.len(), notes.outcome)
+        };
+        assert_eq!(of(&["swept", "painted"], "The den is open"), (0, "swept; painted; The den is open".into()));
+        assert_eq!(of(&["swept", "painted"], ""), (2, String::new()));
+        let long = "x".repeat(40);
+        assert_eq!(of(&[&long, &long, &"y".repeat(70)], "open"), (2, "open".into()));
+    }
 
     #[test]
     fn types_of_others_become_words() {

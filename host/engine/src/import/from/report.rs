@@ -86,4 +86,6 @@ pub struct SystemReport {
     pub errors: Vec<SourceError>,
     /// The same by file and table.
     pub parts: Vec<PartReport>,
+    /// Sessions that the next session is told of.
+    pub sessions: u64,
 }

@@ -10,7 +10,9 @@ use super::input::{MAX_FILE_BYTES, enclosing_project, read_text, short_hash};
 use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
 use crate::import::line::{self, Line, title_of};
-use throughline_model::contract::Timestamp;
+use throughline_model::contract::{Change, Decision, Discovery, SessionNotes, Timestamp};
+use throughline_model::said_by::SaidBy;
+use throughline_store::SessionUpdate;
 
 /// The system as commands see it.
 pub(super) static SYSTEM: System = System {
@@ -65,6 +67,8 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let saved = parse_time(one(&value, "/meta/saved_at")).or(modified);
     let around = enclosing_project(source, ".claude");
     let common = Line {
+        // The agent wrote the file.
+        said_by: Some(SaidBy::Agent),
         project: sink.folder(one(&value, "/meta/project").filter(|path| path.starts_with('/')).or(around)),
         session: session.clone(),
         importance: 0.5,
@@ -87,7 +91,14 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         files: texts(&value, "/state/recent_files"),
         ..common.clone()
     };
+    let project = line.project.clone();
     give(sink, "session", line)?;
+    let id = if session.is_empty() {
+        format!("session-context-{}", name(&["session"]).unwrap_or_default())
+    } else {
+        session.clone()
+    };
+    sink.add_session(project.as_deref(), SessionUpdate { id, notes: notes(&value, saved), ..SessionUpdate::default() })?;
     for decision in list(&value, "/decisions") {
         let content = format_decision(decision);
         let line = Line {
@@ -117,6 +128,36 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         give(sink, "tasks", Line { id, kind, title: title_of(&content), content, ..common.clone() })?;
     }
     Ok(())
+}
+
+/// Returns the session's notes, as its file has them.
+fn notes(value: &Value, saved: Option<Timestamp>) -> SessionNotes {
+    let some = |pointer: &str| one(value, pointer).unwrap_or_default();
+    let many = |pointer: &str| one(value, pointer).map_or_else(|| texts(value, pointer), |text| vec![text]);
+    let decision = |it: &Value| Decision {
+        what: one(it, "/what").or_else(|| it.as_str().map(str::to_owned)).unwrap_or_default(),
+        why: one(it, "/why").unwrap_or_default(),
+        rejected: texts(it, "/rejected"),
+    };
+    let discovery = |it: &Value| Discovery {
+        file: one(it, "/file").unwrap_or_default(),
+        insight: one(it, "/insight").or_else(|| it.as_str().map(str::to_owned)).unwrap_or_default(),
+        ..Discovery::default()
+    };
+    SessionNotes {
+        original_request: some("/goal/original_request"),
+        current_objective: some("/goal/current_objective"),
+        ended: saved,
+        done: many("/progress/done"),
+        current: many("/progress/current"),
+        pending: many("/progress/pending"),
+        decisions: list(value, "/decisions").map(decision).filter(|it| !it.what.is_empty()).collect(),
+        discoveries: list(value, "/discoveries").map(discovery).filter(|it| !it.insight.is_empty()).collect(),
+        changes: texts(value, "/state/recent_files").into_iter().map(|path| Change { path, ..Change::default() }).collect(),
+        blockers: many("/state/blockers"),
+        errors: many("/state/errors"),
+        ..SessionNotes::default()
+    }
 }
 
 /// Returns the session of the file that this backup belongs to.

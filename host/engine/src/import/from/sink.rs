@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::normalize::{TURN, normalize_line, split};
+use super::normalize::{TURN, join_short, normalize_line, split};
 use super::report::{PartReport, SourceError, SystemReport};
 use super::system::System;
 use crate::import::line::Line;
 use crate::import::{Importer, MAX_LISTED_ERRORS};
 use throughline_model::project::Project;
 use throughline_platform::paths;
+use throughline_store::SessionUpdate;
 
 /// Receives the rows from an adapter.
 pub(super) struct Sink<'a> {
@@ -21,6 +22,7 @@ pub(super) struct Sink<'a> {
     /// The project of rows that name none.
     pub(super) fallback: Option<String>,
     names: HashMap<String, Option<PathBuf>>,
+    folders: Vec<PathBuf>,
     /// For each session, whether its own transcript was read.
     sessions: HashMap<String, bool>,
     report: SystemReport,
@@ -56,6 +58,7 @@ impl<'a> Sink<'a> {
             home,
             fallback,
             names: base_names(known),
+            folders: known.iter().map(|project| project.root.clone()).filter(|root| root.is_absolute()).collect(),
             sessions: HashMap::new(),
             report: SystemReport { from: system.name.into(), dry_run, ..SystemReport::default() },
             file: String::new(),
@@ -116,6 +119,11 @@ impl<'a> Sink<'a> {
     /// Returns the project of rows that name the folder `named`, or the fallback if they name none.
     pub(super) fn folder(&self, named: Option<String>) -> Option<String> {
         named.or_else(|| self.fallback.clone())
+    }
+
+    /// Returns the folders of the known projects.
+    pub(super) fn known_folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(PathBuf::as_path)
     }
 
     /// Returns the project of rows that name only its folder's base name.
@@ -181,6 +189,24 @@ impl<'a> Sink<'a> {
         }
         self.read(what, 1);
         self.report.cut += more;
+        Ok(())
+    }
+
+    /// Takes a session, which the next session is told as the last one. `project` is a folder or a name. A session without anything that
+    /// can be told, or that this program knows itself, is passed over.
+    pub(super) fn add_session(&mut self, project: Option<&str>, mut session: SessionUpdate) -> Result<()> {
+        join_short(&mut session.notes);
+        let notes = &session.notes;
+        let says_something =
+            [&session.summary, &notes.original_request, &notes.outcome].iter().any(|it| !it.trim().is_empty())
+                || [&notes.done, &notes.current, &notes.pending].iter().any(|list| !list.is_empty());
+        if session.id.is_empty() || !says_something {
+            return Ok(());
+        }
+        // A session whose project cannot be used has memories that fail for the same reason.
+        if self.importer.add_session(project, session)?.unwrap_or_default() {
+            self.report.sessions += 1;
+        }
         Ok(())
     }
 

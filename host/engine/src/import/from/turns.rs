@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use throughline_model::contract::Timestamp;
+use throughline_model::said_by::SaidBy;
 
 /// The role of a row in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,15 @@ impl Turn {
     /// Returns all rows in the order in which they appear in the memory.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.prompt.iter().chain(&self.uses).chain(&self.answers)
+    }
+}
+
+/// Returns who said all rows of a turn; none if several did.
+pub(super) fn said_by(roles: &[Role]) -> Option<SaidBy> {
+    match roles.split_first()? {
+        (Role::Prompt, []) => Some(SaidBy::Human),
+        (Role::Answer | Role::Use, rest) if rest.iter().all(|role| *role != Role::Prompt) => Some(SaidBy::Agent),
+        _ => None,
     }
 }
 

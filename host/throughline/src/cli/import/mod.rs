@@ -39,6 +39,9 @@ required; unknown fields are ignored.
   keywords     a list of strings
   files        a list of strings
   importance   0 to 1; by default 0.5
+  said_by      who said it: human, agreed (the agent, and the human agreed),
+               agent or tool; by default nobody knows. Import lines only from
+               somebody whom you believe that
 
 Where each SYSTEM is looked for if no FILE is given:
 {places}  markdown, jsonl  nowhere: name a file, or for markdown a folder
@@ -47,6 +50,8 @@ What the rows of a SYSTEM become:
   prompts and answers  together one memory of type turn, which searches
                        find and which is never shown unasked
   summaries            session_summary
+  sessions             the next session is told of the last one: what was
+                       asked, what is done and what is open
   everything else      the type that it has there, if Throughline has that type
                        too; otherwise learning
 
@@ -94,7 +99,7 @@ pub(super) struct Arguments {
     format: Option<Format>,
     /// Print an object. For JSON lines: lines, bytes, memories, `seen_again`, known, forgotten, `left_out`, failed,
     /// errors. For a system: from, sources, rows, cut, memories, `seen_again`, known, forgotten, `left_out`, joined,
-    /// `passed_over`, failed, errors, parts
+    /// `passed_over`, failed, errors, parts, sessions
     #[arg(long)]
     json: bool,
 }
@@ -228,6 +233,9 @@ fn print(moved: &SystemReport, took: Duration) -> Result<(), CommandError> {
     }
     writeln!(out, "read {rows} from {sources} in {:.1} s", took.as_secs_f64())?;
     counts::print_counts(&mut out, moved.memories, moved.seen_again + moved.known, moved.forgotten, moved.left_out)?;
+    if moved.sessions > 0 {
+        writeln!(out, "{}", output::counted(moved.sessions, "session", "sessions"))?;
+    }
     Ok(out.flush()?)
 }
 
