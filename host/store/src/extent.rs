@@ -91,12 +91,7 @@ impl Extent {
     }
 
     /// Estimates in how many pieces a word occurs, from how far its newest ones reach back.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "an estimate"
-    )]
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
     pub(super) fn estimate(&self, newest: &[i64]) -> usize {
         let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
         let before = |piece: i64| self.rows_before(pieces::memory_row(piece));
