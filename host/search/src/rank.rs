@@ -6,8 +6,8 @@
 //!    one of them only, the other is computed too, so nothing is lost for matching by words only or by meaning only.
 //! 3. Importance, age, and how often a memory was seen or looked at adjust the score slightly. They break ties but do
 //!    not outweigh relevance. BM25 and age are part of this one ranking of all searches; `note recall` has no other.
-//! 4. Further memories of a session that is already listed are demoted, archived turns most of all, so that one session
-//!    does not fill the top of the list. A memory that says the same as one above it is dropped.
+//! 4. Archived turns of a session that is already listed are demoted, so that one session does not fill the top of the
+//!    list. A memory that says the same as one above it is dropped.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,10 +20,9 @@ const HALF_LIFE_DAYS: f64 = 30.0;
 /// The kind of archived turns.
 const TURN_KIND: &str = "turn";
 
-/// The factor applied to a memory's score for each memory of the same session ranked above it.
-const REPEAT_FACTOR: f64 = 0.92;
-
-/// The same for archived turns, which are long and match many words.
+/// The factor applied to the score of an archived turn for each memory of the same session ranked above it: turns are long
+/// and match many words. Other memories keep their scores. When they lost 8 % each time, 350 questions about messages of real
+/// chats found .500 of the right messages among the first ten, instead of .536.
 const REPEATED_TURN_FACTOR: f64 = 0.75;
 
 /// The share of the ideal BM25 at which textual relevance is one half. A piece of the usual length scores one half or
@@ -426,7 +425,7 @@ pub fn prior_score(importance: f64, created: i64, seen: u32, accessed: u32, now:
     0.6 * importance + 0.2 * fresh + 0.15 * often(seen.max(1) - 1) + 0.05 * often(accessed)
 }
 
-/// Selects the best memory repeatedly, each time demoting memories of sessions that are already listed.
+/// Selects the best memory repeatedly, each time demoting archived turns of sessions that are already listed.
 fn diversify<Id: Copy>(
     mut scored: Vec<(f64, Candidate<Id>, ScoreExplanation)>,
     min_score: f64,
@@ -441,7 +440,7 @@ fn diversify<Id: Copy>(
             if best.is_some_and(|(_, best, _)| *score <= best) {
                 break;
             }
-            let kept: f64 = if candidate.kind == TURN_KIND { REPEATED_TURN_FACTOR } else { REPEAT_FACTOR };
+            let kept: f64 = if candidate.kind == TURN_KIND { REPEATED_TURN_FACTOR } else { 1.0 };
             let kept = kept.powi(shown.get(&candidate.session).copied().unwrap_or(0));
             if best.is_none_or(|(_, best, _)| score * kept > best) {
                 best = Some((n, score * kept, kept));
@@ -529,8 +528,8 @@ mod tests {
         let turn = |id, session, bm25| Candidate { kind: "turn".into(), ..candidate(id, session, bm25) };
         let turns = vec![turn(1, "a", 10.0), turn(2, "a", 9.8), turn(3, "a", 9.6), turn(4, "b", 8.0)];
         assert_eq!(order(turns), [1, 4, 2, 3]);
-        let dense = vec![candidate(1, "a", 10.0), candidate(2, "a", 9.8), candidate(3, "b", 7.0)];
-        assert_eq!(order(dense), [1, 2, 3], "decisions of one session may stand together");
+        let dense = vec![candidate(1, "a", 10.0), candidate(2, "a", 9.9), candidate(3, "a", 9.8), candidate(4, "b", 9.5)];
+        assert_eq!(order(dense), [1, 2, 3, 4], "decisions of one session may stand together");
     }
 
     #[test]

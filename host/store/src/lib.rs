@@ -46,6 +46,7 @@ mod erase;
 mod error;
 mod events;
 mod export;
+mod extent;
 mod failures;
 pub mod foreign;
 mod foreign_limits;

@@ -41,6 +41,7 @@ use std::thread;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::extent::Extent;
 use super::helper::{PendingAnswer, SearchHelper};
 use super::index::{self, LIVE, MODEL, NO_MODEL};
 use super::memories::{COLUMNS, from_row, row_range};
@@ -188,14 +189,15 @@ impl Store {
         if query.term_count() == 0 {
             return Ok(SearchResults { hits: filtered(conn, search)?, degraded: None });
         }
-        let extents = ranges.iter().map(|memories| extent(conn, memories)).collect::<rusqlite::Result<Vec<_>>>()?;
+        let extents =
+            ranges.iter().map(|memories| Extent::find(conn, memories)).collect::<rusqlite::Result<Vec<Extent>>>()?;
         let model = index::meta(conn, MODEL)?.unwrap_or_else(|| NO_MODEL.into());
         let (probe, degraded) = probe(search, &model);
         let scans: Vec<Scan<'_>> = match probe.as_ref().filter(|_| query.required_expression().is_none()) {
-            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent.rows(), most_near(search))).collect(),
+            Some(probe) => extents.iter().map(|extent| Scan::new(probe, extent, most_near(search))).collect(),
             None => Vec::new(),
         };
-        let is_much = extents.iter().map(|extent| extent.memories).sum::<i64>() >= MIN_MEMORIES_FOR_HELPER;
+        let is_much = extents.iter().map(Extent::rows).sum::<i64>() >= MIN_MEMORIES_FOR_HELPER;
         let (found, candidates) = thread::scope(|scope| {
             let helper = is_much.then(|| SearchHelper::start(scope, &self.path, &model)).flatten();
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
@@ -256,11 +258,12 @@ impl Store {
         let conn = &self.conn;
         let begun: Vec<_> =
             scans.iter().map(|scan| helper.map(|helper| (helper, helper.ask(|conn| scan.run(conn))))).collect();
-        let extents = extents.iter().map(|extent| counted(conn, *extent)).collect::<rusqlite::Result<Vec<Extent>>>()?;
+        let mut extents = extents.to_vec();
+        extents.iter_mut().try_for_each(|extent| extent.count_pieces(conn))?;
         // Shared memories are ranked together with the project's own, so a word has its weight in both combined.
         let mut by_words = WordMatches::new();
         for (memories, extent) in ranges.iter().zip(&extents) {
-            by_words.add(self::by_words(conn, search, memories, *extent)?);
+            by_words.add(self::by_words(conn, search, memories, extent)?);
         }
         let mut cosines = Cosines::default();
         for (scan, begun) in scans.iter().zip(begun) {
@@ -633,71 +636,12 @@ fn accepts(query: &Query, memory: &Memory) -> bool {
     })
 }
 
-/// The extent of a search.
-#[derive(Clone, Copy, Default)]
-struct Extent {
-    /// The row of the newest memory.
-    last: i64,
-    /// The number of rows from the oldest to the newest memory.
-    memories: i64,
-    /// The approximate number of pieces.
-    pieces: usize,
-}
-
-impl Extent {
-    /// Returns the rows from the oldest to the newest memory.
-    fn rows(self) -> RangeInclusive<i64> {
-        self.last - self.memories + 1..=self.last
-    }
-
-    /// Returns the first of the newest rows in which a word that occurs in `count` pieces should occur in about `most`.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "an estimate")]
-    fn newest(self, count: usize, most: usize) -> i64 {
-        let share = (most as f64 / count.max(1) as f64).min(1.0);
-        pieces::row_id(self.last - (self.memories as f64 * share) as i64, 0)
-    }
-}
-
-/// Returns the extent of the memories in a range, without the number of pieces.
-fn extent(conn: &Connection, memories: &RangeInclusive<i64>) -> rusqlite::Result<Extent> {
-    // Each query alone is one step into the table; both combined would scan all of it.
-    let bound = |end: &str| -> rusqlite::Result<Option<i64>> {
-        conn.prepare_cached(&format!("SELECT {end}(rowid) FROM memories WHERE rowid BETWEEN ?1 AND ?2"))?
-            .query_row([memories.start(), memories.end()], |row| row.get(0))
-    };
-    let (Some(oldest), Some(newest)) = (bound("min")?, bound("max")?) else { return Ok(Extent::default()) };
-    Ok(Extent { last: newest, memories: newest - oldest + 1, pieces: 0 })
-}
-
-/// Adds the approximate number of pieces.
-fn counted(conn: &Connection, extent: Extent) -> rusqlite::Result<Extent> {
-    /// The maximum number of memories for extrapolation over all projects, since their ranges lie far apart.
-    const MAX_ROWS: i64 = 1_000_000;
-    /// How many pieces are counted exactly; that sample gives the number of pieces per memory.
-    const COUNTED: i64 = 4_000;
-    let (first, last) = pieces::row_id_range(extent.rows());
-    let (counted, down_to): (i64, Option<i64>) = conn
-        .prepare_cached(&format!(
-            "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
-            LIVE.words
-        ))?
-        .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let pieces = match down_to {
-        Some(down_to) if counted == COUNTED => {
-            let memories = (extent.last - pieces::memory_row(down_to) + 1).max(1);
-            (extent.memories.min(MAX_ROWS) * counted / memories).max(counted)
-        }
-        _ => counted,
-    };
-    Ok(Extent { pieces: usize::try_from(pieces).unwrap_or(0), ..extent })
-}
-
 /// Returns which pieces contain which of the query's words.
 fn by_words(
     conn: &Connection,
     search: &Search<'_>,
     memories: &RangeInclusive<i64>,
-    extent: Extent,
+    extent: &Extent,
 ) -> rusqlite::Result<WordMatches> {
     let query = search.query;
     let (first, last) = pieces::row_id_range(memories.clone());
@@ -717,7 +661,7 @@ fn by_words(
     let mut common: Vec<(usize, String)> = Vec::new();
     for word in query.words() {
         let pieces = matching(&word.quoted(), first, newest_pieces)?;
-        let count = if pieces.len() < newest_pieces { pieces.len() } else { estimate(&pieces, extent) };
+        let count = if pieces.len() < newest_pieces { pieces.len() } else { extent.estimate(&pieces) };
         let weight = idf(count, extent.pieces);
         for piece in &pieces {
             *found.scores.entry(*piece).or_default() += weight;
@@ -746,7 +690,7 @@ fn by_words(
 fn combine(
     found: &mut WordMatches,
     common: &[(usize, String)],
-    extent: Extent,
+    extent: &Extent,
     enough: usize,
     matching: &mut impl FnMut(&str, i64, usize) -> rusqlite::Result<Vec<i64>>,
 ) -> rusqlite::Result<()> {
@@ -767,14 +711,6 @@ fn combine(
         }
     }
     Ok(())
-}
-
-/// Estimates in how many pieces a word occurs, from the distance between its newest ones.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-fn estimate(newest: &[i64], extent: Extent) -> usize {
-    let (Some(&last), Some(&first)) = (newest.first(), newest.last()) else { return 0 };
-    let spanned = (pieces::memory_row(last) - pieces::memory_row(first)).max(1) as f64;
-    ((newest.len() as f64 * extent.memories as f64 / spanned) as usize).clamp(newest.len(), extent.pieces.max(newest.len()))
 }
 
 /// Returns the query's filters on the memory's row as part of a WHERE clause.

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::extent::Extent;
 use super::helper::{PendingAnswer, SearchHelper};
 use super::index::Tables;
 use throughline_search::pieces;
@@ -24,10 +25,10 @@ const BLOCK: i64 = 28;
 /// In a project with fewer memories than this, every vector is compared.
 const MAX_EXHAUSTIVE_SCAN: i64 = 16_000;
 
-/// How many blocks of codes, and of vectors, a thread takes at a time. Reading them takes about a quarter of a
+/// The codes, and the vectors, of how many memories a thread takes at a time. Reading them takes about a quarter of a
 /// millisecond.
-const CODE_BLOCKS_PER_TAKE: i64 = 256;
-const VECTOR_BLOCKS_PER_TAKE: i64 = 32;
+const CODES_PER_TAKE: i64 = 256 * BLOCK;
+const VECTORS_PER_TAKE: i64 = 32 * BLOCK;
 
 /// The maximum number of pieces selected by their codes. In a test with half a million very similar texts, these
 /// included 99 % of the nearest 200.
@@ -175,14 +176,19 @@ pub(super) fn rebuild_block(tx: &Connection, tables: &Tables, block: i64, dims: 
     Ok(())
 }
 
-/// A search for the pieces nearest to a probe, among the memories of a range. Several connections can take part: each
+/// A search for the pieces nearest to a probe, among the memories of an extent. Several connections can take part: each
 /// takes the next blocks until none are left.
 pub(super) struct Scan<'p> {
     probe: &'p QueryVector,
+    /// The first and the last row.
     memories: RangeInclusive<i64>,
+    /// Whether codes select what is compared.
+    is_large: bool,
+    /// Blocks that are taken together.
+    parts: Vec<RangeInclusive<i64>>,
     most: usize,
-    /// The next block that nobody has taken.
-    next: AtomicI64,
+    /// The next part that nobody has taken.
+    next: AtomicUsize,
 }
 
 /// The results of a scan, from one or all of its participants.
@@ -206,19 +212,16 @@ impl ScanResult {
 
 impl<'p> Scan<'p> {
     /// Creates a scan for the nearest `most`.
-    pub(super) fn new(probe: &'p QueryVector, memories: RangeInclusive<i64>, most: usize) -> Self {
-        let next = AtomicI64::new(block_of(*memories.start()));
-        Self { probe, memories, most, next }
-    }
-
-    /// Returns whether codes select what is compared.
-    fn is_large(&self) -> bool {
-        self.memories.end() - self.memories.start() >= MAX_EXHAUSTIVE_SCAN
+    pub(super) fn new(probe: &'p QueryVector, memories: &Extent, most: usize) -> Self {
+        let is_large = memories.rows() > MAX_EXHAUSTIVE_SCAN;
+        let parts = memories.parts(if is_large { CODES_PER_TAKE } else { VECTORS_PER_TAKE }, BLOCK);
+        let (first, last) = memories.bounds().unwrap_or((1, 0));
+        Self { probe, memories: first..=last, is_large, parts, most, next: AtomicUsize::new(0) }
     }
 
     /// Scans the blocks that nobody else has taken.
     pub(super) fn run(&self, conn: &Connection) -> rusqlite::Result<ScanResult> {
-        Ok(if self.is_large() { ScanResult::Codes(self.by_codes(conn)?) } else { ScanResult::All(self.every(conn)?) })
+        Ok(if self.is_large { ScanResult::Codes(self.by_codes(conn)?) } else { ScanResult::All(self.every(conn)?) })
     }
 
     /// Returns at most `most` nearest pieces with their cosines, nearest first. `begun` is a helper that was asked for
@@ -236,7 +239,7 @@ impl<'p> Scan<'p> {
                 helper = Some(willing);
             } else {
                 // It is unknown which blocks the helper had taken, so start over.
-                self.next.store(block_of(*self.memories.start()), Ordering::Relaxed);
+                self.next.store(0, Ordering::Relaxed);
                 seen = self.run(conn)?;
             }
         }
@@ -278,18 +281,16 @@ impl<'p> Scan<'p> {
         Ok(cosines.into_iter().collect())
     }
 
-    /// Takes the next `many` blocks, or what is left of them.
-    fn take(&self, many: i64) -> Option<RangeInclusive<i64>> {
-        let last = block_of(*self.memories.end());
-        let first = self.next.fetch_add(many, Ordering::Relaxed);
-        (first <= last).then(|| first..=last.min(first + many - 1))
+    /// Takes the next blocks that nobody else has taken.
+    fn take(&self) -> Option<&RangeInclusive<i64>> {
+        self.parts.get(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Returns the pieces that are nearest by their codes.
     fn by_codes(&self, conn: &Connection) -> rusqlite::Result<NearestCodes> {
         let mut select = conn.prepare_cached("SELECT block, codes FROM vector_codes WHERE block BETWEEN ?1 AND ?2")?;
         let mut nearest = NearestCodes::new(MAX_COMPARED.max(self.most));
-        while let Some(blocks) = self.take(CODE_BLOCKS_PER_TAKE) {
+        while let Some(blocks) = self.take() {
             let mut rows = select.query([blocks.start(), blocks.end()])?;
             while let Some(row) = rows.next()? {
                 let block: i64 = row.get(0)?;
@@ -304,7 +305,7 @@ impl<'p> Scan<'p> {
     fn every(&self, conn: &Connection) -> rusqlite::Result<Vec<(i64, f32)>> {
         let mut select = conn.prepare_cached("SELECT piece, vector FROM vectors WHERE piece BETWEEN ?1 AND ?2")?;
         let mut found = Vec::new();
-        while let Some(blocks) = self.take(VECTOR_BLOCKS_PER_TAKE) {
+        while let Some(blocks) = self.take() {
             let (oldest, newest) = (blocks.start() * BLOCK, (blocks.end() + 1) * BLOCK - 1);
             let (first, last) = pieces::row_id_range(oldest.max(*self.memories.start())..=newest.min(*self.memories.end()));
             let mut rows = select.query([first, last])?;
@@ -363,13 +364,15 @@ mod tests {
         tx.commit().unwrap();
         conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, 'of-a-test')", [MODEL]).unwrap();
         let probe = QueryVector::new(vector(4_711), 1.0);
-        let scan = || Scan::new(&probe, first..=last, 50);
+        let mut extent = Extent::default();
+        extent.push(first..=last);
+        let scan = || Scan::new(&probe, &extent, 50);
 
         let alone = scan().nearest(conn, None).unwrap();
         assert_eq!(alone.len(), 50);
         assert!(alone.is_sorted_by(|a, b| a.1 >= b.1) && alone[0].1 > 0.99);
         let helped = |scan: &Scan<'_>, model: &str| {
-            assert!(scan.is_large());
+            assert!(scan.is_large);
             thread::scope(|scope| {
                 let helper = SearchHelper::start(scope, &it.path, model).unwrap();
                 let asked = helper.ask(|conn| scan.run(conn));
@@ -380,7 +383,7 @@ mod tests {
         // One helper sees another model's vectors; the other took everything and does not report.
         assert_eq!(helped(&scan(), "another"), alone);
         let taken = scan();
-        taken.next.store(block_of(last) + 1, Ordering::Relaxed);
+        taken.next.store(taken.parts.len(), Ordering::Relaxed);
         assert_eq!(helped(&taken, "another"), alone);
     }
 

@@ -2,7 +2,7 @@
 //! the database's own full-text search finds in the same documents in the same run.
 //!
 //! Sets: JSON lines of anybody's (`jsonl`), transcripts with questions about their sessions, and the files of `DevMemBench`,
-//! `LoCoMo`, `LongMemEval` and replay sets, which the user supplies. The exit code is 1 where fewer questions are answered among
+//! `LoCoMo`, REALTALK, `LongMemEval`, `CoSQA`, KLUE-NLI and replay sets, which the user supplies. The exit code is 1 where fewer questions are answered among
 //! the first five results than was asked for.
 
 use std::path::PathBuf;
@@ -11,9 +11,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use tests::eval::adapters::{self, Grain};
+use tests::eval::floor::{self, Split};
 use tests::eval::report::{self, Row};
 use tests::eval::run::Filled;
-use tests::eval::{Answer, Measures, Set, floor};
+use tests::eval::{Answer, Measures, Set};
 
 /// The profiles of the search that an ablation compares, beside its default.
 const PROFILES: [&str; 3] = ["text", "vector", "seed"];
@@ -89,6 +90,26 @@ enum Which {
         /// The file
         file: PathBuf,
     },
+    /// REALTALK: its folder of chats
+    Realtalk {
+        /// The folder
+        folder: PathBuf,
+    },
+    /// `CoSQA`: what people searched for, answered by functions
+    Cosqa {
+        /// A file such as cosqa-retrieval-dev-500.json
+        queries: PathBuf,
+        /// The file that numbers the functions
+        functions: PathBuf,
+    },
+    /// KLUE-NLI: Korean sentences that ask for paragraphs
+    KlueNli {
+        /// A file such as klue-nli-v1.1_dev.json
+        file: PathBuf,
+        /// How many sentences a paragraph has
+        #[arg(long, default_value_t = 4)]
+        sentences: usize,
+    },
     /// `LongMemEval`: a file such as `longmemeval_s.json`
     Longmemeval {
         /// The file
@@ -112,6 +133,9 @@ impl Which {
             Self::Transcripts { transcripts, questions } => Set::transcripts(transcripts, questions),
             Self::Devmembench { folder, grain } => adapters::devmembench(folder, *grain),
             Self::Locomo { file } => adapters::locomo(file),
+            Self::Realtalk { folder } => adapters::realtalk(folder),
+            Self::Cosqa { queries, functions } => adapters::cosqa(queries, functions),
+            Self::KlueNli { file, sentences } => adapters::klue_nli(file, *sentences),
             Self::Longmemeval { file, grain } => adapters::longmemeval(file, *grain),
             Self::Replay { files } => adapters::replay(files),
         }
@@ -152,7 +176,10 @@ fn main() -> Result<ExitCode> {
             }
         }
     }
-    rows.push(Row::new("floor: FTS5 porter", &set, &floor::answers(&set)?));
+    rows.push(Row::new("floor: FTS5 porter", &set, &floor::answers(&set, Split::Porter)?));
+    if floor::has_pairs(&set) {
+        rows.push(Row::new("floor: FTS5 pairs", &set, &floor::answers(&set, Split::Pairs)?));
+    }
     if options.json {
         for row in &rows {
             println!("{}", row.json(&set.name));

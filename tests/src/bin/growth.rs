@@ -1,5 +1,5 @@
 //! How the search grows from a thousand memories to a million: whole processes with a warm page cache, in a project with half
-//! of all memories and in a small one; what a memory takes of disk and of an import's time; and whether needles are found.
+//! of all memories, in a small one, and in all of them; what a memory takes of disk and of an import's time; and whether needles are found.
 //!
 //! `cargo run --release -p tests --bin growth` after `cargo build --release`; `--most 1000` only shows that it runs. It needs 3 GB
 //! of disk for the million.
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tests::database;
 use tests::growth::memories::{self, NEEDLES, PROJECTS};
 use tests::growth::plot::{self, Curve};
-use tests::growth::questions::{self, KINDS};
+use tests::growth::questions::{self, KINDS, Question};
 use tests::growth::words::Words;
 use tests::home::Home;
 use tests::measure::{self, milliseconds};
@@ -33,6 +33,9 @@ const MAX_LARGE: f64 = 40.0;
 const MAX_LARGE_P99: f64 = 120.0;
 const MAX_SMALL: f64 = 12.0;
 
+/// What a search of all projects may take, as a multiple of one in the large project.
+const MAX_ALL: f64 = 1.5;
+
 /// Searches that warm the caches.
 const WARMING: usize = 20;
 
@@ -42,6 +45,9 @@ struct Arguments {
     /// The most memories.
     #[arg(long, default_value_t = 1_000_000)]
     most: u64,
+    /// How many projects there are. The first has half of all memories.
+    #[arg(long, default_value_t = PROJECTS, value_parser = clap::value_parser!(u64).range(2..))]
+    projects: u64,
     /// How many searches are timed in each project.
     #[arg(long, default_value_t = 200)]
     queries: usize,
@@ -69,7 +75,7 @@ fn main() -> Result<ExitCode> {
     let words = Words::new(SEED);
     if let Some(file) = &arguments.lines {
         let out = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
-        memories::write(&words, 0..arguments.most, &mut BufWriter::new(out))?;
+        memories::write(&words, arguments.projects, 0..arguments.most, &mut BufWriter::new(out))?;
         return Ok(ExitCode::SUCCESS);
     }
     println!("{}", process::throughline().display());
@@ -77,14 +83,14 @@ fn main() -> Result<ExitCode> {
     let mut stages: Vec<Value> = Vec::new();
     let mut size = 0;
     for wanted in SIZES.into_iter().filter(|wanted| *wanted <= arguments.most) {
-        let took = import(&home, &words, size..wanted)?;
-        let stage = stage(&home, &words, wanted, arguments.queries, took / u32::try_from(wanted - size)?)?;
+        let took = import(&home, &words, arguments.projects, size..wanted)?;
+        let stage = stage(&home, &words, &arguments, wanted, took / u32::try_from(wanted - size)?)?;
         tell(&stage);
         stages.push(stage);
         size = wanted;
     }
     ensure!(!stages.is_empty(), "--most is below {}, the least size", SIZES[0]);
-    let figures = json!({"queries": arguments.queries, "stages": stages});
+    let figures = json!({"queries": arguments.queries, "projects": arguments.projects, "stages": stages});
     if let Some(file) = &arguments.figures {
         fs::write(file, serde_json::to_string_pretty(&figures)? + "\n").with_context(|| file.display().to_string())?;
     }
@@ -95,9 +101,9 @@ fn main() -> Result<ExitCode> {
 }
 
 /// Imports the memories of these numbers. Gives the time of the import, without that of making them.
-fn import(home: &Home, words: &Words, numbers: std::ops::Range<u64>) -> Result<Duration> {
+fn import(home: &Home, words: &Words, projects: u64, numbers: std::ops::Range<u64>) -> Result<Duration> {
     let file = home.path().join("memories.jsonl");
-    memories::write(words, numbers, &mut BufWriter::new(File::create(&file)?))?;
+    memories::write(words, projects, numbers, &mut BufWriter::new(File::create(&file)?))?;
     let mut command = home.command(["import"]);
     command.arg(&file);
     let took = measure::time(command, b"");
@@ -106,11 +112,16 @@ fn import(home: &Home, words: &Words, numbers: std::ops::Range<u64>) -> Result<D
 }
 
 /// All that is measured at one size.
-fn stage(home: &Home, words: &Words, size: u64, count: usize, import: Duration) -> Result<Value> {
-    let small = PROJECTS - 1;
-    let large = timed(home, words, size, 0, count)?;
-    let small_ones = timed(home, words, size, small, count)?;
-    let (any1, any5) = needles(home, words)?;
+fn stage(home: &Home, words: &Words, arguments: &Arguments, size: u64, import: Duration) -> Result<Value> {
+    let small = arguments.projects - 1;
+    let timed = |of: u64, searched: Option<u64>| {
+        let asked = questions::questions(words, arguments.projects, size, of, arguments.queries);
+        timed(home, &asked, searched)
+    };
+    let large = timed(0, Some(0))?;
+    let small_ones = timed(small, Some(small))?;
+    let all = timed(0, None)?;
+    let (any1, any5) = needles(home, words, arguments.projects)?;
     let memories = home.count("memories");
     #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
     let per_memory = |bytes: u64| bytes as f64 / memories as f64;
@@ -126,6 +137,7 @@ fn stage(home: &Home, words: &Words, size: u64, count: usize, import: Duration) 
         "in_small": stored(home, small),
         "large": large,
         "small": small_ones,
+        "all": all,
         "import_ms_per_memory": milliseconds(import),
         "database_bytes_per_memory": per_memory(database),
         "text_bytes_per_memory": per_memory(text),
@@ -140,18 +152,22 @@ fn stored(home: &Home, project: u64) -> u64 {
     home.json(["memory", "stats", "--json", "--project", &name])["memories"].as_u64().unwrap_or_default()
 }
 
-fn search(home: &Home, project: u64, query: &str) -> Command {
-    home.command(["memory", "search", "--json", "--project", &memories::project(project), "--", query])
+/// A search in a project, or in all.
+fn search(home: &Home, project: Option<u64>, query: &str) -> Command {
+    let name = project.map(memories::project);
+    let scope = name.as_ref().map_or(vec!["--all-projects"], |name| vec!["--project", name]);
+    let mut command = home.command(["memory", "search", "--json"]);
+    command.args(scope).args(["--", query]);
+    command
 }
 
-/// The times of searches in a project: median, p99, and the median of each kind of question.
-fn timed(home: &Home, words: &Words, size: u64, project: u64, count: usize) -> Result<Value> {
-    let asked = questions::questions(words, size, project, count);
+/// The times of searches in a project, or in all: median, p99, and the median of each kind of question.
+fn timed(home: &Home, asked: &[Question], project: Option<u64>) -> Result<Value> {
     for question in asked.iter().take(WARMING) {
         measure::time(search(home, project, &question.query), b"");
     }
     let mut times: Vec<(&str, Duration)> = Vec::new();
-    for question in &asked {
+    for question in asked {
         times.push((question.kind, measure::time(search(home, project, &question.query), b"")));
     }
     ensure!(!times.is_empty(), "there are no queries");
@@ -167,12 +183,15 @@ fn timed(home: &Home, words: &Words, size: u64, project: u64, count: usize) -> R
 }
 
 /// Which part of the needles is found first, and among the first five.
-fn needles(home: &Home, words: &Words) -> Result<(f64, f64)> {
+fn needles(home: &Home, words: &Words, projects: u64) -> Result<(f64, f64)> {
     let (mut first, mut among) = (0_u32, 0_u32);
     for needle in 0..NEEDLES {
-        let memory = memories::memory(words, needle);
-        let run =
-            process::run(search(home, memory.project, &questions::for_needle(words, needle)), Vec::new(), process::WATCHDOG);
+        let memory = memories::memory(words, projects, needle);
+        let run = process::run(
+            search(home, Some(memory.project), &questions::for_needle(words, needle)),
+            Vec::new(),
+            process::WATCHDOG,
+        );
         let found: Value = serde_json::from_str(&run.success().stdout).context("the search printed no JSON")?;
         let place = found.as_array().and_then(|all| all.iter().position(|it| it["external_id"] == memory.id.as_str()));
         first += u32::from(place == Some(0));
@@ -190,7 +209,7 @@ fn tell(stage: &Value) {
         number("/in_large"),
         number("/in_small")
     );
-    for (name, place) in [("large", "/large"), ("small", "/small")] {
+    for (name, place) in [("large", "/large"), ("small", "/small"), ("all", "/all")] {
         let kinds = KINDS.map(|kind| format!("{kind} {:.1}", number(&format!("{place}/kinds/{kind}"))));
         println!(
             "  {name}: median {:.1} ms, p99 {:.1} ms ({})",
@@ -235,7 +254,9 @@ fn judge(figures: &Value) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut code = ExitCode::SUCCESS;
+    let most_of_all = last["large"]["median_ms"].as_f64().unwrap_or_default() * MAX_ALL;
     for (what, value, most) in [
+        ("median in all projects", &last["all"]["median_ms"], most_of_all),
         ("median in the large project", &last["large"]["median_ms"], MAX_LARGE),
         ("p99 in the large project", &last["large"]["p99_ms"], MAX_LARGE_P99),
         ("median in a small project", &last["small"]["median_ms"], MAX_SMALL),

@@ -1,5 +1,5 @@
-//! Sets in the formats of others, read from files that the user supplies: `DevMemBench`, `LoCoMo`,
-//! `LongMemEval`, and replay sets.
+//! Sets in the formats of others, read from files that the user supplies: `DevMemBench`, `LoCoMo`, REALTALK,
+//! `LongMemEval`, `CoSQA`, KLUE-NLI, and replay sets.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -114,74 +114,181 @@ pub fn devmembench(folder: &Path, grain: Grain) -> Result<Set> {
     finish(Set { name: "devmembench".into(), source: Source::Documents(documents), unit: Unit::Session, questions })
 }
 
-/// `LoCoMo`: one file of conversations, each a project. A question is answered by turns, its evidence. Adversarial questions
-/// (category 5), to which there is no answer, are left out, and so are those whose evidence names no turn.
+/// A turn of a conversation, as `LoCoMo` and REALTALK have it.
+#[derive(Deserialize)]
+struct Turn {
+    speaker: String,
+    dia_id: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    clean_text: Option<String>,
+    #[serde(default)]
+    blip_caption: Option<String>,
+}
+
+/// A question about a conversation.
+#[derive(Deserialize)]
+struct AskedOfTurns {
+    question: String,
+    #[serde(default)]
+    evidence: Vec<String>,
+    category: u32,
+}
+
+/// The documents and the questions of one conversation, a project. Adversarial questions (category 5), to which there is no
+/// answer, are left out, and so are those whose evidence names no turn.
+fn conversation(
+    place: &str,
+    project: &str,
+    fields: &Map<String, serde_json::Value>,
+    asked: Vec<AskedOfTurns>,
+    set: (&mut Vec<Document>, &mut Vec<Question>),
+) -> Result<()> {
+    let (documents, questions) = set;
+    let mut turns = HashSet::new();
+    for (session, value) in fields.iter().filter(|(name, value)| name.starts_with("session_") && value.is_array()) {
+        let said: Vec<Turn> = serde_json::from_value(value.clone()).with_context(|| format!("{place}, {session}"))?;
+        let at = fields.get(&format!("{session}_date_time")).and_then(|at| at.as_str());
+        let at = at.and_then(|at| time(at, "%I:%M %p on %d %B, %Y"));
+        for turn in said {
+            let mut content = format!("{}: {}", turn.speaker, turn.clean_text.unwrap_or(turn.text));
+            if let Some(caption) = turn.blip_caption {
+                content = format!("{content} [{caption}]");
+            }
+            turns.insert(turn.dia_id.clone());
+            documents.push(Document {
+                id: format!("{project}/{}", turn.dia_id),
+                project: project.to_owned(),
+                session: format!("{project}/{session}"),
+                content,
+                others: at.iter().map(|at| ("created_at".to_owned(), at.as_str().into())).collect(),
+            });
+        }
+    }
+    for asked in asked.into_iter().filter(|asked| asked.category != 5) {
+        // Some have several turns in one string.
+        let evidence = asked.evidence.iter().flat_map(|turns| turns.split([';', ',', ' '])).map(str::trim);
+        let relevant: BTreeMap<String, f64> =
+            evidence.filter(|turn| turns.contains(*turn)).map(|turn| (format!("{project}/{turn}"), 1.0)).collect();
+        if relevant.is_empty() {
+            continue;
+        }
+        let kind = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
+        questions.push(Question {
+            query: asked.question,
+            relevant,
+            kind: kind.get(asked.category as usize).map_or_else(|| asked.category.to_string(), ToString::to_string),
+            project: project.to_owned(),
+            ..Question::default()
+        });
+    }
+    Ok(())
+}
+
+/// `LoCoMo`: one file of conversations, each a project. A question is answered by turns, its evidence.
 pub fn locomo(file: &Path) -> Result<Set> {
     #[derive(Deserialize)]
     struct Talk {
         sample_id: String,
         conversation: Map<String, serde_json::Value>,
-        qa: Vec<Asked>,
-    }
-    #[derive(Deserialize)]
-    struct Turn {
-        speaker: String,
-        dia_id: String,
-        #[serde(default)]
-        text: String,
-        blip_caption: Option<String>,
-    }
-    #[derive(Deserialize)]
-    struct Asked {
-        question: String,
-        #[serde(default)]
-        evidence: Vec<String>,
-        category: u32,
+        qa: Vec<AskedOfTurns>,
     }
     let samples: Vec<Talk> = read(file, "a LoCoMo file: a list with sample_id, conversation and qa")?;
     let (mut documents, mut questions) = (Vec::new(), Vec::new());
-    for sample in samples {
-        let project = &sample.sample_id;
-        let mut turns = HashSet::new();
-        for (session, value) in sample.conversation.iter().filter(|(_, value)| value.is_array()) {
-            let place = || format!("{}: {project}, {session}", file.display());
-            let said: Vec<Turn> = serde_json::from_value(value.clone()).with_context(place)?;
-            let at = sample.conversation.get(&format!("{session}_date_time")).and_then(|at| at.as_str());
-            let at = at.and_then(|at| time(at, "%I:%M %p on %d %B, %Y"));
-            for turn in said {
-                let mut content = format!("{}: {}", turn.speaker, turn.text);
-                if let Some(caption) = turn.blip_caption {
-                    content = format!("{content} [{caption}]");
-                }
-                turns.insert(turn.dia_id.clone());
-                documents.push(Document {
-                    id: format!("{project}/{}", turn.dia_id),
-                    project: project.clone(),
-                    session: format!("{project}/{session}"),
-                    content,
-                    others: at.iter().map(|at| ("created_at".to_owned(), at.as_str().into())).collect(),
-                });
-            }
-        }
-        for asked in sample.qa.into_iter().filter(|asked| asked.category != 5) {
-            // Some have several turns in one string.
-            let evidence = asked.evidence.iter().flat_map(|turns| turns.split([';', ',', ' '])).map(str::trim);
-            let relevant: BTreeMap<String, f64> =
-                evidence.filter(|turn| turns.contains(*turn)).map(|turn| (format!("{project}/{turn}"), 1.0)).collect();
-            if relevant.is_empty() {
-                continue;
-            }
-            let kind = ["", "multi-hop", "temporal", "open-domain", "single-hop"];
-            questions.push(Question {
-                query: asked.question,
-                relevant,
-                kind: kind.get(asked.category as usize).map_or_else(|| asked.category.to_string(), ToString::to_string),
-                project: project.clone(),
-                ..Question::default()
-            });
-        }
+    for Talk { sample_id, conversation: fields, qa } in samples {
+        let place = format!("{}: {sample_id}", file.display());
+        conversation(&place, &sample_id, &fields, qa, (&mut documents, &mut questions))?;
     }
     finish(Set { name: "locomo".into(), source: Source::Documents(documents), unit: Unit::Document, questions })
+}
+
+/// REALTALK: a folder with a file for each chat between two people, a project. A question is answered by messages, its
+/// evidence.
+pub fn realtalk(folder: &Path) -> Result<Set> {
+    #[derive(Deserialize)]
+    struct Chat {
+        qa: Vec<AskedOfTurns>,
+        #[serde(flatten)]
+        fields: Map<String, serde_json::Value>,
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let (mut documents, mut questions) = (Vec::new(), Vec::new());
+    for file in files {
+        let Chat { qa, fields } = read(&file, "a chat of REALTALK: an object with qa and sessions")?;
+        let project = file.file_stem().unwrap_or_default().to_string_lossy();
+        conversation(&file.display().to_string(), &project, &fields, qa, (&mut documents, &mut questions))?;
+    }
+    finish(Set { name: "realtalk".into(), source: Source::Documents(documents), unit: Unit::Document, questions })
+}
+
+/// `CoSQA`: what people typed into a search engine, answered by Python functions. `queries` is a file such as
+/// cosqa-retrieval-dev-500.json, and `functions` the file that numbers all functions.
+pub fn cosqa(queries: &Path, functions: &Path) -> Result<Set> {
+    #[derive(Deserialize)]
+    struct Asked {
+        doc: String,
+        retrieval_idx: u32,
+    }
+    let functions: BTreeMap<String, u32> = read(functions, "a file of CoSQA: an object of functions and their numbers")?;
+    let queries: Vec<Asked> = read(queries, "a file of CoSQA: a list with doc and retrieval_idx")?;
+    let documents =
+        functions.into_iter().map(|(content, number)| Document { id: number.to_string(), content, ..Document::default() });
+    let questions = queries.into_iter().map(|it| Question {
+        query: it.doc,
+        relevant: BTreeMap::from([(it.retrieval_idx.to_string(), 1.0)]),
+        ..Question::default()
+    });
+    finish(Set {
+        name: "cosqa".into(),
+        source: Source::Documents(documents.collect()),
+        unit: Unit::Document,
+        questions: questions.collect(),
+    })
+}
+
+/// KLUE-NLI: Korean sentences, and what follows from them. Each paragraph is `sentences` premises of one source, and what
+/// follows from one of them asks for its paragraph.
+pub fn klue_nli(file: &Path, sentences: usize) -> Result<Set> {
+    #[derive(Deserialize)]
+    struct Pair {
+        source: String,
+        premise: String,
+        hypothesis: String,
+        gold_label: String,
+    }
+    ensure!(sentences > 0, "a paragraph has at least one sentence");
+    let pairs: Vec<Pair> = read(file, "a file of KLUE-NLI: a list with source, premise, hypothesis and gold_label")?;
+    let mut premises: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pair in &pairs {
+        let of_source = premises.entry(&pair.source).or_default();
+        if !of_source.contains(&pair.premise.as_str()) {
+            of_source.push(&pair.premise);
+        }
+    }
+    let mut documents = Vec::new();
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    for (source, premises) in premises {
+        for (number, paragraph) in premises.chunks(sentences).enumerate() {
+            let id = format!("{source}/{number}");
+            places.extend(paragraph.iter().map(|premise| (*premise, id.clone())));
+            documents.push(Document { id, content: paragraph.join(" "), ..Document::default() });
+        }
+    }
+    let questions = pairs.iter().filter(|pair| pair.gold_label == "entailment").map(|pair| Question {
+        query: pair.hypothesis.clone(),
+        relevant: places.get(pair.premise.as_str()).map(|id| (id.clone(), 1.0)).into_iter().collect(),
+        ..Question::default()
+    });
+    let questions = questions.collect();
+    finish(Set { name: "klue-nli".into(), source: Source::Documents(documents), unit: Unit::Document, questions })
 }
 
 /// `LongMemEval`: one file of questions, each with a haystack of its own, a project. A question is answered by sessions;
@@ -344,6 +451,44 @@ mod tests {
         assert_eq!(set.questions[0].relevant.keys().collect::<Vec<_>>(), ["c1/D1:1", "c1/D1:2"]);
         let Source::Documents(documents) = &set.source else { panic!("no documents") };
         assert_eq!(documents[0].others["created_at"], "2023-05-08T13:56:00");
+    }
+
+    #[test]
+    fn a_realtalk_question_is_answered_by_messages() {
+        let folder = tempfile::tempdir().expect("a folder");
+        file(
+            folder.path(),
+            "chat.json",
+            &json!({"name": {}, "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "clean_text": "Hi"}],
+                "events_session_1": [], "qa": [{"question": "one?", "evidence": ["D1:1"], "category": 2}]}),
+        );
+        let set = realtalk(folder.path()).expect("a set");
+        assert_eq!(contents(&set), ["Ann: Hi"]);
+        assert_eq!(set.questions[0].relevant.keys().collect::<Vec<_>>(), ["chat/D1:1"]);
+    }
+
+    #[test]
+    fn a_cosqa_query_is_answered_by_a_function() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let functions = file(folder.path(), "functions.json", &json!({"def a(): pass": 3, "def b(): pass": 4}));
+        let queries = file(folder.path(), "queries.json", &json!([{"doc": "how to b", "retrieval_idx": 4}]));
+        let set = cosqa(&queries, &functions).expect("a set");
+        assert_eq!(contents(&set), ["def a(): pass", "def b(): pass"]);
+        assert_eq!(set.questions[0].relevant.keys().collect::<Vec<_>>(), ["4"]);
+    }
+
+    #[test]
+    fn what_follows_from_a_korean_sentence_asks_for_its_paragraph() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pair =
+            |premise: &str, label: &str| json!({"source": "s", "premise": premise, "hypothesis": "h", "gold_label": label});
+        let pairs =
+            json!([pair("a.", "neutral"), pair("a.", "entailment"), pair("b.", "neutral"), pair("c.", "entailment")]);
+        let path = file(folder.path(), "nli.json", &pairs);
+        let set = klue_nli(&path, 2).expect("a set");
+        assert_eq!(contents(&set), ["a. b.", "c."]);
+        let answers: Vec<_> = set.questions.iter().flat_map(|question| question.relevant.keys()).collect();
+        assert_eq!(answers, ["s/0", "s/1"]);
     }
 
     #[test]

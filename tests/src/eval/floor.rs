@@ -20,16 +20,55 @@ const STOP_WORDS: &str = "a about after all also am an and any are as at be been
      them then there these they this those to too us very was we were what when where which who whom whose why will \
      with would you your";
 
+/// What a word is to the floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// As `porter unicode61` has it.
+    Porter,
+    /// The same, with scripts that have no spaces between words, or whose words take endings, in pairs of characters.
+    Pairs,
+}
+
 /// Asks all questions of FTS5 with `porter unicode61`.
-pub fn answers(set: &Set) -> Result<Vec<Answer>> {
+pub fn answers(set: &Set, split: Split) -> Result<Vec<Answer>> {
     let db = Connection::open_in_memory()?;
-    let tables = fill(&db, set)?;
-    set.questions.iter().map(|question| answer(&db, &tables, question)).collect()
+    let tables = fill(&db, set, split)?;
+    set.questions.iter().map(|question| answer(&db, &tables, question, split)).collect()
+}
+
+/// Whether questions are in a script that [`Split::Pairs`] divides.
+pub fn has_pairs(set: &Set) -> bool {
+    set.questions.iter().any(|question| question.query.chars().any(is_paired))
+}
+
+fn is_paired(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+/// Divides runs of such scripts into pairs of characters; a character alone stays.
+fn divided(text: &str, split: Split) -> String {
+    if split == Split::Porter {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let chars: Vec<char> = text.chars().collect();
+    for run in chars.chunk_by(|a, b| is_paired(*a) == is_paired(*b)) {
+        if is_paired(run[0]) && run.len() > 1 {
+            for pair in run.windows(2) {
+                out.push(' ');
+                out.extend(pair);
+            }
+            out.push(' ');
+        } else {
+            out.extend(run);
+        }
+    }
+    out
 }
 
 /// A table a project, so that words are weighed within it, and one of all where questions are asked of all. A document and
 /// its session's others are one row where sessions are labelled. Gives the tables by project.
-fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
+fn fill(db: &Connection, set: &Set, split: Split) -> Result<HashMap<String, String>> {
     let mut texts: Vec<(String, String, String)> = Vec::new();
     match &set.source {
         Source::Documents(documents) => {
@@ -79,7 +118,8 @@ fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
     for (project, label, text) in &texts {
         for name in [Some(project), Some(&String::new()).filter(|_| !project.is_empty())].into_iter().flatten() {
             if let Some(table) = tables.get(name) {
-                db.prepare_cached(&format!("INSERT INTO {table} VALUES (?1, ?2)"))?.execute((label, text))?;
+                db.prepare_cached(&format!("INSERT INTO {table} VALUES (?1, ?2)"))?
+                    .execute((label, divided(text, split)))?;
             }
         }
     }
@@ -87,12 +127,11 @@ fn fill(db: &Connection, set: &Set) -> Result<HashMap<String, String>> {
     Ok(tables)
 }
 
-fn answer(db: &Connection, tables: &HashMap<String, String>, question: &Question) -> Result<Answer> {
+fn answer(db: &Connection, tables: &HashMap<String, String>, question: &Question, split: Split) -> Result<Answer> {
     let table = tables.get(&question.project).context("a question of an unknown project")?;
     let started = Instant::now();
     let stop_words: HashSet<&str> = STOP_WORDS.split_whitespace().collect();
-    let words = question
-        .query
+    let words = divided(&question.query, split)
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty() && !stop_words.contains(word.to_lowercase().as_str()))
         .map(|word| format!("\"{word}\""))
@@ -160,7 +199,11 @@ mod tests {
             unit: Unit::Session,
             questions: vec![question("otters", "p"), question("swimming otter", ""), question("the", "q")],
         };
-        let rankings: Vec<Vec<String>> = answers(&set).expect("answers").into_iter().map(|answer| answer.ranking).collect();
+        let rankings: Vec<Vec<String>> =
+            answers(&set, Split::Porter).expect("answers").into_iter().map(|answer| answer.ranking).collect();
         assert_eq!(rankings, [vec!["s1"], vec!["s1", "s2"], vec![]]);
+        assert!(!has_pairs(&set));
+        assert_eq!(divided("값이 v2다", Split::Pairs), " 값이  v2다");
+        assert_eq!(divided("인증을 cache", Split::Pairs), " 인증 증을  cache");
     }
 }

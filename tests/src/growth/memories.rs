@@ -1,4 +1,4 @@
-//! Generated memories of fifty projects: notes such as a coding agent keeps, a tenth of them Korean, and some needles. The same
+//! Generated memories of many projects: notes such as a coding agent keeps, a tenth of them Korean, and some needles. The same
 //! number gives the same memory, so that a smaller store is the beginning of a larger one.
 
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::words::Words;
 use crate::bulk::Dice;
 
-/// How many projects there are. The first has half of all memories, the others share the rest.
+/// How many projects there are unless somebody asks for more. The first has half of all memories, the others share the rest.
 pub const PROJECTS: u64 = 50;
 
 /// The first memories are needles: the only ones with a combination of words that are common one by one.
@@ -133,15 +133,15 @@ fn combined(rank: usize) -> Option<usize> {
     (at < needles * COMBINED).then_some(at % needles)
 }
 
-/// The memory of this number.
-pub fn memory(words: &Words, number: u64) -> Memory {
+/// The memory of this number, in a store of so many projects.
+pub fn memory(words: &Words, projects: u64, number: u64) -> Memory {
     let mut dice = Dice::new((number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D);
     // The first numbers of similar seeds are similar.
     for _ in 0..8 {
         dice.roll();
     }
     let is_needle = number < NEEDLES;
-    let project = if dice.below(2) == 0 { 0 } else { 1 + dice.below(PROJECTS - 1) };
+    let project = if dice.below(2) == 0 { 0 } else { 1 + dice.below(projects - 1) };
     let is_korean = !is_needle && dice.below(10) == 0;
     let mut ranks = ranks(words, &mut dice, number);
     let index = |dice: &mut Dice, most: usize| usize::try_from(dice.below(most as u64)).unwrap_or(0);
@@ -225,9 +225,9 @@ fn capital(word: &str) -> String {
 }
 
 /// Writes the memories of these numbers as lines of an import.
-pub fn write(words: &Words, numbers: std::ops::Range<u64>, out: &mut impl Write) -> io::Result<()> {
+pub fn write(words: &Words, projects: u64, numbers: std::ops::Range<u64>, out: &mut impl Write) -> io::Result<()> {
     for number in numbers {
-        let memory = memory(words, number);
+        let memory = memory(words, projects, number);
         let line = json!({
             "id": memory.id, "project": project(memory.project), "session_id": memory.session, "type": memory.kind,
             "content": memory.content, "files": [memory.file], "created_at": memory.created,
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_needle_is_the_only_one_with_its_words() {
         let words = Words::new(7);
-        let memories: Vec<Memory> = (0..5_000).map(|number| memory(&words, number)).collect();
+        let memories: Vec<Memory> = (0..5_000).map(|number| memory(&words, PROJECTS, number)).collect();
         for needle in 0..NEEDLES {
             let ranks = combination(needle);
             let with = |most: usize| {
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn half_are_of_one_project_and_a_tenth_is_korean() {
         let words = Words::new(7);
-        let memories: Vec<Memory> = (NEEDLES..4_050).map(|number| memory(&words, number)).collect();
+        let memories: Vec<Memory> = (NEEDLES..4_050).map(|number| memory(&words, PROJECTS, number)).collect();
         let share = |is: &dyn Fn(&Memory) -> bool| memories.iter().filter(|memory| is(memory)).count();
         assert!((1_800..2_200).contains(&share(&|memory| memory.project == 0)));
         assert!((20..80).contains(&share(&|memory| memory.project == PROJECTS - 1)));
         assert!((300..500).contains(&share(&|memory| memory.is_korean)));
-        assert_eq!(memory(&words, 77), memory(&words, 77));
+        assert_eq!(memory(&words, PROJECTS, 77), memory(&words, PROJECTS, 77));
     }
 }

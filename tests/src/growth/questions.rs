@@ -23,30 +23,30 @@ pub struct Question {
     pub query: String,
 }
 
-/// Questions about the first `size` memories of a project, each kind in turn.
-pub fn questions(words: &Words, size: u64, project: u64, count: usize) -> Vec<Question> {
+/// Questions about the first `size` memories of a project, one of so many, each kind in turn.
+pub fn questions(words: &Words, projects: u64, size: u64, project: u64, count: usize) -> Vec<Question> {
     let mut dice = Dice::new(size ^ (project << 40) ^ 0xD1B5_4A32_D192_ED03);
     (0..count)
         .map(|number| {
             let kind = KINDS[number % KINDS.len()];
-            Question { kind, query: query(words, &mut dice, size, project, kind) }
+            Question { kind, query: query(words, &mut dice, projects, size, project, kind) }
         })
         .collect()
 }
 
-fn query(words: &Words, dice: &mut Dice, size: u64, project: u64, kind: &str) -> String {
+fn query(words: &Words, dice: &mut Dice, projects: u64, size: u64, project: u64, kind: &str) -> String {
     let wanted = usize::try_from(2 + dice.below(7)).unwrap_or(2);
     let some = |fits: &dyn Fn(&Memory) -> bool, dice: &mut Dice| -> Memory {
         let mut found = None;
         for _ in 0..MAX_TRIES {
-            let memory = memories::memory(words, dice.below(size));
+            let memory = memories::memory(words, projects, dice.below(size));
             if memory.project == project && fits(&memory) {
                 return memory;
             }
             found.get_or_insert(memory);
         }
         // A small project of a small store has no such memory; then it is asked for what it has not.
-        found.unwrap_or_else(|| memories::memory(words, 0))
+        found.unwrap_or_else(|| memories::memory(words, projects, 0))
     };
     let is_rare = |rank: &usize| *rank > RARE;
     match kind {
@@ -94,12 +94,12 @@ mod tests {
     #[test]
     fn questions_have_two_words_and_more_and_are_the_same_again() {
         let words = Words::new(7);
-        let asked = questions(&words, 1_000, 0, 50);
-        assert_eq!(asked, questions(&words, 1_000, 0, 50));
+        let asked = questions(&words, memories::PROJECTS, 1_000, 0, 50);
+        assert_eq!(asked, questions(&words, memories::PROJECTS, 1_000, 0, 50));
         for question in &asked {
             assert!((2..=12).contains(&question.query.split_whitespace().count()), "{question:?}");
         }
         assert!(asked.iter().any(|question| question.kind == "Korean" && !question.query.is_ascii()));
-        assert_eq!(questions(&words, 60, 49, 10).len(), 10);
+        assert_eq!(questions(&words, memories::PROJECTS, 60, 49, 10).len(), 10);
     }
 }

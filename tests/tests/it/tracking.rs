@@ -339,12 +339,11 @@ fn a_journal_that_a_crash_left_is_taken_up_at_the_next_start() {
     assert!(home.log().contains("torn"), "{}", home.log());
 }
 
-#[test]
-fn many_hooks_of_one_session_at_once() {
-    const AT_ONCE: usize = 64;
-    let (home, project) = home();
-    let mut session = Session::new(&home, &project, &session_id(1));
-    session.start("startup");
+/// How many hooks of one session run at the same instant.
+const AT_ONCE: usize = 64;
+
+/// Reports as many uses of tools at once, and returns the summaries of the observations that must come of them.
+fn use_many_at_once(home: &Home, session: &mut Session) -> Vec<String> {
     let payloads: Vec<Value> = (0..AT_ONCE)
         .map(|number| {
             let response = json!({"stdout": format!("{number}\n").repeat(200), "stderr": ""});
@@ -363,15 +362,45 @@ fn many_hooks_of_one_session_at_once() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
     }
+    let mut wanted: Vec<String> = (0..AT_ONCE).map(|number| format!("Ran `make target{number}`: ok")).collect();
+    wanted.sort();
+    wanted
+}
+
+#[test]
+fn many_hooks_of_one_session_at_once() {
+    let (home, project) = home();
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.start("startup");
+    let wanted = use_many_at_once(&home, &mut session);
     session.transcript.user("Make all targets").answer("Made.");
     session.stop("Made.");
     home.eventually("all of them are stored", |home| observations(home, session.id()).len() >= AT_ONCE);
     let mut seen = summaries(&home, session.id());
     seen.sort();
-    let mut wanted: Vec<String> = (0..AT_ONCE).map(|number| format!("Ran `make target{number}`: ok")).collect();
-    wanted.sort();
     assert_eq!(seen, wanted);
     assert!(!home.log().contains("locked"), "{}", home.log());
+    database::assert_sound(&home.database());
+}
+
+#[test]
+fn many_hooks_before_the_policy_is_compiled_lose_nothing() {
+    let home = Home::cold();
+    let project = home.project("shop");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    let wanted = use_many_at_once(&home, &mut session);
+    assert!(home.log().contains("the default policy is not compiled yet"), "{}", home.log());
+    session.transcript.user("Make all targets").answer("Made.");
+    session.stop("Made.");
+    // What came after the end of the turn is stored by the next session.
+    let next = std::cell::Cell::new(2);
+    home.eventually("all of them are stored", |home| {
+        Session::new(home, &project, &session_id(next.replace(next.get() + 1))).start("startup");
+        home.database().exists() && observations(home, session.id()).len() >= AT_ONCE
+    });
+    let mut seen = summaries(&home, session.id());
+    seen.sort();
+    assert_eq!(seen, wanted);
     database::assert_sound(&home.database());
 }
 
