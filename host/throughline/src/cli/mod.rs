@@ -44,6 +44,7 @@ mod session;
 mod suggest;
 mod timeline;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -105,6 +106,7 @@ enum Command {
     Failures(failures::Arguments),
     Observations(observations::Arguments),
     Projects(projects::Arguments),
+    View(view::Arguments),
     Memory(memory::Arguments),
     Note(note::Arguments),
     Pause(pause::PauseArguments),
@@ -223,6 +225,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Failures(arguments) => failures::run(&arguments),
         Command::Observations(arguments) => observations::run(arguments),
         Command::Projects(arguments) => projects::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Note(arguments) => note::run(arguments),
         Command::Pause(arguments) => pause::pause(&arguments),
