@@ -48,3 +48,4 @@ mod sharing;
 mod supersession;
 mod tracking;
 mod verify;
+mod viewer;

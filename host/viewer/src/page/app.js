@@ -50,10 +50,20 @@ function navigation(page) {
   show(document.getElementById('nav'), h('ul', {}, PAGES.map(link)));
 }
 
+/** Says, also to assistive technology, that the page of this address is complete. */
+function finish(shown) {
+  if (location.hash !== shown) return;
+  main.removeAttribute('aria-busy');
+  main.dataset.shows = shown;
+}
+
 async function render() {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
+  const shown = location.hash;
+  main.setAttribute('aria-busy', 'true');
+  delete main.dataset.shows;
   const { page, id, parameters } = parse();
   const project = parameters.get('project') ?? '';
   if (projects.value !== project) projects.value = project;
@@ -61,6 +71,7 @@ async function render() {
   const known = PAGES.some(([name]) => name === page) || PARTS[page];
   if (!known) {
     show(main, h('h1', {}, 'There is no such page'), h('p', {}, h('a', { href: address('search') }, 'Memories')));
+    finish(shown);
     return;
   }
   const name = PAGES.find(([own]) => own === (PARTS[page] ?? page))[1];
@@ -77,6 +88,7 @@ async function render() {
     if (error.name === 'AbortError' || signal.aborted) return;
     show(main, h('h1', {}, name), problem(error));
   }
+  finish(shown);
 }
 
 function choose() {

@@ -10,7 +10,7 @@ const MOST = 500;
 const key = (it) => [it.session_id, it.memory ? 0 : it.at, it.memory ?? `${it.type}\n${it.tool}\n${it.summary}`].join('\n');
 
 export async function render(context) {
-  const list = h('ol', { class: 'feed', id: 'feed', role: 'log', 'aria-live': 'off', 'aria-label': 'What happened, latest first' });
+  const list = h('ol', { class: 'feed', id: 'feed', 'aria-label': 'What happened, latest first' });
   const dot = h('span', { class: 'dot', 'aria-hidden': 'true' });
   const word = h('span', {}, 'connecting…');
   const nothing = h('p', { class: 'quiet' }, 'Nothing has happened yet today. Start a session with your agent: it appears here.');
