@@ -32,7 +32,7 @@ async function open(address, options = {}) {
     errors.push(`a dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(address);
   await shown(page);
   return page;

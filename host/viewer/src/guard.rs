@@ -32,12 +32,11 @@ pub(crate) struct Offer {
 
 /// Lets a request pass, or refuses it.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let mut response = match refusal(&app, &request) {
-        Some(error) => error.into_response(),
-        None => {
-            app.activity.touch();
-            next.run(request).await
-        }
+    let mut response = if let Some(error) = refusal(&app, &request) {
+        error.into_response()
+    } else {
+        app.activity.touch();
+        next.run(request).await
     };
     let headers = response.headers_mut();
     let fixed = [

@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use throughline_platform::process::{in_own_group, kill_group};
 
 /// How long a command may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How much a command may print, bytes.
 const MAX_OUTPUT: u64 = 256 << 20;

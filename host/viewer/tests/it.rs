@@ -64,7 +64,7 @@ impl Viewer {
     /// Sends a request as it stands and returns the answer.
     fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.host).expect("connect");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("write");
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("read");
@@ -127,8 +127,8 @@ fn home(count: usize) -> (Home, String) {
     let home = Home::new();
     let project = home.project("shop");
     let line = |n: usize| json!({"project": project, "type": "learning", "content": format!("Otter number {n} sleeps in bay {}", n * 7)});
-    let lines: String = (0..count).map(|n| format!("{}\n", line(n))).collect();
-    let run = process::run(home.command(["import", "--json", "-"]), lines.into_bytes(), process::WATCHDOG);
+    let lines: Vec<String> = (0..count).map(|n| line(n).to_string()).collect();
+    let run = process::run(home.command(["import", "--json", "-"]), lines.join("\n").into_bytes(), process::WATCHDOG);
     assert_eq!(run.code, Some(0), "{run:#?}");
     let root = project.to_string_lossy().into_owned();
     (home, root)
@@ -329,7 +329,7 @@ fn it_ends_when_nobody_uses_it_and_not_before() {
     drop(stream);
     let began = Instant::now();
     while viewer.child.try_wait().expect("wait").is_none() {
-        assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
+        assert!(began.elapsed() < Duration::from_mins(1), "it does not end");
         std::thread::sleep(Duration::from_millis(50));
         if let Ok(mut stranger) = TcpStream::connect(&viewer.host) {
             let _ = stranger.write_all(b"GET / HTTP/1.1\r\nHost: stranger.test\r\nConnection: close\r\n\r\n");

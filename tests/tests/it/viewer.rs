@@ -104,8 +104,8 @@ fn payloads() -> Vec<String> {
 
 /// Imports memories, one JSON line each.
 fn import(home: &Home, lines: &[Value]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    drop(process::run(home.command(["import", "--json", "-"]), text.into_bytes(), WATCHDOG).success());
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    drop(process::run(home.command(["import", "--json", "-"]), text.join("\n").into_bytes(), WATCHDOG).success());
 }
 
 /// A session with a prompt, a failure and its cure, an edit and an answer.

@@ -49,6 +49,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Some(typed) => Some(targets::find_project(&runtime, Some(typed))?.root.to_string_lossy().into_owned()),
         None => None,
     };
+    // An upgrade can take half a minute. Here the person who waits is told.
+    environment::upgrade_database(&runtime.paths.database())?;
     let own = std::env::current_exe().ok();
     let Some(viewer) = find_companion(PROGRAM, own.as_deref(), std::env::var_os("PATH").as_deref()) else {
         return Err(CommandError::new(format!("{PROGRAM} is not installed"))
