@@ -17,7 +17,7 @@ const PROGRAM: &str = "throughline-viewer";
 
 /// Show what is stored in the browser
 ///
-/// Serves pages at an address of this machine that nobody else can reach, prints the address, and opens it in the
+/// Serves pages at an address that no other machine can reach, prints the address, and opens it in the
 /// browser. The pages search, show each memory with its origin and everything that it was told to, replay sessions,
 /// and follow the running ones. They are read-only unless `--write` is given. Ctrl+C ends the viewer; without use it ends
 /// by itself.
