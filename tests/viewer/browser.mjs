@@ -95,7 +95,7 @@ await timed('all memories', async () => {
   await reader.locator('.window li').first().waitFor();
   await accessible(reader, 'the list of memories');
   // Only a window of the list is in the page, and the keys go beyond it.
-  const total = Number((await reader.locator('main p.quiet').first().textContent()).match(/[\d,]+/u)[0].replaceAll(',', ''));
+  const total = Number((await reader.locator('#count', { hasText: /memor/u }).textContent()).match(/[\d,]+/u)[0].replaceAll(',', ''));
   assert.ok(total >= 200, `${total} memories`);
   assert.ok((await reader.locator('.window li').count()) < 60, 'the list is not windowed');
   await reader.evaluate(() => { document.querySelector('.window').scrollTop = 1e6; });
@@ -172,7 +172,7 @@ await timed('the other pages', async () => {
 await timed('two hundred payloads', async () => {
   await go(reader, `#/search?project=${encodeURIComponent(setup.hostile)}`);
   await reader.locator('.window li').first().waitFor();
-  const total = Number((await reader.locator('main p.quiet').first().textContent()).match(/\d+/u)[0]);
+  const total = Number((await reader.locator('#count', { hasText: /memor/u }).textContent()).match(/\d+/u)[0]);
   // And what the session of that project taught.
   assert.ok(total >= setup.payloads, `${total} memories`);
   const seen = new Set();

@@ -9,35 +9,27 @@ use crate::app::App;
 use crate::error::ApiError;
 use throughline_store::{BrowseFilter, MemoryPlace};
 
-/// How many projects are listed to choose from.
-const MAX_PROJECTS: &str = "--limit=10000";
-
 /// How many characters of a memory's text a list shows.
 const MAX_LINE: usize = 200;
 
 /// The most tellings of a memory that are shown.
 const MAX_TOLD: u32 = 1_000;
 
-/// What every page needs: whether changes are allowed, and the projects to choose from.
+/// What every page needs.
 pub(super) fn state(app: &App, _: &Wanted) -> Result<Value, ApiError> {
-    let projects = match app.store()? {
-        Some(_) => app.command(&["projects", "--json", MAX_PROJECTS])?,
-        None => json!([]),
-    };
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "write": app.settings.write,
         "project": app.settings.project,
         "namespace": app.paths.namespace,
         "home": app.paths.home,
-        "projects": projects,
     }))
 }
 
 /// All memories, newest first.
 pub(super) fn memories(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
     let after: Option<MemoryPlace> = cursor::decode(wanted.cursor.as_deref())?;
-    let Some(store) = app.store()? else { return Ok(json!({"entries": [], "next": null, "total": 0, "types": []})) };
+    let Some(store) = app.store()? else { return Ok(json!({"entries": [], "next": null})) };
     let project = wanted.project.as_deref().map(|root| App::find_project(&store, root)).transpose()?;
     let project = project.map(|project| project.id);
     let filter = BrowseFilter { project, kinds: wanted.types() };
@@ -63,13 +55,15 @@ pub(super) fn memories(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
             })
         })
         .collect();
-    let mut page = json!({"entries": entries, "next": next.map(|place| cursor::encode(&place))});
-    if after.is_none() {
-        // The length of the whole list, for its scroll bar.
-        page["total"] = json!(store.count_memories(&filter)?);
-        page["types"] = json!(store.stored_kinds(filter.project.as_deref())?);
-    }
-    Ok(page)
+    Ok(json!({"entries": entries, "next": next.map(|place| cursor::encode(&place))}))
+}
+
+/// The number of memories of each type. Counting a million takes longer than showing the first page.
+pub(super) fn types(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
+    let Some(store) = app.store()? else { return Ok(json!([])) };
+    let project = wanted.project.as_deref().map(|root| App::find_project(&store, root)).transpose()?;
+    let counts = store.memory_counts(project.as_ref().map(|project| project.id.as_str()))?;
+    Ok(counts.into_iter().map(|(kind, count)| json!({"type": kind, "count": count})).collect())
 }
 
 /// `throughline memory show`, with every telling.

@@ -57,6 +57,7 @@ pub(crate) fn router(write: bool) -> Router<Arc<App>> {
         .route("/state", list!(browse::state))
         .route("/search", list!(search::search))
         .route("/memories", list!(browse::memories))
+        .route("/types", list!(browse::types))
         .route("/memory/{id}", one!(browse::memory))
         .route("/sessions", list!(sessions::list))
         .route("/session/{id}", one!(sessions::show))

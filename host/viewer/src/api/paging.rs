@@ -21,8 +21,12 @@ pub(super) fn page_of(list: Value, begin: u32, limit: u32) -> (Vec<Value>, Optio
     (list, is_more.then(|| cursor::encode(&end)))
 }
 
-/// Returns a page of a command that prints a list with `--limit`.
+/// Returns a page of a command that prints a list with `--limit`; an empty one if nothing was stored yet.
 pub(super) fn paged(app: &App, words: &[&str], wanted: &Wanted) -> Result<Value, ApiError> {
+    // Until the first turn of the first session ends there are only journals, which the commands about events take.
+    if app.store()?.is_none() && !app.paths.journal().is_dir() {
+        return Ok(json!({"entries": [], "next": null}));
+    }
     let begin: u32 = cursor::decode(wanted.cursor.as_deref())?.unwrap_or(0);
     let limit = format!("--limit={}", begin.saturating_add(wanted.limit()).saturating_add(1));
     let list = app.command(&[words, &["--json", &limit]].concat())?;

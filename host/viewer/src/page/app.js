@@ -66,10 +66,9 @@ async function render() {
   delete main.dataset.shows;
   const { page, id, parameters } = parse();
   const project = parameters.get('project') ?? '';
-  if (projects.value !== project) projects.value = project;
+  if (projects.value !== project) pick(project);
   navigation(page);
-  const known = PAGES.some(([name]) => name === page) || PARTS[page];
-  if (!known) {
+  if (!PARTS[page] && !PAGES.some(([name]) => name === page)) {
     show(main, h('h1', {}, 'There is no such page'), h('p', {}, h('a', { href: address('search') }, 'Memories')));
     finish(shown);
     return;
@@ -79,7 +78,7 @@ async function render() {
   try {
     const module = await import(`/pages/${page}.js`);
     await module.render({
-      main, id, parameters, project, state, signal, address, navigate, tell, problem,
+      main, id, parameters, project, state, projects: known, signal, address, navigate, tell, problem,
       ask: (path, more) => get(path, more, signal),
       change: (body) => post('do', body),
       title: (text) => { document.title = `${text} – Throughline`; },
@@ -91,16 +90,37 @@ async function render() {
   finish(shown);
 }
 
+/** All projects, the one with the latest session first. Counting a million memories takes longer than the first page. */
+const everyProject = async () => {
+  const all = [];
+  let cursor;
+  do {
+    const page = await get('projects', { limit: 200, cursor });
+    all.push(...page.entries);
+    cursor = page.next;
+  } while (cursor && all.length < 2000);
+  return all;
+};
+let known = Promise.resolve([]);
+
+/** Chooses a project, also one that is not in the list yet. */
+function pick(value) {
+  if (value && ![...projects.options].some((option) => option.value === value)) projects.append(h('option', { value, title: value }, base(value)));
+  projects.value = value;
+}
+
 function choose() {
-  const known = state.projects.map((it) => it.path ?? it.name);
-  const options = state.projects.map((it) => {
-    const value = it.path ?? it.name;
-    const isTwin = state.projects.some((other) => other !== it && other.name === it.name);
-    return h('option', { value, title: value }, isTwin ? `${it.name} (${value})` : it.name);
-  });
-  const first = state.project;
-  if (first && !known.includes(first)) options.push(h('option', { value: first }, base(first)));
-  projects.append(...options);
+  known = everyProject();
+  known.then((all) => {
+    const chosen = projects.value;
+    const options = all.map((it) => {
+      const value = it.path ?? it.name;
+      const isTwin = all.some((other) => other !== it && other.name === it.name);
+      return h('option', { value, title: value }, isTwin ? `${it.name} (${value})` : it.name);
+    });
+    projects.replaceChildren(projects.options[0], ...options);
+    pick(chosen);
+  }).catch(() => {});
   projects.addEventListener('change', () => {
     const { page, parameters } = parse();
     const kept = Object.fromEntries(['q', 'type', 'open'].map((name) => [name, parameters.get(name)]));

@@ -5,10 +5,10 @@ import { h } from './dom.js';
 const AROUND = 8;
 
 /**
- * Makes a list. `load(cursor)` returns `{entries, next, total?}`, `row(entry)` the content of a row, `open(entry)` the address that
- * Enter opens. All rows are equally high.
+ * Makes a list. `load(cursor)` returns `{entries, next}`, `row(entry)` the content of a row, `open(entry)` the address that Enter opens,
+ * and `total`, if it is given, promises the number of all entries. All rows are equally high.
  */
-export function longList({ label, load, row, open, empty, onTotal }) {
+export function longList({ label, load, row, open, empty, total: promised }) {
   const inner = h('ul', { 'aria-label': label });
   const outer = h('div', { class: 'window', tabindex: '0', role: 'region', 'aria-label': label }, inner);
   const nothing = h('p', { class: 'quiet', hidden: true }, empty);
@@ -33,11 +33,9 @@ export function longList({ label, load, row, open, empty, onTotal }) {
       entries.push(...page.entries);
       cursor = page.next;
       isOver = !page.next;
-      if (page.total !== undefined) total = page.total;
       inner.style.height = `${entries.length * height}px`;
       nothing.hidden = entries.length > 0;
       outer.hidden = entries.length === 0;
-      onTotal?.(total ?? entries.length, isOver);
     })();
     try {
       await loading;
@@ -90,6 +88,10 @@ export function longList({ label, load, row, open, empty, onTotal }) {
     rows.get(picked)?.querySelector('a')?.focus({ preventScroll: true });
   }
 
+  promised?.then((count) => {
+    total = count;
+    for (const line of rows.values()) line.setAttribute('aria-setsize', String(total));
+  }).catch(() => {});
   const element = h('div', {}, outer, nothing);
   element.longList = { move: (by) => pick(picked < 0 ? 0 : picked + by), enter: () => { if (picked >= 0) location.hash = open(entries[picked]); } };
   return {

@@ -66,7 +66,7 @@ function graph(page, context) {
 
 export async function render(context) {
   if (!context.project) {
-    const entries = context.state.projects.map((it) => h('li', {}, h('a', { href: context.address('notes', { project: it.path ?? it.name }) }, said(it.name))));
+    const entries = (await context.projects).map((it) => h('li', {}, h('a', { href: context.address('notes', { project: it.path ?? it.name }) }, said(it.name))));
     show(context.main, h('h1', {}, 'Notes'), h('p', {}, 'Notes belong to a project. Choose one:'), h('ul', {}, entries));
     return;
   }

@@ -4,13 +4,7 @@ import { h, said, show, table } from '../dom.js';
 import { number, path, when } from '../format.js';
 
 export async function render(context) {
-  const rows = [];
-  let cursor;
-  do {
-    const page = await context.ask('projects', { limit: 200, cursor });
-    rows.push(...page.entries);
-    cursor = page.next;
-  } while (cursor && rows.length < 2000);
+  const rows = await context.projects;
   show(context.main, h('h1', {}, 'Projects'),
     rows.length === 0 ? h('p', { class: 'quiet' }, 'No project is known yet.')
       : table('Projects, latest session first', [['Project'], ['Sessions', true], ['Memories', true], ['Last session'], ['Folder']],

@@ -55,15 +55,19 @@ async function results(context, target, query, type, session) {
   await load();
 }
 
-async function everything(context, target, type) {
-  const count = h('p', { class: 'quiet' });
+async function everything(context, target, type, counts) {
+  const count = h('p', { class: 'quiet', id: 'count' });
   const list = longList({
     label: 'Memories, newest first',
     empty: 'Nothing is remembered here yet.',
     load: (cursor) => context.ask('memories', { project: context.project, types: type, cursor, limit: 100 }),
     row: (entry) => [h('a', { class: 'head', href: context.address('memory', {}, entry.id) }, said(entry.title || entry.line)), meta(entry, context)],
     open: (entry) => context.address('memory', {}, entry.id),
-    onTotal: (total) => { count.textContent = plural(total, 'memory', 'memories'); },
+    total: counts.then((all) => {
+      const total = all.filter((it) => (type ? it.type === type : it.type !== 'turn')).reduce((sum, it) => sum + it.count, 0);
+      count.textContent = plural(total, 'memory', 'memories');
+      return total;
+    }),
   });
   show(target, count, list.element);
   await list.start();
@@ -83,9 +87,10 @@ export async function render(context) {
   types.addEventListener('change', go);
   show(main, h('h1', {}, 'Memories'), form, session && h('p', {}, 'Of session ', said(session, { class: 'code' })), target);
   if (parameters.get('focus')) field.focus();
-  context.ask('memories', { project: context.project, limit: 1 }).then((page) => {
-    for (const name of page.types) if (name !== type) types.append(h('option', { value: name }, name.replaceAll('_', ' ')));
+  const counts = context.ask('types', { project: context.project });
+  counts.then((all) => {
+    for (const { type: name } of all) if (name !== type) types.append(h('option', { value: name }, name.replaceAll('_', ' ')));
   }).catch(() => {});
   if (query) context.title(`${query} – search`);
-  await (query ? results(context, target, query, type, session) : everything(context, target, type));
+  await (query ? results(context, target, query, type, session) : everything(context, target, type, counts));
 }
