@@ -16,14 +16,14 @@ const MAX_LINE: usize = 200;
 const MAX_TOLD: u32 = 1_000;
 
 /// What every page needs.
-pub(super) fn state(app: &App, _: &Wanted) -> Result<Value, ApiError> {
-    Ok(json!({
+pub(super) fn state(app: &App) -> Value {
+    json!({
         "version": env!("CARGO_PKG_VERSION"),
         "write": app.settings.write,
         "project": app.settings.project,
         "namespace": app.paths.namespace,
         "home": app.paths.home,
-    }))
+    })
 }
 
 /// All memories, newest first.

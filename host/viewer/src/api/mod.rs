@@ -54,7 +54,7 @@ pub(crate) fn router(write: bool) -> Router<Arc<App>> {
     }
     let router = Router::new()
         .route("/session", post(guard::exchange))
-        .route("/state", list!(browse::state))
+        .route("/state", get(async |State(app): Shared| Json(browse::state(&app))))
         .route("/search", list!(search::search))
         .route("/memories", list!(browse::memories))
         .route("/types", list!(browse::types))

@@ -32,7 +32,7 @@ function replay(session, all, context) {
 
   function line(step, isNow) {
     const text = step.memory ? h('a', { href: context.address('memory', {}, step.memory) }, said(step.summary)) : said(step.summary);
-    const detail = step.detail && h('details', {}, h('summary', {}, 'Output'), h('pre', { class: 'text small' }, said(step.detail)));
+    const detail = step.detail && h('details', {}, h('summary', {}, 'Whole text'), h('pre', { class: 'text small' }, said(step.detail)));
     return h('li', { class: [step.failed && 'failed', step.memory && 'told', isNow && 'now'].filter(Boolean).join(' '), 'aria-current': isNow && 'step' },
       clock(step.at), h('span', {}, step.memory ? `told at ${step.moment}` : happened(step)),
       h('div', {}, step.failed && h('strong', { class: 'bad' }, 'failed '), text, step.times > 1 && ` (${step.times}×)`, detail));
