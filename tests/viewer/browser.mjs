@@ -101,6 +101,15 @@ await timed('all memories', async () => {
   await reader.evaluate(() => { document.querySelector('.window').scrollTop = 1e6; });
   await reader.locator('.window li[aria-posinset="101"]').waitFor();
   await reader.evaluate(() => { document.querySelector('.window').scrollTop = 0; });
+  await reader.locator('main').focus();
+  for (let times = 0; times < 30; times += 1) await reader.keyboard.press('j');
+  await reader.keyboard.press('k');
+  assert.equal(await reader.locator('.window li.picked').getAttribute('aria-posinset'), '29');
+  assert.equal(await reader.locator('.window li.picked').isVisible(), true);
+  await reader.keyboard.press('Enter');
+  await reader.waitForURL(/#\/memory\//u);
+  await shown(reader);
+  await go(reader, '#/search');
 });
 
 await timed('search', async () => {
@@ -230,6 +239,7 @@ await timed('today', async () => {
     measured.live.push(Math.max(0, at - ended));
   }
   assert.ok(Math.max(...measured.live) <= 250, `it took ${measured.live} ms until the page showed what a hook had done`);
+  await reader.locator('#feed li.told', { hasText: setup.liveSession }).filter({ hasText: 'told at startup' }).first().waitFor();
   const lines = await reader.locator('#feed li').allTextContents();
   for (const { shows } of setup.live) assert.equal(lines.filter((line) => line.includes(shows) && line.includes(setup.liveSession)).length, 1, `${shows} is there twice`);
 });
