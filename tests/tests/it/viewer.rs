@@ -1,8 +1,9 @@
 //! `throughline view`: the real viewer in a real browser, while real hooks run.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -26,7 +27,10 @@ struct Viewer {
 
 impl Viewer {
     fn start(home: &Home, more: &[&str]) -> Self {
-        let mut command = home.command(["view", "--no-open"].iter().chain(more));
+        Self::of(home.command(["view", "--no-open"].iter().chain(more)))
+    }
+
+    fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("start the viewer");
         let mut address = String::new();
         BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut address).expect("read its address");
@@ -238,6 +242,30 @@ fn it_starts_at_once_and_says_where() {
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     let (_, token) = viewer.address.split_once("/#").expect("a token");
     assert_eq!(token.len(), 43);
+}
+
+#[test]
+fn the_browser_gets_the_address_in_a_private_file_and_not_as_an_argument() {
+    let home = Home::new();
+    let folder = home.path().join("bin");
+    std::fs::create_dir(&folder).expect("a folder");
+    let (opener, told) = (folder.join("xdg-open"), home.path().join("told"));
+    let script =
+        format!("#!/bin/sh\n{{ echo \"$*\"; stat -c %a \"$1\"; cat \"$1\"; }} > {0}.new\nmv {0}.new {0}\n", told.display());
+    std::fs::write(&opener, script).expect("write");
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).expect("make it a program");
+    let path = std::env::var("PATH").expect("PATH");
+    let mut command = home.command(["view"]);
+    command.env("PATH", format!("{}:{path}", folder.display())).env("DISPLAY", ":0");
+    let viewer = Viewer::of(command);
+    home.eventually("the browser is opened", |_| told.is_file());
+    let told = std::fs::read_to_string(told).expect("read");
+    let mut lines = told.lines();
+    let (argument, mode) = (lines.next().expect("an argument"), lines.next());
+    let token = viewer.address.rsplit('#').next().expect("a token");
+    assert!(argument.ends_with(".html") && !argument.contains(token), "{told}");
+    assert_eq!(mode, Some("600"), "{told}");
+    assert!(lines.any(|line| line.contains(&viewer.address)), "{told}");
 }
 
 #[test]
