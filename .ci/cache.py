@@ -42,6 +42,7 @@ WHOLE_FOLDERS = [
     "target/fetched",
     "target/mcp-inspector",
     "target/tools",
+    "target/viewer-browser",
     "policies/private-terms/node_modules",
 ]
 

@@ -12,6 +12,7 @@ use super::failure::EmbeddingFailure;
 use super::process::{self, PROGRAM};
 use super::settings::{GEMINI_BASE_URL, OPENAI_BASE_URL, Provider, Settings};
 use super::{Embedding, Model, Purpose};
+use throughline_platform::program;
 
 /// Environment variables passed to the embedder besides the key, for reaching a server. `HOME` is deliberately not
 /// among them.
@@ -58,7 +59,7 @@ impl Embedder<'_> {
     pub fn installed() -> Self {
         let own = std::env::current_exe().ok();
         Self {
-            program: process::find_program(own.as_deref(), std::env::var_os("PATH").as_deref()),
+            program: program::find_companion(PROGRAM, own.as_deref(), std::env::var_os("PATH").as_deref()),
             variable: &|name| std::env::var_os(name),
             backoff_ms: Limits::default().backoff_ms,
             until: None,

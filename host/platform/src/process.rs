@@ -18,6 +18,11 @@ pub fn start_session() -> io::Result<()> {
     Ok(())
 }
 
+/// Puts another program in the place of this one. Returns only if that fails.
+pub fn replace_with(command: &mut Command) -> io::Error {
+    command.exec()
+}
+
 /// Makes the command start its process in a group of its own, so that everything the process starts can be killed with
 /// it ([`kill_group`]).
 pub fn in_own_group(command: &mut Command) -> &mut Command {

@@ -1,8 +1,11 @@
-//! Finds the path by which other programs should call this one.
+//! Finds the path by which other programs should call this one, and the programs that are installed with it.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::permissions;
 
 /// Returns a path to this program that stays valid: an entry of `PATH` that leads to it if there is one, because
 /// upgrades and package managers replace the file behind that entry; else the file itself.
@@ -17,10 +20,48 @@ pub fn stable_path() -> io::Result<PathBuf> {
     Ok(found.unwrap_or(program))
 }
 
+/// Finds a program of ours that is installed with this one: next to `own`, or else in an absolute folder of `path`.
+pub fn find_companion(name: &str, own: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
+    let beside = own.and_then(Path::parent).map(Path::to_path_buf);
+    let others = path.map(|path| env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+    beside
+        .into_iter()
+        .chain(others)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && permissions::is_executable(&meta)))
+}
+
 /// Returns whether both paths lead to the same file.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_companion_is_looked_for_beside_us_and_then_in_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, mode: u32| {
+            let place = folder.path().join(name);
+            std::fs::create_dir_all(&place).unwrap();
+            let file = place.join("companion");
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            place
+        };
+        let (own, other, dull) = (make("own", 0o755), make("other", 0o755), make("dull", 0o644));
+        let path = env::join_paths([Path::new("."), &dull, &other]).unwrap();
+        let find = |own: &Path| find_companion("companion", Some(&own.join("throughline")), Some(&path));
+        assert_eq!(find(&own), Some(own.join("companion")));
+        assert_eq!(find(&dull), Some(other.join("companion")));
+        assert_eq!(find_companion("companion", None, None), None);
     }
 }

@@ -84,7 +84,8 @@ impl Store {
         Err(StoreError::Locked(path))
     }
 
-    fn data_version(&self) -> Result<i64> {
+    /// Returns a number that changes when another connection has changed the database.
+    pub fn data_version(&self) -> Result<i64> {
         self.explain(self.conn.query_row("PRAGMA data_version", [], |row| row.get(0)))
     }
 

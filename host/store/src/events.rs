@@ -133,9 +133,9 @@ pub struct RetentionOutcome {
     pub dropped: u64,
 }
 
-const COLUMNS: &str = "e.event_id, e.event_type, e.session_id, e.timestamp, e.times, e.level, e.payload_json";
+pub(super) const COLUMNS: &str = "e.event_id, e.event_type, e.session_id, e.timestamp, e.times, e.level, e.payload_json";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         id: row.get(0)?,
         kind: row.get(1)?,

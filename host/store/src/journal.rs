@@ -7,6 +7,8 @@
 //! a kill or a full disk damages no other. Nothing is synced: a power cut may lose the observations of the last
 //! seconds, but the transcript still has them. A kill loses nothing that was written.
 
+mod tail;
+
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::proof;
+pub use tail::JournalTail;
 use throughline_model::digest::sha256_hex;
 use throughline_model::redacted::{Redacted, Texts};
 use throughline_platform::open::FileOptions as _;
@@ -432,6 +435,11 @@ impl Journal {
         sessions.sort();
         sessions.dedup();
         Ok(sessions)
+    }
+
+    /// Returns a reader of what hooks append from now on, or with `from_the_end` false of everything that is not stored yet.
+    pub fn tail(&self, from_the_end: bool) -> JournalTail {
+        JournalTail::new(self.clone(), from_the_end)
     }
 
     /// Deletes counters, marks and refusals that have not been modified since `before`.

@@ -38,6 +38,7 @@
 //! that it read. If another process was faster, the whole transaction fails with [`StoreError::Conflict`], and the
 //! chunk is read again from where the other process stopped.
 
+mod browsing;
 mod columns;
 mod copy;
 mod digests;
@@ -90,6 +91,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+pub use browsing::{BrowseFilter, MemoryPlace, RedactionCount, Telling};
 use columns::{from_json_or_default, json, open_immutable, open_read_only, time, time_from_sql};
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};

@@ -51,3 +51,4 @@ mod supersession;
 mod tool_history;
 mod tracking;
 mod verify;
+mod viewer;

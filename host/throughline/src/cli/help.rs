@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The groups with their commands. A test checks that each visible command is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["install", "uninstall", "status", "doctor", "verify", "config", "demo", "namespaces"]),
-    ("Find", &["search", "timeline", "session", "files", "failures", "observations", "projects"]),
+    ("Find", &["search", "timeline", "session", "files", "failures", "observations", "projects", "view"]),
     ("Change", &["memory", "note", "pause", "resume", "scrub"]),
     ("Move in and out", &["ingest", "import", "export", "backup", "restore", "projections"]),
     ("Policies", &["policy"]),

@@ -45,6 +45,7 @@ mod status;
 mod suggest;
 mod timeline;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -107,6 +108,7 @@ enum Command {
     Failures(failures::Arguments),
     Observations(observations::Arguments),
     Projects(projects::Arguments),
+    View(view::Arguments),
     Memory(memory::Arguments),
     Note(note::Arguments),
     Pause(pause::PauseArguments),
@@ -227,6 +229,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Failures(arguments) => failures::run(&arguments),
         Command::Observations(arguments) => observations::run(arguments),
         Command::Projects(arguments) => projects::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Note(arguments) => note::run(arguments),
         Command::Pause(arguments) => pause::pause(&arguments),

@@ -60,8 +60,8 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("remove", &["memory delete", "memory forget"]),
     ("repair", &["verify", "doctor"]),
     ("rm", &["memory delete", "memory forget"]),
-    ("serve", &["mcp"]),
-    ("server", &["mcp"]),
+    ("serve", &["mcp", "view"]),
+    ("server", &["mcp", "view"]),
     ("sessions", &["session list"]),
     ("set", &["config init", "config show"]),
     ("settings", &["config show"]),
@@ -77,7 +77,8 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("upgrade", &["install"]),
     ("validate", &["verify", "note check"]),
     ("version", &["--version"]),
-    ("view", &["memory show", "session show"]),
+    ("viewer", &["view"]),
+    ("web", &["view"]),
     ("write", &["memory save", "note add"]),
 ];
 

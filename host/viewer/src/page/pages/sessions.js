@@ -1,0 +1,19 @@
+// The sessions, latest first.
+
+import { h, said, show } from '../dom.js';
+import { base, plural, when } from '../format.js';
+import { longList } from '../list.js';
+
+export async function render(context) {
+  const list = longList({
+    label: 'Sessions, latest first',
+    empty: 'No session is known yet.',
+    load: (cursor) => context.ask('sessions', { project: context.project, cursor, limit: 50 }),
+    row: (entry) => [h('a', { class: 'head', href: context.address('session', {}, entry.id) }, said(entry.title || entry.id)),
+      h('div', { class: 'meta' }, when(entry.last_at), !context.project && said(base(entry.project)), h('span', {}, plural(entry.turns, 'turn', 'turns')),
+        !entry.end_reason && h('span', { class: 'badge' }, 'running'), entry.outcome && said(entry.outcome))],
+    open: (entry) => context.address('session', {}, entry.id),
+  });
+  show(context.main, h('h1', {}, 'Sessions'), list.element);
+  await list.start();
+}

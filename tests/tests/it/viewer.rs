@@ -1,0 +1,289 @@
+//! `throughline view`: the real viewer in a real browser, while real hooks run.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::home::Home;
+use tests::process::{self, WATCHDOG};
+use tests::session::Session;
+use tests::transcript::session_id;
+
+/// The versions of the npm packages that the test is written for.
+const PLAYWRIGHT: &str = "1.65.1";
+const AXE: &str = "4.14.1";
+
+/// How many texts try to become more than text.
+const PAYLOADS: usize = 200;
+
+/// A running viewer. It is killed with the test.
+struct Viewer {
+    child: Child,
+    address: String,
+}
+
+impl Viewer {
+    fn start(home: &Home, more: &[&str]) -> Self {
+        Self::of(home.command(["view", "--no-open"].iter().chain(more)))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("start the viewer");
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut address).expect("read its address");
+        assert!(address.starts_with("http://127.0.0.1:"), "{address:?}");
+        Self { child, address: address.trim().to_owned() }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        process::kill_now(self.child.id());
+        let _ = self.child.wait();
+    }
+}
+
+/// What the browser test needs, or none, and a line that says so, where it is missing; a panic where `THROUGHLINE_REQUIRE_BROWSER` is
+/// set.
+fn browser() -> Option<(PathBuf, PathBuf)> {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/viewer-browser");
+    let named = std::env::var_os("THROUGHLINE_BROWSER").map(PathBuf::from);
+    let chromium = named.or_else(|| process::which("chromium")).or_else(|| process::which("chromium-browser"));
+    let has_modules = ["playwright-core", "axe-core"].iter().all(|name| modules.join("node_modules").join(name).is_dir());
+    let why = match chromium {
+        Some(chromium) if has_modules && process::which("node").is_some() => return Some((chromium, modules)),
+        Some(_) => format!(
+            "playwright-core and axe-core are missing; `npm install --prefix target/viewer-browser playwright-core@{PLAYWRIGHT} \
+             axe-core@{AXE}` puts them there"
+        ),
+        None => "there is no chromium; Debian's package is called so, and THROUGHLINE_BROWSER names another".to_owned(),
+    };
+    assert!(!tests::env_flag("THROUGHLINE_REQUIRE_BROWSER"), "{why}");
+    tests::skip("the_viewer_in_a_browser", &why);
+    None
+}
+
+/// Texts that would run, load or break out if they were ever taken for more than text.
+fn payloads() -> Vec<String> {
+    let vectors = [
+        "<script>__ran=1</script>",
+        "<img src=x onerror=__ran=1>",
+        "<svg onload=__ran=1></svg>",
+        "<iframe srcdoc='<script>parent.__ran=1</script>'></iframe>",
+        "<a href=\"javascript:__ran=1\">click</a>",
+        "[click](javascript:__ran=1)",
+        "![x](http://stranger.test/x.png)",
+        "<link rel=stylesheet href=http://stranger.test/x.css>",
+        "<style>@import 'http://stranger.test/x.css';*{background:url(http://stranger.test/y)}</style>",
+        "<base href=http://stranger.test/>",
+        "<meta http-equiv=refresh content=0;url=http://stranger.test/>",
+        "<form action=http://stranger.test/><button autofocus onfocus=__ran=1>x</button></form>",
+        "<details open ontoggle=__ran=1><summary>x</summary></details>",
+        "<video src=http://stranger.test/x onerror=__ran=1 autoplay></video>",
+        "<object data=http://stranger.test/x></object><embed src=http://stranger.test/y>",
+        "<math><mi xlink:href=javascript:__ran=1>x</mi></math>",
+        "{{constructor.constructor('__ran=1')()}}",
+        "${__ran=1}`;__ran=1;`",
+        "&lt;script&gt;__ran=1&lt;/script&gt;",
+        "\u{202e}>tpircs/<1=nar__>tpircs<\u{2066}",
+    ];
+    let around: [fn(&str) -> String; 10] = [
+        str::to_owned,
+        |it| format!("\">{it}"),
+        |it| format!("'>{it}<!--"),
+        |it| format!("</pre></textarea></title></bdi>{it}"),
+        |it| format!("```html\n{it}\n```"),
+        |it| it.replace("script", "ScRiPt").replace("<img", "<IMG").replace("on", "oN"),
+        |it| it.replace('<', "<\u{a0}").replace("javascript", "java\tscript"),
+        |it| format!("</script>{it}\u{2028}//"),
+        |it| format!("]]>{it}<![CDATA["),
+        |it| format!("x\" onmouseover=\"__ran=1\" style=\"position:fixed\" y=\"{it}"),
+    ];
+    let all = vectors.iter().flat_map(|vector| around.iter().map(|around| around(vector)));
+    all.enumerate().map(|(n, text)| format!("payload {n} {text}")).collect()
+}
+
+/// Imports memories, one JSON line each.
+fn import(home: &Home, lines: &[Value]) {
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    drop(process::run(home.command(["import", "--json", "-"]), text.join("\n").into_bytes(), WATCHDOG).success());
+}
+
+/// A session with a prompt, a failure and its cure, an edit and an answer.
+fn work(home: &Home, project: &Path, id: u64) -> String {
+    let mut session = Session::new(home, project, &session_id(id));
+    session.start("startup");
+    session.prompt("Make the otter exporter write headers. From now on always use tabs in Python files.");
+    session.failed("toolu_1", "cargo test exporter", "error[E0425]: cannot find function `headers` in this scope");
+    session.edited("toolu_2", &project.join("src/exporter.rs"), "old", "new");
+    session.ran("toolu_3", "cargo test exporter", "test result: ok. 3 passed; 0 failed");
+    session
+        .transcript
+        .user("Make the otter exporter write headers. From now on always use tabs in Python files.")
+        .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
+        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+        .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
+        .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
+    session.stop("The otter exporter writes headers now.");
+    session.end();
+    session.id().to_owned()
+}
+
+/// Returns the project's memory of this type whose title contains this.
+fn memory(home: &Home, project: &Path, kind: &str, part: &str) -> Value {
+    let all = home.memories_of(project);
+    let found = all.iter().find(|it| it["type"] == kind && it["title"].as_str().is_some_and(|title| title.contains(part)));
+    found.unwrap_or_else(|| panic!("no {kind} has {part:?} in its title: {all:#?}")).clone()
+}
+
+#[test]
+fn the_viewer_in_a_browser() {
+    let Some((chromium, modules)) = browser() else { return };
+    let home = Home::new();
+    let (project, hostile) = (home.project("shop"), home.project("hostile"));
+    let first = work(&home, &project, 1);
+    let second = Session::new(&home, &project, &session_id(2));
+    second.start("startup");
+
+    let note = |more: &[&str]| {
+        let mut command = home.command([&["note", "add", "--json"], more].concat());
+        command.current_dir(&project);
+        let run = process::run(command, Vec::new(), WATCHDOG).success();
+        serde_json::from_str::<Value>(&run.stdout).expect("JSON")["id"].as_str().expect("an identifier").to_owned()
+    };
+    let cause = note(&["--type", "root-cause", "--title", "Headers were lost", "The writer was reset."]);
+    note(&["--type", "general", "--title", "How otters export", "--related", &cause, "Rows, then headers."]);
+
+    let texts = payloads();
+    assert_eq!(texts.len(), PAYLOADS);
+    let lines: Vec<Value> = texts
+        .iter()
+        .map(|text| {
+            json!({"project": hostile, "type": "learning", "title": text, "content": format!("{text}\n\n# {text}"),
+                "keywords": [text], "files": [text]})
+        })
+        .collect();
+    import(&home, &lines);
+    import(
+        &home,
+        &[
+            json!({"project": project, "type": "learning", "content": "토큰은 수달 캐시에 저장되고 한 시간마다 새로 고쳐진다"}),
+            json!({"project": project, "type": "learning", "content": "カワウソの設定はサーバーの起動時に読み込まれる。"}),
+            json!({"project": project, "type": "learning", "content": "The quokka queue was drained by hand in March"}),
+            json!({"project": project, "type": "learning",
+                "content": format!("The otter service once logged ghp_{}", "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW1xY3")}),
+        ],
+    );
+    // What a hook stores of a session can be hostile too.
+    let mut enemy = Session::new(&home, &hostile, &session_id(3));
+    enemy.start("startup");
+    enemy.prompt(&texts[1]);
+    enemy.failed("toolu_9", &texts[2], &texts[0]);
+    enemy.transcript.user(&texts[1]).answer(&texts[0]);
+    enemy.stop(&texts[0]);
+
+    let rule = memory(&home, &project, "preference", "use tabs");
+    let (korean, japanese) = (memory(&home, &project, "learning", "수달"), memory(&home, &project, "learning", "カワウソ"));
+    let quokka = memory(&home, &project, "learning", "quokka");
+    let policy = home.json(["memory", "show", "--json", rule["id"].as_str().expect("an id")]);
+
+    let (readonly, writable) = (Viewer::start(&home, &[]), Viewer::start(&home, &["--write"]));
+    let images = tempfile::tempdir().expect("a folder");
+    let live = Session::new(&home, &project, &session_id(4));
+    let command = home.command(["hook"]);
+    let environment: serde_json::Map<String, Value> =
+        command.get_envs().filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value?.to_str()?.into()))).collect();
+    let bash = |id: &str, command: &str| {
+        let response = json!({"stdout": "ok", "stderr": "", "interrupted": false, "isImage": false});
+        live.use_of(id, "Bash", &json!({"command": command}), &response)
+    };
+    let setup = json!({
+        "readonly": readonly.address, "writable": writable.address, "chromium": chromium, "modules": modules,
+        "images": images.path(), "program": process::throughline(), "environment": environment, "project": project, "hostile": hostile,
+        "payloads": PAYLOADS, "session": first, "hostileSession": enemy.id(),
+        "memory": rule["id"], "life": [policy["policy"], policy["policy_digest"], policy["line_uuid"], first, second.id(), "said by the human", "startup"],
+        "korean": korean["id"], "japanese": japanese["id"], "forgettable": quokka["id"], "forgettableTitle": quokka["title"],
+        "liveSession": format!("session {}", &live.id()[..8]),
+        "live": [
+            {"payload": live.payload("SessionStart", &json!({"source": "startup"})), "shows": "Session started"},
+            {"payload": live.payload("UserPromptSubmit", &json!({"permission_mode": "default", "prompt": "Rename the ferret module"})),
+             "shows": "Rename the ferret module"},
+            {"payload": bash("toolu_20", "cargo build --package ferret"), "shows": "cargo build --package ferret"},
+            {"payload": bash("toolu_21", "cargo test --package ferret"), "shows": "cargo test --package ferret"},
+        ],
+    });
+    let file = images.path().join("setup.json");
+    std::fs::write(&file, setup.to_string()).expect("write");
+    let mut command = home.isolated("node");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer/browser.mjs")).arg(&file);
+    let started = Instant::now();
+    let run = process::run(command, Vec::new(), WATCHDOG);
+    assert!(run.code == Some(0), "{}\n{}", run.stdout, run.stderr);
+    assert!(started.elapsed() < WATCHDOG);
+    eprintln!("{}", run.stdout.trim());
+    if tests::env_flag("UPDATE") {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images");
+        std::fs::create_dir_all(&folder).expect("create docs/images");
+        for name in ["viewer-search.png", "viewer-session-dark.png"] {
+            std::fs::copy(images.path().join(name), folder.join(name)).expect("copy a picture");
+        }
+    }
+}
+
+#[test]
+fn it_starts_at_once_and_says_where() {
+    let home = Home::new();
+    let began = Instant::now();
+    let viewer = Viewer::start(&home, &[]);
+    // Measured: some 30 ms of an unoptimized build. The bound is for busy machines.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let (_, token) = viewer.address.split_once("/#").expect("a token");
+    assert_eq!(token.len(), 43);
+}
+
+#[test]
+fn the_browser_gets_the_address_in_a_private_file_and_not_as_an_argument() {
+    let home = Home::new();
+    let folder = home.path().join("bin");
+    std::fs::create_dir(&folder).expect("a folder");
+    let (opener, told) = (folder.join("xdg-open"), home.path().join("told"));
+    let script =
+        format!("#!/bin/sh\n{{ echo \"$*\"; stat -c %a \"$1\"; cat \"$1\"; }} > {0}.new\nmv {0}.new {0}\n", told.display());
+    std::fs::write(&opener, script).expect("write");
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).expect("make it a program");
+    let path = std::env::var("PATH").expect("PATH");
+    let mut command = home.command(["view"]);
+    command.env("PATH", format!("{}:{path}", folder.display())).env("DISPLAY", ":0");
+    let viewer = Viewer::of(command);
+    home.eventually("the browser is opened", |_| told.is_file());
+    let told = std::fs::read_to_string(told).expect("read");
+    let mut lines = told.lines();
+    let (argument, mode) = (lines.next().expect("an argument"), lines.next());
+    let token = viewer.address.rsplit('#').next().expect("a token");
+    assert!(argument.contains("throughline-view-") && !argument.contains(token), "{told}");
+    assert_eq!(mode, Some("600"), "{told}");
+    assert!(lines.any(|line| line.contains(&viewer.address)), "{told}");
+}
+
+#[test]
+fn a_viewer_that_is_not_there_or_a_port_that_is_taken_is_said() {
+    let home = Home::new();
+    let other = Viewer::start(&home, &[]);
+    let port = other.address.split(['/', ':']).nth(4).expect("a port").to_owned();
+    let run = home.run(["view", "--no-open", "--port", &port]).failure_with_hint();
+    assert!(run.stderr.contains("cannot listen on 127.0.0.1:"), "{run:#?}");
+    let run = home.run(["view", "--project", "no-such-project"]).failure_with_hint();
+    assert!(run.stderr.contains("no-such-project"), "{run:#?}");
+
+    // A copy of the program alone, with no viewer beside it or in PATH.
+    let copy = home.path().join("alone/throughline");
+    std::fs::create_dir(home.path().join("alone")).expect("a folder");
+    std::fs::copy(process::throughline(), &copy).expect("copy");
+    let mut command = home.isolated(&copy);
+    command.env("PATH", home.path()).args(["view"]);
+    let run = process::run(command, Vec::new(), WATCHDOG).failure_with_hint();
+    assert!(run.stderr.contains("throughline-viewer is not installed"), "{run:#?}");
+}
