@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use super::line::{self, TextKey};
+use super::marks;
 use super::page::{Entry, Page, SectionKind, memory_text};
 use super::relevance;
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -49,13 +50,14 @@ pub(super) fn intro(page: &Page) -> Cow<'static, str> {
 
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
-    let (form, found) = judged(request);
+    let (form, mut found) = judged(request);
     let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { MARKS.len() } else { 0 };
     let room = MAX_UNITS - HEAD_UNITS - marks;
     let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room };
     if relevance::evidence(&form, &found) <= 0.0 {
         return told.page;
     }
+    sink_doubtful(&mut found);
     told.page.limit(SectionKind::Found, MAX_PASSAGES + SUMMARY_CHARS.len());
     let rarity = Rarity::of(&found);
     let sessions = by_session(&found);
@@ -243,14 +245,21 @@ fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
 /// Returns what makes a memory doubtful, in parentheses: that a file is gone that it is about, or that a later session was
 /// about the same. Empty if nothing does.
 fn doubts(memory: &Memory) -> String {
-    let values =
-        |wanted: &'static str| memory.attributes.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value);
-    let gone: Vec<&str> = values("gone-file").map(String::as_str).take(2).collect();
-    let gone = (!gone.is_empty())
-        .then(|| format!("{} {} gone", line::sanitize(&gone.join(", ")), if gone.len() == 1 { "is" } else { "are" }));
-    let later = values("followed-by").next().map(|id| format!("see also the later [{}]", line::sanitize(id)));
-    let doubts: Vec<String> = [gone, later].into_iter().flatten().collect();
-    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) }
+    let followed = memory.attributes.iter().find(|(name, _)| name == "followed-by");
+    let later = followed.map(|(_, id)| format!("see also the later [{}]", line::sanitize(id)));
+    let doubts: Vec<String> = [marks::gone_files(memory), later].into_iter().flatten().collect();
+    marks::in_parentheses(&doubts)
+}
+
+/// Lets doubtful results sink. Whether the prompt is answered was decided before, by how well they match.
+fn sink_doubtful(found: &mut [Memory]) {
+    if found.iter().all(|memory| marks::share(memory) >= 1.0) {
+        return;
+    }
+    for memory in found.iter_mut() {
+        memory.score *= marks::share(memory);
+    }
+    found.sort_by(|one, other| other.score.total_cmp(&one.score));
 }
 
 /// How rare the matched words are among the pieces of all results: a word that stands everywhere does not say which
