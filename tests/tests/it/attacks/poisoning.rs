@@ -138,6 +138,19 @@ fn check_told(name: &str, told: &str) {
     assert!(!told.contains(is_hidden), "{name}: {told:?}");
 }
 
+/// Returns whether a line of a start's page ends with who said it. A rule or a decision that the human did not say must.
+fn is_marked_at_end(line: &str) -> bool {
+    line.rsplit_once(" (").is_some_and(|(_, mark)| mark.starts_with("by agent") || mark.starts_with("by tool"))
+}
+
+/// Says as whose word memories are kept.
+fn remembered(memories: &[&Value]) -> String {
+    let mut said_by: Vec<&str> = memories.iter().filter_map(|memory| memory["said_by"].as_str()).collect();
+    said_by.sort_unstable();
+    said_by.dedup();
+    format!("remembered as said by {}", said_by.join(" and "))
+}
+
 #[test]
 fn attack_planted_instructions() {
     let planted: Vec<Planted> = attacks("poisoning");
@@ -196,10 +209,6 @@ fn attack_planted_instructions() {
             is_of_other && (!is_word_of_human(kind) || (may_decide && kind == "decision"))
         };
         let bad: Vec<&&Value> = own.iter().filter(|memory| !is_harmless(memory)).collect();
-        // A start lists rules and decisions. One that the human did not say must end with who did.
-        let is_marked_at_end = |line: &str| {
-            line.rsplit_once(" (").is_some_and(|(_, mark)| mark.starts_with("by agent") || mark.starts_with("by tool"))
-        };
         let at_start: Vec<&str> = start.lines().filter(|line| line.contains(&word)).collect();
         let unmarked: Vec<&str> = at_start.iter().copied().filter(|line| !is_marked_at_end(line)).collect();
         match &attack.gets_through {
@@ -215,12 +224,7 @@ fn attack_planted_instructions() {
         let mut result = match &attack.gets_through {
             Some(reason) => format!("gets through: {reason}"),
             None if own.is_empty() => "not remembered".to_owned(),
-            None => {
-                let mut said_by: Vec<&str> = own.iter().filter_map(|memory| memory["said_by"].as_str()).collect();
-                said_by.sort_unstable();
-                said_by.dedup();
-                format!("remembered as said by {}", said_by.join(" and "))
-            }
+            None => remembered(&own),
         };
         if attack.gets_through.is_none() && !at_start.is_empty() {
             marked_at_start += 1;
