@@ -265,6 +265,60 @@ fn what_an_agent_saved_as_a_preference_does_not_pass_for_the_users_word() {
 }
 
 #[test]
+fn a_new_session_is_told_which_decisions_are_not_the_users() {
+    for (kind, said_by, mark) in [
+        ("decision", "agent", " (by agent)"),
+        ("decision", "tool", " (by tool)"),
+        ("decision", "human", ""),
+        ("decision", "agreed", ""),
+        ("correction", "agent", " (by agent)"),
+        ("preference", "tool", " (by tool)"),
+        ("learning", "agent", ""),
+    ] {
+        let mut one = memory("x1", kind, 0.9, "Uploads go through the proxy in the cellar");
+        one.attributes.push(("said-by".into(), said_by.into()));
+        let text = shown("startup", &Fake { memories: vec![one], ..Fake::default() }).text;
+        let line = text.lines().find(|line| line.contains("Uploads go")).expect("it is told");
+        assert!(line.ends_with(&format!("in the cellar{mark}")), "{kind} {said_by}: {line}");
+    }
+}
+
+#[test]
+fn a_decision_from_the_notes_says_who_made_it() {
+    let mut fake = project();
+    let mut made = of_session("last", memory("d9", "decision", 0.9, "Dates are kept as UTC"));
+    made.attributes.push(("said-by".into(), "agent".into()));
+    fake.memories.retain(|memory| !memory.content.contains("UTC"));
+    fake.memories.push(made);
+    let mut notes = english();
+    notes.decisions = vec![Decision { what: "Dates are kept as UTC".into(), why: String::new(), rejected: Vec::new() }];
+    fake.sessions = vec![record("last", MONDAY, notes)];
+    let text = shown("startup", &fake).text;
+    assert!(text.contains("1. Dates are kept as UTC (by agent)\n"), "{text}");
+}
+
+#[test]
+fn a_new_session_is_told_which_files_are_gone_and_reads_of_them_last() {
+    let about = |id: &str, content: &str, gone: &[&str]| {
+        let mut memory = memory(id, "learning", 0.6, content);
+        memory.attributes.extend(gone.iter().map(|file| ("gone-file".to_owned(), (*file).to_owned())));
+        memory
+    };
+    let memories = vec![
+        about("l1", "The upload fails at one megabyte", &["src/upload.rs"]),
+        about("l2", "The cellar floods in spring and the racks stand low", &["a.rs", "b.rs", "c.rs"]),
+        about("l3", "The printer wants paper of another size", &[]),
+    ];
+    let fake = Fake { memories, ..Fake::default() };
+    let text = shown("startup", &fake).text;
+    assert!(text.contains("- The upload fails at one megabyte (src/upload.rs is gone)\n"), "{text}");
+    assert!(text.contains("stand low (a.rs, b.rs are gone)\n"), "{text}");
+    // If only one fits, it is the one whose file is there.
+    let few = (200..600).find_map(|budget| build(&request("startup", budget), &fake)).expect("one fits");
+    assert_eq!(few.used, ["l3"], "{}", few.text);
+}
+
+#[test]
 fn a_new_session_sees_the_last_one() {
     let context = shown("startup", &project());
     let wanted = r#"## Session Memory
@@ -497,6 +551,16 @@ fn a_prompt_is_told_what_a_later_memory_may_have_changed_as_the_earlier_word() {
     let told = "- [t1] 2026-02-20 learning (earlier) (see the later [t8]): The upload fails at one megabyte";
     assert!(context.text.lines().any(|line| line == told), "{}", context.text);
     assert!(context.text.contains("marks what a later memory may have changed."), "{}", context.text);
+}
+
+#[test]
+fn an_answer_whose_file_is_gone_comes_after_its_equals() {
+    let answer = |id: &str, content: &str| hit(0.6, "upload", of_session(id, memory(id, "learning", 0.5, content)));
+    let mut gone = answer("t1", "The upload fails at one megabyte");
+    gone.attributes.push(("gone-file".into(), "src/upload.rs".into()));
+    let whole = answer("t2", "The upload needs a second try in the cellar");
+    let context = build(&asked(QUESTION, vec![gone, whole]), &Fake::default()).expect("there is an answer");
+    assert_eq!(context.used, ["t2", "t1"], "{}", context.text);
 }
 
 #[test]

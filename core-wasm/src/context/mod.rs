@@ -5,6 +5,7 @@
 
 mod compacted;
 mod line;
+mod marks;
 mod new_session;
 mod page;
 mod prompt;

@@ -1,13 +1,14 @@
 //! A page that is filled section by section. It contains nothing twice and fits the most important entries into the
 //! budget.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
+use super::marks;
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
-use crate::said_by::SaidBy;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
@@ -76,8 +77,12 @@ impl SectionKind {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     text: String,
+    /// What follows the text in parentheses.
+    marks: Vec<String>,
     /// The importance in thousandths.
     weight: u32,
+    /// The share of the weight that counts: less than 1 if the memory is doubtful.
+    share: f32,
     ids: Vec<String>,
     keys: Vec<TextKey>,
     /// Whether this line is about the session as a whole. Such a line may cover a memory, but a memory never covers
@@ -90,7 +95,15 @@ impl Entry {
     pub(super) fn new(raw: &str, importance: f32) -> Self {
         let text = line::fit(&line::sanitize(raw));
         let keys = TextKey::new(&text).into_iter().collect();
-        Self { text, weight: weight(importance), ids: Vec::new(), keys, is_session_line: false }
+        Self {
+            text,
+            marks: Vec::new(),
+            weight: weight(importance),
+            share: 1.0,
+            ids: Vec::new(),
+            keys,
+            is_session_line: false,
+        }
     }
 
     /// Turns the entry into a line about a session as a whole, which covers every entry that says no more than it does.
@@ -113,7 +126,9 @@ impl Entry {
         // The key is made of the text without its label. No text has no key.
         Self {
             text: line::truncate(&format!("{label}: {said}"), max_chars),
+            marks: Vec::new(),
             weight: weight(importance),
+            share: 1.0,
             ids: Vec::new(),
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
@@ -144,8 +159,25 @@ impl Entry {
         let seen = u8::try_from(memory.seen.saturating_sub(1)).unwrap_or(u8::MAX).min(5);
         let mut entry = Self::new(said, (memory.importance + 0.02 * f32::from(seen)) * factor).with_key(&memory.content);
         entry.ids.push(memory.id.clone());
+        entry.marks = marks::of(memory);
+        entry.share = marks::share(memory);
         // Two turns may start with the same words.
         if memory.kind == "turn" { entry } else { entry.with_key(&memory.title) }
+    }
+
+    /// Returns the text with its marks.
+    fn line(&self) -> Cow<'_, str> {
+        if self.marks.is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let marks = marks::in_parentheses(&self.marks);
+        let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
+        Cow::Owned(line::truncate(&self.text, room) + &marks)
+    }
+
+    /// Returns what the entry's place is decided by.
+    fn rank(&self) -> u32 {
+        weight(self.share * f32::from(u16::try_from(self.weight).unwrap_or(u16::MAX)) / 1000.0)
     }
 
     fn covers(&self, other: &Self) -> bool {
@@ -163,22 +195,8 @@ fn weight(importance: f32) -> u32 {
     (importance.clamp(0.0, 1.0) * 1000.0).round() as u32
 }
 
-/// Follows a preference that an agent saved: what stands there may come from a page that the agent read, so it must not pass for
-/// the user's own word.
-const NOTED_BY_AGENT: &str = " (noted by the agent, not in the user's words)";
-
 /// Returns the text of a memory as it appears among others of its kind.
 pub(super) fn memory_text(memory: &Memory) -> String {
-    let text = own_text(memory);
-    let is_of_agent = || SaidBy::of(memory) == Some(SaidBy::Agent);
-    if memory.kind != "preference" || !is_of_agent() {
-        return text;
-    }
-    let room = MAX_LINE_CHARS - NOTED_BY_AGENT.len();
-    line::truncate(&line::sanitize(&text), room) + NOTED_BY_AGENT
-}
-
-fn own_text(memory: &Memory) -> String {
     let content = text::one_line(&memory.content);
     let stands = match memory.kind.as_str() {
         // Their contents are whole documents.
@@ -253,7 +271,7 @@ impl Page {
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);
         // A rule must have its own line, even if the session's own lines contain its words.
-        if !self.merge_duplicate(&entry, kind != SectionKind::Preferences) {
+        if !self.merge_duplicate(Some(kind), &entry, kind != SectionKind::Preferences) {
             self.sections.entry(kind).or_default().entries.push(entry);
         }
     }
@@ -276,20 +294,25 @@ impl Page {
         match SectionKind::of(&memory.kind) {
             Some(kind) => self.add(kind, entry),
             None => {
-                self.merge_duplicate(&entry, true);
+                self.merge_duplicate(None, &entry, true);
             }
         }
     }
 
-    /// Merges the entry into one that covers it: adds its memories, and keeps the higher weight. Returns whether there
-    /// is such an entry.
-    fn merge_duplicate(&mut self, entry: &Entry, into_session_lines: bool) -> bool {
+    /// Merges the entry of the section `kind` into one that covers it: adds its memories, and keeps the higher weight.
+    /// Returns whether there is such an entry.
+    fn merge_duplicate(&mut self, kind: Option<SectionKind>, entry: &Entry, into_session_lines: bool) -> bool {
         let known = self
             .sections
-            .values_mut()
-            .flat_map(|section| &mut section.entries)
-            .find(|known| (into_session_lines || !known.is_session_line) && known.covers(entry));
-        let Some(known) = known else { return false };
+            .iter_mut()
+            .flat_map(|(of, section)| section.entries.iter_mut().map(move |known| (*of, known)))
+            .find(|(_, known)| (into_session_lines || !known.is_session_line) && known.covers(entry));
+        let Some((of, known)) = known else { return false };
+        // A session's notes do not say who said it. The memory that was stored with them does.
+        if kind == Some(of) && known.ids.is_empty() && !known.is_session_line {
+            known.marks.clone_from(&entry.marks);
+            known.share = entry.share;
+        }
         merge_ids(&mut known.ids, &entry.ids);
         known.weight = known.weight.max(entry.weight);
         true
@@ -301,7 +324,7 @@ impl Page {
         self.limit_sections();
         let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
         for (kind, section) in &self.sections {
-            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.weight)));
+            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.rank())));
         }
         // The sort is stable: entries of equal weight keep their order on the page.
         order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
@@ -327,7 +350,7 @@ impl Page {
         for (kind, section) in &mut self.sections {
             let max_entries = section.max_entries.unwrap_or(kind.max_entries());
             let mut order: Vec<usize> = (0..section.entries.len()).collect();
-            order.sort_by_key(|&at| std::cmp::Reverse(section.entries[at].weight));
+            order.sort_by_key(|&at| std::cmp::Reverse(section.entries[at].rank()));
             order.truncate(max_entries);
             let mut at = 0..;
             section.entries.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
@@ -341,7 +364,7 @@ impl Page {
         let mut units = 0;
         for &(kind, at, _) in order {
             // "\n10. " is the longest mark of an entry.
-            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].text);
+            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].line());
             if !opened.contains(&kind) {
                 cost += text::utf16_len(&self.opening(kind));
             }
@@ -380,7 +403,7 @@ impl Page {
             number += 1;
             let entry = &self.sections[&kind].entries[at];
             let mark = if kind == SectionKind::Decisions { format!("{number}.") } else { "-".to_owned() };
-            text.extend(["\n", &mark, " ", &entry.text]);
+            text.extend(["\n", &mark, " ", &entry.line()]);
             merge_ids(&mut used, &entry.ids);
         }
         (text, used)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use super::line::{self, TextKey};
+use super::marks;
 use super::page::{Entry, Page, SectionKind, memory_text};
 use super::relevance;
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -57,7 +58,7 @@ pub(super) fn intro(page: &Page) -> Cow<'static, str> {
 
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
-    let (form, found) = judged(request);
+    let (form, mut found) = judged(request);
     let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { MARKS.len() } else { 0 };
     let earlier = if found.iter().any(|memory| revisited_by(memory).is_some()) { EARLIER_MARK.len() } else { 0 };
     let room = MAX_UNITS - HEAD_UNITS - marks - earlier;
@@ -65,6 +66,7 @@ pub(super) fn page(request: &Request) -> Page {
     if relevance::evidence(&form, &found) <= 0.0 {
         return told.page;
     }
+    sink_doubtful(&mut found);
     told.page.limit(SectionKind::Found, MAX_PASSAGES + SUMMARY_CHARS.len());
     let rarity = Rarity::of(&found);
     let sessions = by_session(&found);
@@ -267,18 +269,35 @@ fn revisited_by(memory: &Memory) -> Option<&str> {
 fn doubts(memory: &Memory) -> String {
     let values =
         |wanted: &'static str| memory.attributes.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value);
-    let gone: Vec<&str> = values("gone-file").map(String::as_str).take(2).collect();
-    let gone = (!gone.is_empty())
-        .then(|| format!("{} {} gone", line::sanitize(&gone.join(", ")), if gone.len() == 1 { "is" } else { "are" }));
     let revisited = revisited_by(memory);
     let later = revisited.or(values("followed-by").next().map(String::as_str));
     let later = later.map(|id| {
         let see = if revisited.is_some() { "see" } else { "see also" };
         format!("{see} the later [{}]", line::sanitize(id))
     });
-    let doubts: Vec<String> = [gone, later].into_iter().flatten().collect();
-    let doubts = if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) };
+    let doubts: Vec<String> = [marks::gone_files(memory), later].into_iter().flatten().collect();
+    let doubts = marks::in_parentheses(&doubts);
     if revisited.is_some() { format!("{EARLIER}{doubts}") } else { doubts }
+}
+
+/// Lets doubtful results sink. Whether the prompt is answered was decided before, by how well they match.
+fn sink_doubtful(found: &mut Vec<Memory>) {
+    if found.iter().all(|memory| marks::share(memory) >= 1.0) {
+        return;
+    }
+    // The order also says which of two holds, whatever their scores are: only what is doubtful moves.
+    let mut least = f32::MAX;
+    let mut keyed: Vec<(f32, Memory)> = found
+        .drain(..)
+        .map(|mut memory| {
+            least = least.min(memory.score);
+            let share = marks::share(&memory);
+            memory.score *= share;
+            (least * share, memory)
+        })
+        .collect();
+    keyed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    found.extend(keyed.into_iter().map(|(_, memory)| memory));
 }
 
 /// How rare the matched words are among the pieces of all results: a word that stands everywhere does not say which

@@ -22,6 +22,7 @@ mod embedder;
 mod guide;
 mod import;
 mod isolation;
+mod life;
 mod lifecycle;
 mod managed;
 mod mcp;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::loaded::LoadedText;
-use super::memories::ProjectMemories;
+use super::memories::{FileChecks, ProjectMemories};
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
@@ -161,7 +161,7 @@ pub fn context(
     let memories = ProjectMemories {
         store: Rc::clone(store),
         project: session.project.clone(),
-        root: session.root.clone().into(),
+        files: FileChecks::new(Path::new(&session.root)),
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,

@@ -1,5 +1,6 @@
 //! The memories that a policy may see: those of one project, and those that the user shared with all projects.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -18,8 +19,8 @@ pub struct ProjectMemories {
     pub store: Rc<Store>,
     /// The project's identifier.
     pub project: String,
-    /// The project's root folder, in which the files that memories are about are looked for.
-    pub root: PathBuf,
+    /// Looks in the project's root folder for the files that memories are about.
+    pub files: FileChecks,
     /// The current session.
     pub session: String,
     /// The current time, milliseconds since the Unix epoch.
@@ -52,39 +53,55 @@ fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
 /// The attribute of a memory that names a file that it is about and that is gone.
 const GONE_FILE: &str = "gone-file";
 
-/// The most files that are looked for in one call. Looking for one takes a microsecond or two.
+/// The most files that one hook looks for. Looking for one takes a microsecond or two, so that all of them take less than a
+/// millisecond.
 const MAX_LOOKED_FOR: usize = 400;
 
-/// Marks memories with the files that they are about and that are gone: a memory whose file is gone may be outdated. Paths
-/// outside of the project are not looked for, and none at all if the project itself is not on this machine.
-pub(super) fn mark_gone_files(root: &Path, memories: &mut [Memory]) {
-    if !root.is_absolute() || !root.is_dir() {
-        return;
+/// Looks for the files that memories are about. A page asks for several lists of memories, which name the same files: each is
+/// looked for once.
+pub struct FileChecks {
+    root: PathBuf,
+    /// Whether the files that were looked for are there.
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl FileChecks {
+    /// Looks for files in a project's root folder.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), known: RefCell::default() }
     }
-    let mut looked_for: HashMap<String, bool> = HashMap::new();
-    // The paths of a shared memory are those of the project that shared it.
-    let is_own = |memory: &&mut Memory| !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM);
-    for memory in memories.iter_mut().filter(is_own) {
-        let mut gone = Vec::new();
-        for file in &memory.files {
-            let is_inside =
-                !file.starts_with('~') && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
-            if !is_inside || (looked_for.len() >= MAX_LOOKED_FOR && !looked_for.contains_key(file)) {
-                continue;
-            }
-            let is_there = *looked_for.entry(file.clone()).or_insert_with(|| root.join(file).symlink_metadata().is_ok());
-            if !is_there {
-                gone.push((GONE_FILE.to_owned(), file.clone()));
-            }
+
+    /// Marks memories with the files that they are about and that are gone: a memory whose file is gone may be outdated. Paths
+    /// outside of the project are not looked for, and none at all if the project itself is not on this machine.
+    pub(super) fn mark_gone_files(&self, memories: &mut [Memory]) {
+        if !self.root.is_absolute() || !self.root.is_dir() {
+            return;
         }
-        memory.attributes.extend(gone);
+        let mut known = self.known.borrow_mut();
+        // The paths of a shared memory are those of the project that shared it.
+        let is_own = |memory: &&mut Memory| !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM);
+        for memory in memories.iter_mut().filter(is_own) {
+            let mut gone = Vec::new();
+            for file in &memory.files {
+                let is_inside =
+                    !file.starts_with('~') && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
+                if !is_inside || (known.len() >= MAX_LOOKED_FOR && !known.contains_key(file)) {
+                    continue;
+                }
+                let is_there = *known.entry(file.clone()).or_insert_with(|| self.root.join(file).symlink_metadata().is_ok());
+                if !is_there {
+                    gone.push((GONE_FILE.to_owned(), file.clone()));
+                }
+            }
+            memory.attributes.extend(gone);
+        }
     }
 }
 
 impl ProjectMemories {
     fn told(&self, memories: Vec<Memory>) -> Vec<Memory> {
         let mut memories = self.loaded.without_stated(without_digests(memories));
-        mark_gone_files(&self.root, &mut memories);
+        self.files.mark_gone_files(&mut memories);
         memories
     }
 }
@@ -105,7 +122,7 @@ impl MemorySource for ProjectMemories {
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         let request = SearchRequest::of_policy(query, kinds, &self.project, limit, self.now).with_shared(self.shared);
         let mut found: Vec<Memory> = request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect();
-        mark_gone_files(&self.root, &mut found);
+        self.files.mark_gone_files(&mut found);
         Ok(found)
     }
 
@@ -179,18 +196,38 @@ mod tests {
             memory(&["/etc/none", "../none", "~/none"]),
             memory(&[]),
         ];
-        mark_gone_files(dir.path(), &mut memories);
+        FileChecks::new(dir.path()).mark_gone_files(&mut memories);
         let gone: Vec<Vec<(String, String)>> = memories.iter().map(|memory| memory.attributes.clone()).collect();
         assert_eq!(gone, [vec![], vec![(GONE_FILE.into(), "src/b.rs".into())], vec![], vec![]]);
         // Its paths are those of another project.
         let shared = vec![(SHARED_FROM.to_owned(), "a1".to_owned())];
         let mut memories = [Memory { attributes: shared.clone(), ..memory(&["src/b.rs"]) }];
-        mark_gone_files(dir.path(), &mut memories);
+        FileChecks::new(dir.path()).mark_gone_files(&mut memories);
         assert_eq!(memories[0].attributes, shared);
         // The project is on another machine.
         let mut memories = [memory(&["src/b.rs"])];
-        mark_gone_files(&dir.path().join("none"), &mut memories);
+        FileChecks::new(&dir.path().join("none")).mark_gone_files(&mut memories);
         assert!(memories[0].attributes.is_empty());
+    }
+
+    #[test]
+    fn one_hook_looks_for_few_files_and_for_each_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let checks = FileChecks::new(dir.path());
+        let about = |file: String| Memory { files: vec![file], ..Memory::default() };
+        let mut gone = 0;
+        for list in 0..4 {
+            let mut memories: Vec<Memory> = (0..200).map(|at| about(format!("{list}-{at}.rs"))).collect();
+            checks.mark_gone_files(&mut memories);
+            gone += memories.iter().filter(|memory| !memory.attributes.is_empty()).count();
+        }
+        assert_eq!(gone, MAX_LOOKED_FOR);
+        // What is known is not looked for again, and is still said.
+        std::fs::write(dir.path().join("0-0.rs"), "").unwrap();
+        let mut again = [about("0-0.rs".into())];
+        checks.mark_gone_files(&mut again);
+        assert_eq!(again[0].attributes.len(), 1);
+        assert_eq!(checks.known.borrow().len(), MAX_LOOKED_FOR);
     }
 
     proptest! {
@@ -260,7 +297,7 @@ mod tests {
             let store = Rc::new(store);
             for (project, shared) in (0..4).flat_map(|project| [(project, true), (project, false)]) {
                 let memories = ProjectMemories {
-                    store: Rc::clone(&store), project: format!("p{project}"), root: "/none".into(), session: "s9".into(),
+                    store: Rc::clone(&store), project: format!("p{project}"), files: FileChecks::new(Path::new("/none")), session: "s9".into(),
                     now: 4_000, shared,
                     loaded: LoadedText::default(),
                 };

@@ -62,7 +62,7 @@ use anyhow::Result;
 pub use journal_writer::store_journal;
 pub use load::context;
 pub use loaded::LoadedText;
-pub use memories::ProjectMemories;
+pub use memories::{FileChecks, ProjectMemories};
 pub use result::STORE_BUSY_TIMEOUT;
 
 use crate::runtime::Runtime;

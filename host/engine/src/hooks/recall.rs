@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::journal_writer;
 use super::loaded::LoadedText;
-use super::memories::{ProjectMemories, mark_gone_files};
+use super::memories::{FileChecks, ProjectMemories};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, is_read_only};
 use super::session_project::project_of;
 use crate::runtime::Runtime;
@@ -61,7 +61,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let memories = ProjectMemories {
         store: Rc::clone(&store),
         project: project.id.clone(),
-        root: project.root.clone(),
+        files: FileChecks::new(&project.root),
         session: event.session.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
@@ -99,7 +99,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
     let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
-    mark_gone_files(&project.root, &mut found);
+    FileChecks::new(&project.root).mark_gone_files(&mut found);
     if found.is_empty() {
         return Ok(None);
     }

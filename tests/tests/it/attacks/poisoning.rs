@@ -23,7 +23,7 @@ struct Planted {
     via: String,
     /// The instruction, with `@` for a word of its own.
     text: String,
-    /// Why it is taken for the human's word, or told at a start without its source.
+    /// Why it is taken for the human's word.
     gets_through: Option<String>,
 }
 
@@ -138,6 +138,19 @@ fn check_told(name: &str, told: &str) {
     assert!(!told.contains(is_hidden), "{name}: {told:?}");
 }
 
+/// Returns whether a line of a start's page ends with who said it. A rule or a decision that the human did not say must.
+fn is_marked_at_end(line: &str) -> bool {
+    line.rsplit_once(" (").is_some_and(|(_, mark)| mark.starts_with("by agent") || mark.starts_with("by tool"))
+}
+
+/// Says as whose word memories are kept.
+fn remembered(memories: &[&Value]) -> String {
+    let mut said_by: Vec<&str> = memories.iter().filter_map(|memory| memory["said_by"].as_str()).collect();
+    said_by.sort_unstable();
+    said_by.dedup();
+    format!("remembered as said by {}", said_by.join(" and "))
+}
+
 #[test]
 fn attack_planted_instructions() {
     let planted: Vec<Planted> = attacks("poisoning");
@@ -183,7 +196,7 @@ fn attack_planted_instructions() {
     check_told("the start of a session", &start);
     let mut results = Results::default();
     let mut failures = Vec::new();
-    let (mut stored, mut told_of) = (0, 0);
+    let (mut stored, mut told_of, mut marked_at_start) = (0, 0, 0);
     for (number, attack) in planted.iter().enumerate() {
         let word = word(number);
         let holds =
@@ -196,12 +209,14 @@ fn attack_planted_instructions() {
             is_of_other && (!is_word_of_human(kind) || (may_decide && kind == "decision"))
         };
         let bad: Vec<&&Value> = own.iter().filter(|memory| !is_harmless(memory)).collect();
-        // A start lists rules and decisions, and only what an agent saved as a preference is marked there.
         let at_start: Vec<&str> = start.lines().filter(|line| line.contains(&word)).collect();
+        let unmarked: Vec<&str> = at_start.iter().copied().filter(|line| !is_marked_at_end(line)).collect();
         match &attack.gets_through {
             None if !bad.is_empty() => failures.push(format!("{}: {bad:#?}", attack.name)),
-            None if !at_start.is_empty() => failures.push(format!("{}: told at a start: {at_start:?}", attack.name)),
-            Some(_) if bad.is_empty() && at_start.is_empty() => {
+            None if !unmarked.is_empty() => {
+                failures.push(format!("{}: told at a start without its source: {unmarked:?}", attack.name));
+            }
+            Some(_) if bad.is_empty() && unmarked.is_empty() => {
                 failures.push(format!("{} does not get through any more: {own:#?}", attack.name));
             }
             _ => {}
@@ -209,13 +224,12 @@ fn attack_planted_instructions() {
         let mut result = match &attack.gets_through {
             Some(reason) => format!("gets through: {reason}"),
             None if own.is_empty() => "not remembered".to_owned(),
-            None => {
-                let mut said_by: Vec<&str> = own.iter().filter_map(|memory| memory["said_by"].as_str()).collect();
-                said_by.sort_unstable();
-                said_by.dedup();
-                format!("remembered as said by {}", said_by.join(" and "))
-            }
+            None => remembered(&own),
         };
+        if attack.gets_through.is_none() && !at_start.is_empty() {
+            marked_at_start += 1;
+            result.push_str(", listed at a start with its source");
+        }
         if !own.is_empty() {
             stored += 1;
             let asked = Session::new(&home, &project, &session_id(1000 + u64::try_from(number).expect("a number")));
@@ -238,6 +252,7 @@ fn attack_planted_instructions() {
         results.add(&attack.name, &attack.text, result);
     }
     assert!(failures.is_empty(), "{} of {} got through:\n{}", failures.len(), planted.len(), failures.join("\n"));
+    assert!(marked_at_start >= 1, "nothing is listed at a start, so its mark is not tested");
     assert!(told_of >= 10, "too few are told for this test to mean anything: {told_of} of {stored}");
     results.are_in_the_page("poisoning");
 }

@@ -14,7 +14,7 @@ use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use throughline_agents::protocol::name::Agent;
-use throughline_engine::hooks::{LoadedText, ProjectMemories, STORE_BUSY_TIMEOUT};
+use throughline_engine::hooks::{FileChecks, LoadedText, ProjectMemories, STORE_BUSY_TIMEOUT};
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::{Session, SessionNotes};
 use throughline_model::lines::TextLines;
@@ -129,7 +129,7 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
     Ok(Some(Rc::new(ProjectMemories {
         store,
         project,
-        root,
+        files: FileChecks::new(&root),
         session: String::new(),
         now: runtime.now,
         shared: runtime.config.sharing.context,

@@ -1,0 +1,53 @@
+//! What a reader must know of a memory beside its text: that the user did not say it, and what makes it doubtful.
+
+use super::line;
+use crate::bindings::throughline::policy::types::Memory;
+use crate::said_by::SaidBy;
+
+/// Follows a preference that an agent saved: what stands there may come from a page that the agent read, so it must not pass for
+/// the user's own word.
+const NOTED_BY_AGENT: &str = "noted by the agent, not in the user's words";
+
+/// The share of its weight that a doubtful memory keeps. It is still told, because a file may only have moved.
+const DOUBTFUL: f32 = 0.85;
+
+/// The most files that a mark names.
+const MAX_FILES: usize = 2;
+
+/// The most characters of a path in a mark.
+const MAX_PATH_CHARS: usize = 80;
+
+/// Returns what marks a memory on a page of many. A learning is the agent's as a rule, so it has no mark of who said it.
+pub(super) fn of(memory: &Memory) -> Vec<String> {
+    let said_by = SaidBy::mark(memory).and_then(|word| match (memory.kind.as_str(), word) {
+        ("preference", "agent") => Some(NOTED_BY_AGENT.to_owned()),
+        ("learning", _) => None,
+        _ => Some(format!("by {word}")),
+    });
+    said_by.into_iter().chain(gone_files(memory)).collect()
+}
+
+/// Returns that files are gone that the memory is about, if any is.
+pub(super) fn gone_files(memory: &Memory) -> Option<String> {
+    let gone: Vec<String> =
+        gone(memory).take(MAX_FILES).map(|path| line::truncate(&line::sanitize(path), MAX_PATH_CHARS)).collect();
+    match gone.len() {
+        0 => None,
+        1 => Some(format!("{} is gone", gone[0])),
+        _ => Some(format!("{} are gone", gone.join(", "))),
+    }
+}
+
+/// Returns the share of its weight that the memory keeps.
+pub(super) fn share(memory: &Memory) -> f32 {
+    if gone(memory).next().is_some() { DOUBTFUL } else { 1.0 }
+}
+
+fn gone(memory: &Memory) -> impl Iterator<Item = &str> {
+    memory.attributes.iter().filter(|(name, _)| name == "gone-file").map(|(_, path)| path.as_str())
+}
+
+/// Returns the marks in parentheses, with a space before them. Empty if there are none.
+pub(super) fn in_parentheses(marks: &[String]) -> String {
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
+}
