@@ -215,6 +215,7 @@ impl Results {
             let chars = statement.text.chars().count();
             if score < least
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
+                || self.turns[turn].only_commits_beside(statement)
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
@@ -349,6 +350,17 @@ impl TurnResult {
             is_first,
             ..Setting::default()
         }
+    }
+
+    /// Returns whether the turn only committed what earlier ones did, so that what the commit says is what it gave: what the
+    /// agent says beside it is about the files that it staged and those that it left.
+    fn only_commits_beside(&self, statement: &Statement) -> bool {
+        let says = |voice: Voice| self.statements.iter().any(|statement| statement.voice == voice);
+        self.committed
+            && !self.edited
+            && matches!(statement.voice, Voice::Work | Voice::Answer)
+            && says(Voice::Commit)
+            && signs::is_about_committing(&statement.text.to_lowercase())
     }
 
     fn names(&self) -> Vec<u32> {
@@ -528,6 +540,19 @@ mod tests {
         results.push(turn(failed, ""));
         assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
         assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
+    }
+
+    #[test]
+    fn beside_a_commit_nothing_is_told_of_the_files_that_were_staged() {
+        let staging = "Only `src/cart.ts` should be committed.";
+        let commit = "Round the total of the cart\n\nThe total was cut to whole cents before the tax.";
+        let told = |edited: bool| {
+            let mut results = Results::default();
+            results.push(TurnResult { committed: true, edited, ..turn(staging, commit) });
+            let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+            results.choose(judged, 0.0, 1_000).len()
+        };
+        assert_eq!(told(true) - told(false), 1);
     }
 
     #[test]

@@ -228,6 +228,19 @@ pub(super) fn is_guess(lower: &str) -> bool {
 const COMMITS: &[&str] = &["commit", "committing", "커밋", "コミット", "提交"];
 const FAILURES: &[&str] = &["fail", "fails", "failed", "failing", "blocked", "rejected", "실패", "막혔", "失敗", "失败"];
 
+/// Returns whether a statement is about what is committed and what is not, and not about the work.
+pub(super) fn is_about_committing(lower: &str) -> bool {
+    const SIGNS: [&str; 6] = [
+        "to be committed",
+        "should be committed",
+        "commit created",
+        "committed successfully",
+        "unrelated to th",
+        "are unrelated",
+    ];
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
 /// Returns whether a text in lower case says that a commit was not made.
 pub(super) fn is_failed_commit(lower: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));

@@ -113,7 +113,7 @@ fn the_files_of_likely_changes_have_what_they_are_named_for() {
     let (_, rest) = text.split_once("## Where to change what\n").expect("the section");
     let (section, _) = rest.split_once("\n## ").expect("the next section");
     let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
-    assert_eq!(rows.len(), 10, "{section}");
+    assert!(rows.len() >= 10, "{section}");
     for row in rows {
         let spans: Vec<&str> = row.split('`').skip(1).step_by(2).filter(|span| !span.contains(' ')).collect();
         let (paths, names): (Vec<&str>, Vec<&str>) =

@@ -6,10 +6,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use super::cues;
 use super::evidence::Evidence;
 use super::facts::{self, Assignments, Value};
+use super::relation::{Change, Relation, Statement};
 use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
-use super::{Change, Relation, Statement, cues};
 
 /// What a statement consists of.
 pub(super) struct Parts<'a> {

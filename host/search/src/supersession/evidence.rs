@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::change::Parts;
+use super::relation::Relation;
 use super::weights::{BIAS, WEIGHTS};
-use super::{Relation, cues, facts};
+use super::{cues, facts};
 
 /// The similarity below which both must name something in common.
 const SURE_TOPIC: f32 = 0.20;

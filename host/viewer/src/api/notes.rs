@@ -19,7 +19,8 @@ pub(super) fn notes(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
     let root = wanted.project()?;
     let Some(store) = app.store()? else { return Ok(json!({"entries": [], "next": null})) };
     let project = App::find_project(&store, root)?;
-    let folder = folder_of_project(&project.root, &project.root.join(NOTES_FOLDER)).map_err(|error| ApiError::refused(error.to_string()))?;
+    let folder = folder_of_project(&project.root, &project.root.join(NOTES_FOLDER))
+        .map_err(|error| ApiError::refused(error.to_string()))?;
     let registry = Registry::load(&folder).map_err(|error| ApiError::refused(error.to_string()))?;
     let mut all = store.notes_of(&project.id, &registry)?;
     all.sort_by(|a, b| b.note.created.cmp(&a.note.created).then_with(|| a.memory.cmp(&b.memory)));
