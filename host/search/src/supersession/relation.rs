@@ -63,7 +63,7 @@ pub enum Change {
 }
 
 impl Change {
-    const ALL: [Self; 3] = [Self::Unlikely, Self::Possible, Self::Likely];
+    pub(super) const ALL: [Self; 3] = [Self::Unlikely, Self::Possible, Self::Likely];
 
     /// Returns its number, as it is stored.
     pub fn number(self) -> u8 {

@@ -42,7 +42,7 @@ enum Command {
     Set {
         /// The name, such as `context.budget`
         key: String,
-        /// The value in TOML: 8000, true, "text", ["*.pem", "secrets/"]; anything else is a text
+        /// The value in TOML: 8000, true or a list; anything else is a text
         value: String,
     },
     /// Remove one setting from the file, so that its default is in force
