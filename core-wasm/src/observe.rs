@@ -472,6 +472,7 @@ fn scrub_texts(value: &mut Value) {
         Value::String(text) => *text = Scrubbed::of_output(text).into_string(),
         Value::Array(items) => items.iter_mut().for_each(scrub_texts),
         Value::Object(fields) => {
+            scrub_names(fields);
             for (name, value) in fields {
                 if UNUSED.contains(&name.as_str()) {
                     *value = Value::Null;
@@ -482,6 +483,19 @@ fn scrub_texts(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Scrubs the names of fields that are texts and not identifiers: the answers to questions have the questions as names.
+fn scrub_names(fields: &mut serde_json::Map<String, Value>) {
+    let is_identifier =
+        |name: &str| name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if fields.keys().all(|name| is_identifier(name)) {
+        return;
+    }
+    *fields = std::mem::take(fields)
+        .into_iter()
+        .map(|(name, value)| (if is_identifier(&name) { name } else { Scrubbed::of_output(&name).into_string() }, value))
+        .collect();
 }
 
 /// Scrubs the value of a field whose name may be what gives it away: `"password": "…"`.

@@ -264,6 +264,14 @@ fn attack_a_password_as_the_first_argument_of_an_unknown_tool() {
 }
 
 #[test]
+fn attack_colours_inside_a_token_that_is_the_name_of_a_field() {
+    let question = format!("Is \u{1b}[31mAKIA\u{1b}[0m{} the key?", "Q7XK2M9PLT4WZ8RB");
+    let input = json!({"questions": [{"question": question}]});
+    let asked = seen("AskUserQuestion", &input, &json!({"answers": {question: "yes"}}));
+    assert!(asked.summary.ends_with("→ yes") && !format!("{asked:?}").contains("Q7XK2M9P"), "{asked:?}");
+}
+
+#[test]
 fn attack_colours_inside_a_token_of_a_tools_output() {
     let token = format!("\u{1b}[31mAKIA\u{1b}[0m{}", "Q7XK2M9PLT4WZ8RB");
     let run = seen("Bash", &json!({ "command": format!("echo {token}") }), &json!({"stdout": token, "stderr": ""}));

@@ -5,9 +5,14 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::index::LIVE;
-use super::memories::ROW_BITS;
 use throughline_search::pieces;
+
+/// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
+/// memories of a project, and their pieces in the full-text table, are one range of rows.
+pub(super) const ROW_BITS: u32 = 32;
+
+/// The table of the words of all pieces.
+pub(super) const WORDS: &str = "memories_fts";
 
 /// How many of the newest pieces are counted exactly; that sample gives the number of pieces per memory.
 const COUNTED: i64 = 4_000;
@@ -34,7 +39,7 @@ struct Run {
 impl Extent {
     /// Finds the memories in a range of rows. This takes two steps into the index for each project.
     pub(super) fn find(conn: &Connection, range: &RangeInclusive<i64>) -> rusqlite::Result<Self> {
-        let bound = |wanted: &str| format!("SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 {wanted}", LIVE.words);
+        let bound = |wanted: &str| format!("SELECT id FROM {WORDS}_docsize WHERE id BETWEEN ?1 AND ?2 {wanted}");
         let mut oldest = conn.prepare_cached(&bound("ORDER BY id LIMIT 1"))?;
         let mut newest = conn.prepare_cached(&bound("ORDER BY id DESC LIMIT 1"))?;
         let mut found = Self::default();
@@ -106,8 +111,7 @@ impl Extent {
         let (first, last) = pieces::row_id_range(first..=last);
         let (counted, down_to): (i64, Option<i64>) = conn
             .prepare_cached(&format!(
-                "SELECT count(*), min(id) FROM (SELECT id FROM {}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)",
-                LIVE.words
+                "SELECT count(*), min(id) FROM (SELECT id FROM {WORDS}_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3)"
             ))?
             .query_row([first, last, COUNTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let pieces = match down_to {

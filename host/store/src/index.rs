@@ -7,6 +7,7 @@ use std::fmt;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::extent::WORDS;
 use super::vectors;
 use throughline_embedding::{Embedding, local};
 use throughline_model::contract::Draft;
@@ -21,7 +22,7 @@ pub(super) struct Tables {
 }
 
 /// The tables that are searched.
-pub(super) const LIVE: Tables = Tables { words: "memories_fts", vectors: "vectors", codes: "vector_codes" };
+pub(super) const LIVE: Tables = Tables { words: WORDS, vectors: "vectors", codes: "vector_codes" };
 
 /// The tables of the index being built.
 pub(super) const NEXT: Tables = Tables { words: "memories_fts_next", vectors: "vectors_next", codes: "vector_codes_next" };

@@ -14,9 +14,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params, params_from_iter};
 use serde::{Deserialize, Serialize};
 
+use super::extent::ROW_BITS;
 use super::forgotten::{ForgetCounts, Forgotten};
 use super::index::{index, unindex};
-use super::memories::{ROW_BITS, recount};
+use super::memories::recount;
 use super::projects;
 use super::{Result, Store, classify, events, from_json_or_default, open_read_only};
 use throughline_model::contract::Draft;

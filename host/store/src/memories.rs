@@ -15,6 +15,7 @@ use std::ops::RangeInclusive;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
+use super::extent::ROW_BITS;
 use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
 use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
@@ -31,10 +32,6 @@ const KNOWLEDGE_KINDS: &[&str] = &["architecture", "pattern", "convention", "pre
 /// What each further occurrence adds to a memory's weight, and how many occurrences count.
 pub(super) const OCCURRENCE_WEIGHT: f64 = 0.05;
 pub(super) const MAX_OCCURRENCES: u32 = 4;
-
-/// How many bits of a row number count memories within a project; the bits above hold the project's own number. So the
-/// memories of a project, and their pieces in the full-text table, are one range of rows.
-pub(super) const ROW_BITS: u32 = 32;
 
 /// The policy name and digest of memories that this program made itself.
 pub(super) const OWN_POLICY: (&str, &str) = ("throughline", "");

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
+use super::extent::ROW_BITS;
 use super::index::{self, LIVE};
-use super::memories::{ROW_BITS, draft, recount};
+use super::memories::{draft, recount};
 use super::transcripts::reset_cursor;
 use super::verify::{
     LISTS, StoreCheck, UNDERCOUNTED, find_index_mismatches, references, stale_counters_sql, wrong_counts_sql,

@@ -12,7 +12,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::memories::{COLUMNS, ROW_BITS, from_row};
+use super::extent::ROW_BITS;
+use super::memories::{COLUMNS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
 use throughline_search::supersession::{Change, Relation};

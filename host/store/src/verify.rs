@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
+use super::extent::ROW_BITS;
 use super::index::{self, INDEX_VERSION, LIVE, VERSION, Version};
-use super::memories::{MAX_OCCURRENCES, OCCURRENCE_WEIGHT, ROW_BITS};
+use super::memories::{MAX_OCCURRENCES, OCCURRENCE_WEIGHT};
 use super::{Result, Store, digests, embedding_queue, sharing, vectors};
 use throughline_embedding::local;
 use throughline_search::{pieces, vector};

@@ -195,7 +195,7 @@ fn an_unknown_command_is_refused_with_its_usage() {
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stdout.is_empty() && run.stderr.contains("Usage") && !run.stderr.contains("tip:"), "{run:#?}");
     for (arguments, suggested) in [
-        (&["status"][..], "throughline doctor"),
+        (&["health"][..], "throughline status"),
         (&["unistall"], "throughline uninstall "),
         (&["memory", "rm", "abcdef"], "throughline memory delete"),
         (&["--namespace", "a", "recall"], "throughline search"),

@@ -164,7 +164,7 @@ fn a_required_policy_must_serve() {
     it.install(&DropIn::redactor("house", wasm::redactor(FINDS_NOTHING)));
     it.stop(1);
     assert!(!it.remembers());
-    assert_eq!(it.start(), "");
+    assert!(it.start().starts_with("{\"systemMessage\":\"Throughline: memory is off: "), "{}", it.start());
     assert!(it.doctor().contains("the required policy house is missing"), "{}", it.doctor());
 
     // The administrator puts it there and grants what it asks for.
@@ -211,7 +211,8 @@ fn what_is_damaged_fails_closed() {
     let closed = |words: &str| {
         it.stop(1);
         assert!(!it.remembers(), "{words}");
-        assert_eq!(it.start(), "", "{words}");
+        let said = "the administrator's configuration cannot be used; `throughline doctor` says what to do";
+        assert_eq!(it.start(), format!("{{\"systemMessage\":\"Throughline: memory is off: {said}\"}}\n"), "{words}");
         let doctor = it.doctor();
         assert!(doctor.contains("managed") && doctor.contains(words), "{words}: {doctor}");
         let search = it.machine.run(&it.project, &["memory", "list"], b"").failure_with_hint();

@@ -164,7 +164,8 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
             return None;
         }
         if is_start {
-            notice = Some(Notice::Failed(describe_failure(&error).trim_start_matches("hook: ")));
+            let why = if error.is::<StoreError>() { describe_failure(&error) } else { "the policies failed" };
+            notice = Some(Notice::Failed(why.trim_start_matches("hook: ")));
         }
         let (level, details) = match error.downcast_ref() {
             Some(StoreError::Older(_)) => (Level::Info, String::new()),

@@ -60,6 +60,9 @@ enum Command {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
+    if let Command::Search(arguments) = &arguments.command {
+        arguments.check()?;
+    }
     let runtime = match arguments.command {
         Command::Search(_) | Command::List(_) | Command::Show(_) | Command::Stats(_) | Command::SuggestShared(_) => {
             environment::runtime_for_reading()?
@@ -92,6 +95,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 
 /// `throughline search`, which is `throughline memory search`.
 pub(super) fn search(arguments: &SearchArguments) -> Result<ExitCode, CommandError> {
+    arguments.check()?;
     let runtime = environment::runtime_for_reading()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
     search::run(&runtime, &store, arguments)?;

@@ -67,14 +67,21 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Refuses a command line without a query where nobody can type one.
+    pub(super) fn check(&self) -> Result<(), CommandError> {
+        if !self.query.is_empty() || (!self.json && interactive::is_possible()) {
+            return Ok(());
+        }
+        Err(CommandError::usage("there is nothing to search for").hint(
+            "give the words of a query; without any, only a terminal searches while you type, and `throughline memory list` shows the \
+             newest memories",
+        ))
+    }
+}
+
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.query.is_empty() {
-        if arguments.json || !interactive::is_possible() {
-            return Err(CommandError::usage("there is nothing to search for").hint(
-                "give the words of a query; without any, only a terminal searches while you type, and `throughline memory list` \
-                 shows the newest memories",
-            ));
-        }
         return match interactive::choose(runtime, store, arguments)? {
             Some(id) => show::print_memory(runtime, store, &id),
             None => Ok(()),
