@@ -84,7 +84,7 @@ impl Extent {
     /// Returns the row that `place` others come before, or the last one.
     fn row_at(&self, place: i64) -> i64 {
         let at = self.runs.partition_point(|run| run.before <= place).saturating_sub(1);
-        self.runs.get(at).map_or(0, |run| (run.first + (place - run.before)).min(run.last))
+        self.runs.get(at).map_or(0, |run| (run.first + (place - run.before)).clamp(run.first, run.last))
     }
 
     /// Returns the first piece of the newest rows in which a word that occurs in `count` pieces should occur in about
