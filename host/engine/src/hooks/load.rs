@@ -28,9 +28,9 @@ use crate::note_sync;
 use crate::runtime::Runtime;
 use crate::weekly_copy;
 use throughline_agents::loaded_files;
-use throughline_agents::protocol::Event;
 use throughline_agents::protocol::harmless::neutralize;
 use throughline_agents::protocol::name::Agent;
+use throughline_agents::protocol::{self as agent, Event};
 use throughline_model::contract::Session;
 use throughline_platform::log::Level;
 use throughline_store::journal::HostRecord;
@@ -69,9 +69,16 @@ pub(super) struct Started {
 }
 
 impl Started {
-    fn new(runtime: &Runtime, store: &Store, session: &Session, context: Option<String>, used: &[String]) -> Self {
+    fn new(
+        runtime: &Runtime,
+        store: &Store,
+        (agent, session): (Agent, &Session),
+        context: Option<String>,
+        used: &[String],
+    ) -> Self {
         let memories = used.len();
-        let is_wanted = runtime.config.notice.start && context.is_some() && memories > 0;
+        let is_wanted =
+            runtime.config.notice.start && agent::shows_notice(agent, false) && context.is_some() && memories > 0;
         // If the time is not known, the line does without it.
         let last_session = || store.last_session_at(&session.project, &session.id).unwrap_or_default();
         let notice = is_wanted.then(|| Notice::Told { memories, last_session: last_session() });
@@ -125,7 +132,7 @@ pub(super) fn start_session(
         spawn::clean_up(runtime);
     }
     spawn::reindex(runtime, &store);
-    Ok(Started::new(runtime, &store, &session, text, &used))
+    Ok(Started::new(runtime, &store, (event.agent, &session), text, &used))
 }
 
 /// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent is told what is
