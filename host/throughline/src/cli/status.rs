@@ -175,6 +175,7 @@ pub(super) fn line(_: &LineArguments) -> Result<ExitCode, CommandError> {
 impl MemoryStatus {
     /// Finds out how it stands with `project`, and with `session` if that is named.
     fn of(runtime: &Runtime, project: &Project, session: &str) -> Self {
+        let runs = Agent::ALL.map(|agent| (agent, last_runs::of_agent(&runtime.paths, agent)));
         let mut status = Self {
             on: true,
             why: None,
@@ -182,10 +183,9 @@ impl MemoryStatus {
             memories: 0,
             sessions: 0,
             stored: None,
-            told: None,
-            agents: agent_runs(runtime),
+            told: last_told(&runs),
+            agents: agent_runs(runs),
         };
-        status.told = last_told(runtime);
         match status.read(runtime, project) {
             // Nothing was remembered yet.
             Ok(()) | Err(StoreError::Missing(_)) => {}
@@ -240,7 +240,7 @@ fn refusal(runtime: &Runtime, project: &Project, session: &str) -> Option<String
     is_paused.then(|| "paused until `throughline resume`".into())
 }
 
-fn agent_runs(runtime: &Runtime) -> Vec<AgentRuns> {
+fn agent_runs(runs: [(Agent, Vec<LastRun>); Agent::ALL.len()]) -> Vec<AgentRuns> {
     let run = |run: LastRun| HookRun {
         hook: run.moment,
         at: output::timestamp(run.at),
@@ -248,23 +248,20 @@ fn agent_runs(runtime: &Runtime) -> Vec<AgentRuns> {
         took_ms: run.took,
         warned: run.warned,
     };
-    let of = |agent: Agent| AgentRuns {
+    let of = |(agent, runs): (Agent, Vec<LastRun>)| AgentRuns {
         agent: agent.name(),
         title: agents::title(agent),
-        hooks: last_runs::of_agent(&runtime.paths, agent).into_iter().map(run).collect(),
+        hooks: runs.into_iter().map(run).collect(),
     };
-    Agent::ALL.into_iter().map(of).filter(|runs| !runs.hooks.is_empty()).collect()
+    runs.into_iter().map(of).filter(|runs| !runs.hooks.is_empty()).collect()
 }
 
-fn last_told(runtime: &Runtime) -> Option<LastTold> {
-    let told = |agent: Agent| {
-        let runs = last_runs::of_agent(&runtime.paths, agent).into_iter();
-        runs.filter(|run| run.told > 0).map(move |run| (agent, run))
-    };
-    let (agent, run) = Agent::ALL.into_iter().flat_map(told).max_by_key(|(_, run)| run.at)?;
+fn last_told(runs: &[(Agent, Vec<LastRun>)]) -> Option<LastTold> {
+    let all = runs.iter().flat_map(|(agent, runs)| runs.iter().map(move |run| (agent, run)));
+    let (agent, run) = all.filter(|(_, run)| run.told > 0).max_by_key(|(_, run)| run.at)?;
     Some(LastTold {
         agent: agent.name(),
-        hook: run.moment,
+        hook: run.moment.clone(),
         characters: run.told,
         at: output::timestamp(run.at),
         millis: run.at,
