@@ -47,6 +47,26 @@ impl<'home> Session<'home> {
         payload
     }
 
+    /// A whole session in which the prompt asks for headers in the otter exporter: through the hooks, and with its transcript.
+    pub fn exporter(&mut self, prompt: &str) {
+        const ERROR: &str = "error[E0425]: cannot find function `headers` in this scope";
+        const PASSED: &str = "test result: ok. 3 passed; 0 failed";
+        let file = self.cwd.join("src/exporter.rs");
+        self.start("startup");
+        self.prompt(prompt);
+        self.failed("toolu_1", "cargo test exporter", ERROR);
+        self.edited("toolu_2", &file, "old", "new");
+        self.ran("toolu_3", "cargo test exporter", PASSED);
+        self.transcript
+            .user(prompt)
+            .bash_fails("cargo test exporter", 101, ERROR)
+            .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+            .bash("cargo test exporter", PASSED)
+            .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
+        self.stop("The otter exporter writes headers now.");
+        self.end();
+    }
+
     /// `SessionStart`, for one of its sources.
     pub fn start(&self, source: &str) -> Hooked {
         self.home.hook(&self.payload("SessionStart", &json!({"source": source})))

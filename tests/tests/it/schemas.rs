@@ -47,20 +47,7 @@ impl Tour<'_> {
 /// A session in which something was asked, failed, changed and done, through the hooks and with its transcript.
 fn work(home: &Home, project: &Path) {
     let mut session = Session::new(home, project, &session_id(1));
-    session.start("startup");
-    session.prompt("Make the otter exporter write headers, and always use tabs");
-    session.failed("toolu_1", "cargo test exporter", "error[E0425]: cannot find function `headers` in this scope");
-    session.edited("toolu_2", &project.join("src/exporter.rs"), "old", "new");
-    session.ran("toolu_3", "cargo test exporter", "test result: ok. 3 passed; 0 failed");
-    session
-        .transcript
-        .user("Make the otter exporter write headers, and always use tabs")
-        .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
-        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
-        .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
-        .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
-    session.stop("The otter exporter writes headers now.");
-    session.end();
+    session.exporter("Make the otter exporter write headers, and always use tabs");
 }
 
 impl Tour<'_> {

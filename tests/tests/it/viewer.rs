@@ -115,20 +115,7 @@ fn import(home: &Home, lines: &[Value]) {
 /// A session with a prompt, a failure and its cure, an edit and an answer.
 fn work(home: &Home, project: &Path, id: u64) -> String {
     let mut session = Session::new(home, project, &session_id(id));
-    session.start("startup");
-    session.prompt("Make the otter exporter write headers. From now on always use tabs in Python files.");
-    session.failed("toolu_1", "cargo test exporter", "error[E0425]: cannot find function `headers` in this scope");
-    session.edited("toolu_2", &project.join("src/exporter.rs"), "old", "new");
-    session.ran("toolu_3", "cargo test exporter", "test result: ok. 3 passed; 0 failed");
-    session
-        .transcript
-        .user("Make the otter exporter write headers. From now on always use tabs in Python files.")
-        .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
-        .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
-        .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
-        .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
-    session.stop("The otter exporter writes headers now.");
-    session.end();
+    session.exporter("Make the otter exporter write headers. From now on always use tabs in Python files.");
     session.id().to_owned()
 }
 
