@@ -407,24 +407,27 @@ impl Hooks {
     }
 }
 
-/// Keeps a copy of a good configuration beside the database. Without a configuration the copy is empty. If it cannot be
-/// written, a later run writes it.
-fn keep_copy(file: &Path, copy: &Path) {
-    let text = fs::read(file).unwrap_or_default();
+/// Keeps a copy of a good configuration beside the database. It takes the text that was parsed and not the file, which
+/// somebody may have broken since. If the copy cannot be written, a later run writes it.
+fn keep_copy(text: &str, copy: &Path) {
     // Before anything is stored there is no folder for it, and nothing to go on with.
     let has_folder = copy.parent().is_some_and(Path::is_dir);
-    if has_folder && fs::read(copy).ok().as_ref() != Some(&text) {
-        let _ = files::replace_atomically(copy, &text, 0o600);
+    if has_folder && fs::read(copy).ok().as_deref() != Some(text.as_bytes()) {
+        let _ = files::replace_atomically(copy, text.as_bytes(), 0o600);
     }
 }
 
 impl Config {
     /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
     pub fn load(file: &Path) -> Result<Self, String> {
-        Self::read_trusted(file)?.map_or_else(
-            || Ok(Self::default()),
-            |text| Self::parse(&text).map_err(|error| format!("{}: {error}", file.display())),
-        )
+        Self::load_with_text(file).map(|(config, _)| config)
+    }
+
+    /// Like [`Config::load`], and returns the text that was parsed. It is empty if there is no file.
+    fn load_with_text(file: &Path) -> Result<(Self, String), String> {
+        let text = Self::read_trusted(file)?.unwrap_or_default();
+        let config = Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok((config, text))
     }
 
     /// Reads the file; none if there is none. The file may be a link, but nobody else may be able to change it or to put another
@@ -458,9 +461,9 @@ impl Config {
     /// Reads the file and keeps a copy of it if it is good. If it is broken, returns the copy that was kept last, and what
     /// is wrong with the file. If there is no copy either, that is the error.
     pub fn load_or_last_good(file: &Path, copy: &Path) -> Result<(Self, Option<String>), String> {
-        match Self::load(file) {
-            Ok(config) => {
-                keep_copy(file, copy);
+        match Self::load_with_text(file) {
+            Ok((config, text)) => {
+                keep_copy(&text, copy);
                 Ok((config, None))
             }
             Err(fault) => match Self::load(copy) {
