@@ -41,6 +41,8 @@ WHOLE_FOLDERS = [
     "target/claude-code-*",
     "target/fetched",
     "target/mcp-inspector",
+    "target/opencode-*",
+    "target/pgserver",
     "target/tools",
     "target/viewer-browser",
     "policies/private-terms/node_modules",

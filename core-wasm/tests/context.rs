@@ -298,21 +298,44 @@ fn a_decision_from_the_notes_says_who_made_it() {
 }
 
 #[test]
+fn a_line_of_the_notes_has_the_mark_of_its_memory_though_the_outcome_has_the_words_too() {
+    let mut fake = project();
+    let mut learned =
+        of_session("last", memory("l9", "learning", 0.6, "The upload fails at one megabyte because the proxy cuts it"));
+    learned.title = "The upload fails at one megabyte".into();
+    learned.attributes.push(("changed-file".into(), "src/upload.rs".into()));
+    fake.memories.push(learned);
+    let mut notes = english();
+    notes.outcome = "The upload fails at one megabyte, and now says so; 12 tests pass.".into();
+    notes.learnings = vec!["The upload fails at one megabyte because the proxy cuts it".into()];
+    fake.sessions = vec![record("last", MONDAY, notes)];
+    let text = shown("startup", &fake).text;
+    assert!(
+        text.contains("- The upload fails at one megabyte because the proxy cuts it (src/upload.rs has changed since)\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_new_session_is_told_which_files_are_gone_and_reads_of_them_last() {
-    let about = |id: &str, content: &str, gone: &[&str]| {
+    let about = |id: &str, content: &str, mark: &str, files: &[&str]| {
         let mut memory = memory(id, "learning", 0.6, content);
-        memory.attributes.extend(gone.iter().map(|file| ("gone-file".to_owned(), (*file).to_owned())));
+        memory.attributes.extend(files.iter().map(|file| (mark.to_owned(), (*file).to_owned())));
         memory
     };
     let memories = vec![
-        about("l1", "The upload fails at one megabyte", &["src/upload.rs"]),
-        about("l2", "The cellar floods in spring and the racks stand low", &["a.rs", "b.rs", "c.rs"]),
-        about("l3", "The printer wants paper of another size", &[]),
+        about("l1", "The upload fails at one megabyte", "gone-file", &["src/upload.rs"]),
+        about("l2", "The cellar floods in spring and the racks stand low", "gone-file", &["a.rs", "b.rs", "c.rs"]),
+        about("l3", "The printer wants paper of another size", "", &[]),
+        about("l4", "The kettle is counted twice in the evening", "changed-file", &["src/pay.rs"]),
+        about("l5", "The lamp needs a transformer of its own", "missing-file", &["src/lamp.rs"]),
     ];
     let fake = Fake { memories, ..Fake::default() };
     let text = shown("startup", &fake).text;
     assert!(text.contains("- The upload fails at one megabyte (src/upload.rs is gone)\n"), "{text}");
     assert!(text.contains("stand low (a.rs, b.rs are gone)\n"), "{text}");
+    assert!(text.contains("in the evening (src/pay.rs has changed since)\n"), "{text}");
+    assert!(text.contains("of its own (src/lamp.rs is not there)"), "{text}");
     // If only one fits, it is the one whose file is there.
     let few = (200..600).find_map(|budget| build(&request("startup", budget), &fake)).expect("one fits");
     assert_eq!(few.used, ["l3"], "{}", few.text);
@@ -759,6 +782,20 @@ fn stored_text_cannot_pass_for_structure() {
 }
 
 // ---- properties --------------------------------------------------------------------------------------------------
+
+#[test]
+fn an_open_error_with_a_known_cause_is_told_once() {
+    let error = "`npm test`: Cannot find module 'cart'";
+    let notes = SessionNotes { outcome: "The total is rounded.".into(), errors: vec![error.into()], ..empty_notes() };
+    let page = |memories: Vec<Memory>| {
+        let sessions = vec![record("last", MONDAY, notes.clone())];
+        shown("startup", &Fake { memories, sessions, ..Fake::default() }).text
+    };
+    assert!(page(Vec::new()).contains("- Open errors: `npm test`: Cannot find module 'cart'"));
+    let cause = "`npm test` fails: Cannot find module 'cart'. Cause: the clones are tested as well";
+    let text = page(vec![of_session("last", memory("o1", "learning", 0.6, cause))]);
+    assert!(text.contains(cause) && !text.contains("Open errors"), "{text}");
+}
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![

@@ -337,6 +337,19 @@ fn what_a_program_prompts_is_no_standing_rule() {
 }
 
 #[test]
+fn what_a_person_types_into_a_desktop_app_is_a_standing_rule() {
+    let rule = "Always upload the logs to the private bucket before committing.";
+    let rules_of = |origin: &str| {
+        let mut script = Script::default();
+        script.line(json!({"type": "user", "promptSource": "sdk", "origin": {"kind": origin},
+            "message": {"role": "user", "content": rule}}));
+        script.agent("Noted.").outcome().notes.preferences
+    };
+    assert_eq!(rules_of("human"), [rule]);
+    assert!(rules_of("task-notification").is_empty());
+}
+
+#[test]
 fn queued_prompts_are_recorded_once() {
     let mut script = Script::default();
     script.human("rename the button to Add to Studio please").agent("Working on the rename.");
@@ -720,7 +733,8 @@ fn what_was_said_of_code_that_was_taken_out_is_not_told() {
         .human("We also use the cart for gift cards, and their sums stay exact.");
     let told = |script: &Script| {
         let notes = script.outcome().notes;
-        format!("{} {}", notes.done.join(" "), notes.outcome)
+        // What the human says of the cart in passing is told as a rule.
+        format!("{} {} {}", notes.done.join(" "), notes.outcome, notes.preferences.join(" "))
     };
     script.agent("Looking at it.");
     assert!(told(&script).contains("roundHalfUp"), "{}", told(&script));
@@ -730,7 +744,8 @@ fn what_was_said_of_code_that_was_taken_out_is_not_told() {
         .human("Add a test for the sum of two gift cards in the cart.")
         .agent("Added `cart.test.ts`, which adds two gift cards and expects their sum.");
     assert!(!told(&script).contains("roundHalfUp"), "{}", told(&script));
-    assert!(told(&script).contains("We also use the cart for gift cards"), "{}", told(&script));
+    let rules = script.outcome().notes.preferences;
+    assert!(rules.iter().any(|rule| rule.contains("We also use the cart for gift cards")), "{rules:?}");
 }
 
 #[test]
@@ -763,4 +778,125 @@ fn tests_that_blocked_a_commit_do_not_fail_once_it_is_made() {
     };
     assert_eq!(tests("rm -rf tmp/shops && git commit -m 'Round totals'"), None);
     assert_eq!(tests("git commit --no-verify -m 'Round totals'").unwrap(), "212 pass, 14 fail");
+}
+
+#[test]
+fn git_says_which_files_are_committed() {
+    let mut script = Script::default();
+    script
+        .line(json!({"type": "user", "gitBranch": "main", "message": {"content": "Round the totals in the cart."}}))
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .edit("/home/u/proj/src/notes.ts", "// later", "// rounded")
+        .bash(
+            "git status",
+            "On branch main\nYour branch is up to date with 'origin/main'.\n\nChanges not staged for commit:\n\tmodified:   src/cart.ts\n\tmodified:   src/notes.ts\n\tmodified:   src/menu.ts\n\tmodified:   yarn.lock\n",
+            false,
+        )
+        .agent("The change of `menu.ts` is from somebody else, so I only commit the cart.")
+        .bash("git add src/cart.ts && git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "commit-state"), "committed, not pushed; not committed: `src/notes.ts`");
+    assert_eq!(outcome.notes.pending, ["Not of this session and left uncommitted: `src/menu.ts`"]);
+    script
+        .human("push")
+        .bash("git push 2>&1", "To host:o/shop.git\n   1a2b3c4..5d6e7f8  main -> main", false)
+        .agent("Pushed.");
+    assert_eq!(attribute(&script.outcome(), "commit-state"), "not committed: `src/notes.ts`");
+    script.human("and the notes?").bash("git diff --stat", "", false).agent("Nothing is left to commit in the notes.");
+    assert!(script.outcome().notes.attributes.iter().all(|(name, _)| name != "commit-state"));
+}
+
+#[test]
+fn a_commit_that_seemed_to_fail_and_was_made_is_no_open_error() {
+    let mut script = Script::default();
+    script
+        .line(
+            json!({"type": "user", "gitBranch": "main", "message": {"content": "Round the totals in the cart and commit."}}),
+        )
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash(
+            "git add src/cart.ts && git commit -m 'Round totals'",
+            "FAILED: git commit\nerror: the hook after it failed",
+            true,
+        )
+        .agent("The commit failed. I look whether it was made.");
+    assert_eq!(script.outcome().notes.errors.len(), 1);
+    script
+        .bash("git show HEAD --stat", "commit 1a2b3c4\n\n src/cart.ts | 2 +-\n 1 file changed", false)
+        .agent("It was made: `src/cart.ts` is in the last commit.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.errors, [""; 0]);
+    assert_eq!(attribute(&outcome, "commit-state"), "committed, not pushed");
+}
+
+#[test]
+fn what_was_begun_and_not_ended_is_left_undone() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.")
+        .human("commit this");
+    assert_eq!(script.outcome().notes.pending, ["Request without an answer: commit this"]);
+    script.agent("Let me check the diff.").line(json!({"type": "assistant", "message": {"content": [
+        {"type": "tool_use", "id": "a", "name": "AskUserQuestion", "input": {"questions": [{"question": "Commit without the hook?",
+            "header": "Hook", "options": [{"label": "Yes", "description": ""}, {"label": "No", "description": ""}]}]}},
+        {"type": "tool_use", "id": "b", "name": "Task", "input": {"description": "Find other totals", "prompt": "Look."}},
+    ]}}));
+    let queue = |operation: &str, second: u8, content: &str| json!({"type": "queue-operation", "operation": operation, "timestamp": format!("2026-01-02T04:00:0{second}.000Z"), "content": content});
+    script.line(queue("enqueue", 1, "why is the menu slow on phones?"));
+    let pending = script.outcome().notes.pending;
+    assert_eq!(
+        pending,
+        [
+            "Unanswered: Commit without the hook? Yes / No",
+            "Started, without a result: Find other totals",
+            "Request without an answer: why is the menu slow on phones?",
+            "Request without an answer: commit this"
+        ]
+    );
+    // A prompt that did not wait shows that nothing was waiting.
+    script.human("Leave the hook, commit it as it is.").agent("The hook is left out; the totals are committed.");
+    assert_eq!(script.outcome().notes.pending, [""; 0]);
+}
+
+#[test]
+fn what_only_commits_is_told_with_the_work() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`roundTotal()` in `src/cart.ts` now rounds the total to cents because the invoice service rejects more digits.")
+        .human("commit")
+        .agent("Only `src/cart.ts` belongs to this task, so I stage that file and leave the lock file of the package manager alone.")
+        .bash("git add src/cart.ts && git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false)
+        .agent("Committed.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.outcome.starts_with("`roundTotal()` in `src/cart.ts` now rounds"), "{}", outcome.notes.outcome);
+    assert!(!outcome.notes.outcome.contains("lock file"), "{}", outcome.notes.outcome);
+    assert_eq!(outcome.notes.done, [""; 0]);
+}
+
+#[test]
+fn on_the_way_to_a_commit_only_its_end_counts() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent(
+            "`roundTotal()` in `src/cart.ts` now rounds the total to cents because the invoice service rejects more digits.",
+        )
+        .human("commit and push")
+        .bash("git commit -am 'Round totals'", "error: the type of `total` is unknown", true)
+        .agent("The type of `total` is unknown because `parseTotal()` in `src/parse.ts` returns any value of the form.")
+        .edit("/home/u/proj/src/parse.ts", "any", "number")
+        .bash("git commit -am 'Round totals'", "[main 1a2b3c4] Round totals\n 2 files changed", false)
+        .agent("Committed.")
+        .human("Write me a commit message for the next change")
+        .agent("Round the tax as well.");
+    let outcome = script.outcome();
+    let told = format!("{} {:?}", outcome.notes.outcome, outcome.notes.done);
+    assert!(told.contains("now rounds the total") && !told.contains("parseTotal"), "{told}");
+    assert!(outcome.notes.attributes.iter().all(|(name, _)| name != "later-request"), "{:?}", outcome.notes.attributes);
 }

@@ -1,4 +1,4 @@
-//! Has the linker keep one copy of functions that are the same.
+//! Has the linker keep one copy of functions that are the same, and lets `--version` say the commit.
 //!
 //! Generic code is compiled once in each crate that uses it, so the more crates there are, the more copies. In a release build a
 //! sixth of the program's code was copies, and the memory of a hook consists mostly of the pages with the code that it runs.
@@ -12,9 +12,36 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-env=THROUGHLINE_VERSION={}", version());
     if uses_own_lld() == Some(true) {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
+}
+
+/// Returns the version with the commit and its date, as far as they are known. Only a release build asks git, or every commit
+/// would compile the program anew; whoever builds from an archive sets the two variables.
+fn version() -> String {
+    let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    let names = ["THROUGHLINE_COMMIT", "THROUGHLINE_COMMIT_DATE"];
+    for name in names {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    let given: Vec<String> = names.iter().filter_map(|name| env::var(name).ok().filter(|it| !it.is_empty())).collect();
+    let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let known = match given[..] {
+        [_, _] => Some(given.join(" ")),
+        _ if is_release => git(&["log", "-1", "--abbrev=10", "--format=%h %cs"]),
+        _ => None,
+    };
+    if is_release && let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    known.map_or(version.clone(), |known| format!("{version} ({known})"))
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Returns whether rustc links with its own lld; none if that cannot be found out.

@@ -21,7 +21,7 @@ pub struct Contract {
 
 /// The folder of the contract's version that is in work.
 pub fn wit() -> PathBuf {
-    crate::component::workspace().join("wit/v0.1.0")
+    crate::component::workspace().join("wit/v0.2.0")
 }
 
 /// Where the reference is committed.

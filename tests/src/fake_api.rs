@@ -64,6 +64,11 @@ impl FakeApi {
     }
 }
 
+/// The system prompt of a request.
+pub fn system(request: &Value) -> String {
+    text_blocks(&request["system"]).join("\n")
+}
+
 /// All texts that a request shows to the model, system prompts excluded, joined.
 pub fn shown(request: &Value) -> String {
     messages(request).map(|message| text_blocks(&message["content"]).join("\n")).collect::<Vec<_>>().join("\n")
@@ -116,7 +121,11 @@ fn answer(request: &Value, project: &Path) -> Answer {
     let prompt = from_user()
         .nth(rounds)
         .and_then(|message| {
-            text_blocks(&message["content"]).into_iter().rfind(|text| !text.trim_start().starts_with("<system-reminder>"))
+            let texts = text_blocks(&message["content"]);
+            let is_persons = |text: &&&str| !text.trim_start().starts_with("<system-reminder>");
+            // A memory may stand behind the prompt, as a text of its own.
+            let with_word = texts.iter().rfind(|text| is_persons(text) && text.contains("SCN_"));
+            with_word.or_else(|| texts.iter().rfind(is_persons)).copied()
         })
         .unwrap_or_default();
     let mut script = script(prompt, request, project);
@@ -128,7 +137,7 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
     let file = |name: &str| project.join(name).to_string_lossy().into_owned();
     let offered =
         |name: &str| request["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name));
-    let mut rounds = Vec::new();
+    let mut rounds = opencode_rounds(prompt, file);
     if prompt.contains("SCN_WRITE") {
         rounds.push(Answer::tool(
             "I write the file.",
@@ -215,10 +224,38 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
     rounds
 }
 
+/// The rounds with opencode's own tools.
+fn opencode_rounds(prompt: &str, file: impl Fn(&str) -> String) -> Vec<Answer> {
+    let mut rounds = Vec::new();
+    if prompt.contains("SCN_OPENCODE") {
+        rounds.push(Answer::tool(
+            "I write the file.",
+            "write",
+            json!({"filePath": file("greeting.txt"), "content": "hello from the model\n"}),
+        ));
+        rounds.push(Answer {
+            text: "I run the check, and read what it needs.",
+            tools: vec![
+                ("bash", json!({"command": "ls missing-folder-of-the-check", "description": "Run the check"})),
+                ("read", json!({"filePath": file("nowhere.txt")})),
+            ],
+        });
+        rounds.push(Answer::tool(
+            "I send somebody.",
+            "task",
+            json!({"description": "sub job", "prompt": "SUBTASK do it", "subagent_type": "general"}),
+        ));
+    }
+    if prompt.contains("SUBTASK") {
+        rounds.push(Answer::tool("I do it.", "bash", json!({"command": "echo from-sub", "description": "Say so"})));
+    }
+    rounds
+}
+
 fn closing(prompt: &str) -> &'static str {
-    if prompt.contains("SUBJOB") {
+    if prompt.contains("SUBJOB") || prompt.contains("SUBTASK") {
         "Sub result: done."
-    } else if prompt.contains("SCN_FAIL") {
+    } else if prompt.contains("SCN_FAIL") || prompt.contains("SCN_OPENCODE") {
         "The check cannot run yet: `missing-folder-of-the-check` does not exist."
     } else if prompt.contains("SCN_EDIT") {
         "The greeting in `greeting.txt` is in capitals now."

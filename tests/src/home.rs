@@ -275,6 +275,22 @@ impl Home {
         }
     }
 
+    /// Waits until the children that hooks left behind have ended: whoever changes the database's bytes by hand must not meet one
+    /// that has it open. A child is known by its environment, which names this home.
+    #[track_caller]
+    pub fn rest(&self) {
+        let home = self.path().as_os_str().as_encoded_bytes();
+        let is_of_this_home = |process: &std::fs::DirEntry| {
+            let path = process.path();
+            let own = std::process::id().to_string();
+            path.file_name().is_none_or(|id| id != own.as_str())
+                && std::fs::read(path.join("environ")).is_ok_and(|it| it.windows(home.len()).any(|part| part == home))
+        };
+        self.eventually("the children of the hooks end", |_| {
+            std::fs::read_dir("/proc").is_ok_and(|it| !it.flatten().any(|process| is_of_this_home(&process)))
+        });
+    }
+
     /// Compiles the default policy, and waits for it: a hook leaves that to a process that nobody waits for.
     pub fn compile(&self) {
         let nothing = self.path().join("nothing.jsonl");

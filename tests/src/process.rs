@@ -152,6 +152,17 @@ pub fn embedder() -> PathBuf {
     path
 }
 
+/// The `throughline-sync` under test: the one beside the running test.
+pub fn sync() -> PathBuf {
+    let path = beside_us("throughline-sync");
+    assert!(
+        path.is_file(),
+        "{} does not exist: run `cargo test --workspace`, or `cargo build -p throughline-sync` with the same profile first",
+        path.display()
+    );
+    path
+}
+
 fn beside_us(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("the path of the running executable");
     let profile = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));

@@ -58,7 +58,7 @@ fn asked_for(arguments: &[String]) -> Option<(String, bool)> {
         ["redact", ..] => (has("--report", "json"), false),
         _ => (rest.iter().any(|word| word == "--json"), false),
     };
-    let groups = ["config", "memory", "note", "observations", "policy", "session"];
+    let groups = ["config", "memory", "model", "note", "observations", "policy", "session", "team"];
     let depth = if groups.contains(words.first()?) { 2 } else { 1 };
     is_asked.then(|| (words.into_iter().take(depth).collect::<Vec<_>>().join("-"), by_line))
 }

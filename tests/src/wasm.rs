@@ -2,14 +2,16 @@
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-/// A component of a core module in text form that targets a world of the contract.
+/// A component of a core module in text form that targets a world of the contract, of the version that the module names.
 ///
 /// # Panics
 /// Where the module is none, or does not fit the world.
-pub fn component(world: &str, module: &str) -> Vec<u8> {
-    let mut module = wat::parse_str(module).expect("the module parses");
+pub fn component(world: &str, text: &str) -> Vec<u8> {
+    let mut module = wat::parse_str(text).expect("the module parses");
     let mut resolve = wit_parser::Resolve::default();
-    let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/v0.1.0")).expect("the contract parses");
+    let folder = if text.contains("@0.2.0") { "wit/v0.2.0" } else { "wit/v0.1.0" };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+    let (package, _) = resolve.push_dir(folder).expect("the contract parses");
     let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).expect("the world fits the module");
     ComponentEncoder::default().module(&module).expect("a module").encode().expect("a component")
@@ -38,11 +40,41 @@ pub fn redactor(body: &str) -> Vec<u8> {
     )
 }
 
+/// A consolidator with this body: a pointer to a request → pointer to the result. It can call `$complete` and `$allowance`.
+pub fn consolidator(body: &str) -> Vec<u8> {
+    component(
+        "consolidator-policy",
+        &format!(
+            r#"(module
+                (import "throughline:policy/model@0.2.0" "complete"
+                    (func $complete (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+                (import "throughline:policy/model@0.2.0" "allowance" (func $allowance (result i64)))
+                (memory (export "memory") 64)
+                {REALLOC}
+                (func (export "throughline:policy/consolidator@0.2.0#consolidate") (param i32) (result i32) {body}))"#
+        ),
+    )
+}
+
 /// The body of a redactor that finds nothing: as many empty results as texts, from memory that nobody wrote to.
 pub const FINDS_NOTHING: &str = "(i32.store (i32.const 16) (i32.const 0))
     (i32.store (i32.const 20) (i32.const 3145728))
     (i32.store (i32.const 24) (local.get 1))
     (i32.const 16)";
+
+/// The redactor of [`redactor`] for version 0.2 of the contract.
+pub fn redactor_0_2(body: &str) -> Vec<u8> {
+    component(
+        "redactor-policy",
+        &format!(
+            r#"(module
+                (import "throughline:policy/log@0.2.0" "write" (func $log (param i32 i32 i32)))
+                (memory (export "memory") 64)
+                {REALLOC}
+                (func (export "throughline:policy/redactor@0.2.0#redact") (param i32 i32) (result i32) {body}))"#
+        ),
+    )
+}
 
 /// An extractor with this body: pointers and lengths of a request → pointer to the result.
 pub fn extractor(body: &str) -> Vec<u8> {

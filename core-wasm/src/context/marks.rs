@@ -24,27 +24,33 @@ pub(super) fn of(memory: &Memory) -> Vec<String> {
         ("learning", _) => None,
         _ => Some(format!("by {word}")),
     });
-    said_by.into_iter().chain(gone_files(memory)).collect()
+    said_by.into_iter().chain(of_files(memory)).collect()
 }
 
-/// Returns that files are gone that the memory is about, if any is.
-pub(super) fn gone_files(memory: &Memory) -> Option<String> {
-    let gone: Vec<String> =
-        gone(memory).take(MAX_FILES).map(|path| line::truncate(&line::sanitize(path), MAX_PATH_CHARS)).collect();
-    match gone.len() {
-        0 => None,
-        1 => Some(format!("{} is gone", gone[0])),
-        _ => Some(format!("{} are gone", gone.join(", "))),
-    }
+/// The attributes by which the host says what became of a file that a memory is about, and how that is told of one file and of
+/// several.
+const FILE_MARKS: [(&str, &str, &str); 3] = [
+    ("gone-file", "is gone", "are gone"),
+    ("missing-file", "is not there", "are not there"),
+    ("changed-file", "has changed since", "have changed since"),
+];
+
+/// Returns what became of the files that the memory is about, if they are not as they were.
+pub(super) fn of_files(memory: &Memory) -> Vec<String> {
+    let mark = |&(attribute, one, several): &(&str, &str, &str)| {
+        let with_it = memory.attributes.iter().filter(|(name, _)| name == attribute).map(|(_, path)| path);
+        let paths: Vec<String> =
+            with_it.take(MAX_FILES).map(|path| line::truncate(&line::sanitize(path), MAX_PATH_CHARS)).collect();
+        let became = if paths.len() == 1 { one } else { several };
+        (!paths.is_empty()).then(|| format!("{} {became}", paths.join(", ")))
+    };
+    FILE_MARKS.iter().filter_map(mark).collect()
 }
 
 /// Returns the share of its weight that the memory keeps.
 pub(super) fn share(memory: &Memory) -> f32 {
-    if gone(memory).next().is_some() { DOUBTFUL } else { 1.0 }
-}
-
-fn gone(memory: &Memory) -> impl Iterator<Item = &str> {
-    memory.attributes.iter().filter(|(name, _)| name == "gone-file").map(|(_, path)| path.as_str())
+    let is_doubt = |name: &str| FILE_MARKS.iter().any(|(attribute, ..)| *attribute == name);
+    if memory.attributes.iter().any(|(name, _)| is_doubt(name)) { DOUBTFUL } else { 1.0 }
 }
 
 /// Returns the marks in parentheses, with a space before them. Empty if there are none.

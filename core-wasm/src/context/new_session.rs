@@ -173,9 +173,10 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
-    // Without results these are the tasks of a list, too short for a line each.
+    // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
+    let are_told = attribute(notes, "done") == Some("tasks") && !notes.outcome.trim().is_empty();
     let (short, results): (Vec<&String>, Vec<&String>) =
-        notes.done.iter().partition(|done| done.chars().count() < MIN_RESULT_CHARS);
+        notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
     if results.is_empty() && !short.is_empty() && notes.outcome.trim().is_empty() {
         let short: Vec<String> = short.into_iter().cloned().collect();
         add_joined(page, SectionKind::LastSession, "Did", &short);
@@ -189,10 +190,16 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
     let undone: Vec<String> = undone.cloned().collect();
     add_undone(page, &undone);
-    for (label, items) in [("Open errors", &notes.errors), ("Blockers", &notes.blockers)] {
-        add_joined(page, SectionKind::LastSession, label, items);
-    }
+    let errors: Vec<String> = notes.errors.iter().filter(|error| !has_cause(error, stored)).cloned().collect();
+    add_joined(page, SectionKind::LastSession, "Open errors", &errors);
+    add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Returns whether a memory tells an open error with its cause: then it stands among what to watch out for.
+fn has_cause(error: &str, stored: &[Memory]) -> bool {
+    let Some((command, said)) = error.split_once("`: ") else { return false };
+    stored.iter().any(|memory| memory.content.starts_with(&format!("{command}` ")) && memory.content.contains(said))
 }
 
 fn dates(record: &SessionRecord) -> Option<String> {

@@ -302,14 +302,15 @@ impl Page {
     /// Merges the entry of the section `kind` into one that covers it: adds its memories, and keeps the higher weight.
     /// Returns whether there is such an entry.
     fn merge_duplicate(&mut self, kind: Option<SectionKind>, entry: &Entry, into_session_lines: bool) -> bool {
-        let known = self
-            .sections
-            .iter_mut()
-            .flat_map(|(of, section)| section.entries.iter_mut().map(move |known| (*of, known)))
-            .find(|(_, known)| (into_session_lines || !known.is_session_line) && known.covers(entry));
+        let entries =
+            self.sections.iter_mut().flat_map(|(of, section)| section.entries.iter_mut().map(move |known| (*of, known)));
+        let covering = entries.filter(|(_, known)| (into_session_lines || !known.is_session_line) && known.covers(entry));
+        // A line about the session as a whole may have the words too, but the line that says just this is of the entry's section.
+        let is_of_notes = |of: SectionKind, known: &Entry| kind == Some(of) && !known.is_session_line;
+        let known = covering.min_by_key(|(of, known)| !is_of_notes(*of, known));
         let Some((of, known)) = known else { return false };
         // A session's notes do not say who said it. The memory that was stored with them does.
-        if kind == Some(of) && known.ids.is_empty() && !known.is_session_line {
+        if is_of_notes(of, known) && known.ids.is_empty() {
             known.marks.clone_from(&entry.marks);
             known.share = entry.share;
         }

@@ -264,7 +264,7 @@ fn revisited_by(memory: &Memory) -> Option<&str> {
     memory.attributes.iter().find(|(name, _)| name == "revisited-by").map(|(_, id)| id.as_str())
 }
 
-/// Returns what makes a memory doubtful, in parentheses: that a file is gone that it is about, or that a later session was
+/// Returns what makes a memory doubtful, in parentheses: what became of a file that it is about, or that a later session was
 /// about the same. Empty if nothing does.
 fn doubts(memory: &Memory) -> String {
     let values =
@@ -275,7 +275,7 @@ fn doubts(memory: &Memory) -> String {
         let see = if revisited.is_some() { "see" } else { "see also" };
         format!("{see} the later [{}]", line::sanitize(id))
     });
-    let doubts: Vec<String> = [marks::gone_files(memory), later].into_iter().flatten().collect();
+    let doubts: Vec<String> = marks::of_files(memory).into_iter().chain(later).collect();
     let doubts = marks::in_parentheses(&doubts);
     if revisited.is_some() { format!("{EARLIER}{doubts}") } else { doubts }
 }

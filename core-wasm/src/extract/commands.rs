@@ -280,6 +280,47 @@ fn folder_outside(command: &str) -> &str {
     if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
 }
 
+/// Returns the calls of git on a command line that work in the project: the subcommand, and the words after it.
+pub(crate) fn git_calls(command: &str) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    if !command.contains("git") {
+        return all;
+    }
+    let mut is_outside = false;
+    for segment in segments(command) {
+        let segment = segment.split("<<").next().unwrap_or_default().replace("\\\n", " ");
+        let words = tokens(&segment);
+        let mut words = words.into_iter().skip_while(|word| word.contains('=') || WRAPPERS.contains(&word.as_str()));
+        // Git's shell on Windows writes `/d/shop` for `D:\shop`, which may be the project.
+        let is_drive = |folder: &str| folder.starts_with('/') && matches!(folder.as_bytes().get(2), Some(b'/') | None);
+        let is_foreign = |folder: &str| (folder.starts_with(['/', '~']) || folder.starts_with("..")) && !is_drive(folder);
+        match words.next() {
+            Some(program) if program == "cd" => is_outside = words.next().is_some_and(|folder| is_foreign(&folder)),
+            Some(program) if program.rsplit('/').next() == Some("git") => {
+                let mut is_elsewhere = is_outside;
+                while let Some(word) = words.next() {
+                    match word.as_str() {
+                        "-C" => is_elsewhere = words.next().is_some_and(|folder| is_foreign(&folder)),
+                        "-c" => _ = words.next(),
+                        option if option.starts_with('-') => {}
+                        _ => {
+                            let rest =
+                                words.by_ref().take_while(|word| !word.starts_with(['>', '&']) && !word.starts_with("2>"));
+                            let rest: Vec<String> = rest.filter(|word| !word.trim().is_empty()).collect();
+                            if !is_elsewhere {
+                                all.push((word, rest));
+                            }
+                            break;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
 /// Returns whether two command lines work in the same repository.
 pub(crate) fn is_same_place(one: &str, other: &str) -> bool {
     folder_outside(one) == folder_outside(other)
@@ -365,6 +406,7 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
         let is_log = !INSPECTION_PROGRAMS.contains(&program);
         effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
     }
+    effects.written.extend(files_of_script(command));
     effects
 }
 
@@ -380,6 +422,30 @@ pub(crate) fn editor(command: &str) -> Option<&'static str> {
         "sed" if main.contains(" -i") || main.contains("--in-place") => Some("sed -i"),
         _ => None,
     }
+}
+
+/// Returns the files that a script on the command line writes, where the script names them.
+fn files_of_script(command: &str) -> Vec<String> {
+    // A long script is cut before it writes.
+    const WRITES: [&str; 8] = [".write(", "write_text", "writeFile", "Bun.write", "'w'", "\"w\"", "replace(", ".sub("];
+    let writes = WRITES.iter().any(|sign| command.contains(sign));
+    if !writes || !matches!(editor(command), Some("python3" | "node")) {
+        return Vec::new();
+    }
+    let quoted = |text: &str| {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let inner = text[1..].split(quote).next().unwrap_or_default();
+        project_file("", inner).filter(|_| inner.len() < 200 && !inner.contains(|c: char| c.is_whitespace()))
+    };
+    let mut named: Vec<String> = Vec::new();
+    for call in ["open(", "Path(", "writeFileSync(", "writeFile(", "Bun.write(", "= "] {
+        for (at, found) in command.match_indices(call) {
+            let path = quoted(&command[at + found.len()..]).filter(|path| path.contains('/'));
+            named.extend(path.filter(|path| !named.contains(path)));
+        }
+    }
+    // Of several files, some may only be read.
+    if named.len() == 1 { named } else { Vec::new() }
 }
 
 /// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
@@ -448,6 +514,7 @@ const UNKNOWN_SIGNS: &[&str] = &[
     "script not found",
     "no rule to make target",
     "no module named",
+    "could not locate executable",
 ];
 
 /// Further signs that a tool is at fault, not the code being worked on. The fix is worth telling a later session.
@@ -565,6 +632,17 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
         }
     }
     error_line(output)
+}
+
+/// Returns which tests the hook of a failed commit ran, if they failed: their counts, or the command if its output was cut before
+/// them. What such tests print says nothing of the commit.
+pub(crate) fn failed_tests_of_hook(output: &str) -> Option<String> {
+    if let Some(counts) = test_counts(output) {
+        return (counts.failed > 0).then(|| counts.verdict());
+    }
+    let echoed = |line: &str| line.trim().strip_prefix(['$', '>']).map(|it| it.trim().to_owned());
+    let last = output.lines().filter_map(echoed).rfind(|command| class(command) != Class::Other)?;
+    (class(&last) == Class::Test).then(|| format!("`{}`", text::clip(&last, 80)))
 }
 
 /// Returns the output line that explains why a command failed.
@@ -836,6 +914,15 @@ fn counts_of(line: &str) -> Option<TestCounts> {
 #[cfg(test)]
 mod tests {
     #[test]
+    fn the_tests_of_a_hook_are_its_error() {
+        let counted = "$ bun test src/\nerror: the total is off\n 12 pass\n 3 fail\nRan 15 tests across 2 files.";
+        assert_eq!(failed_tests_of_hook(counted).as_deref(), Some("12 pass, 3 fail"));
+        assert_eq!(failed_tests_of_hook("$ bun test src/\nerror: the total is off").as_deref(), Some("`bun test src/`"));
+        assert_eq!(failed_tests_of_hook("$ bun test src/\n 15 pass\n 0 fail\nerror: the list is unsorted"), None);
+        assert_eq!(failed_tests_of_hook("fatal: no upstream"), None);
+    }
+
+    #[test]
     fn a_command_that_waits_for_an_answer_times_out() {
         let output = "Timed out. New output:\n\nRunning the hook\nSend the report? [y/N]\n\n";
         assert!(timed_out(output) && !timed_out("The test timed out"));
@@ -931,6 +1018,30 @@ mod tests {
         assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
         assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
         assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());
+    }
+
+    #[test]
+    fn calls_of_git_in_the_project() {
+        let call =
+            |subcommand: &str, words: &[&str]| (subcommand.to_owned(), words.iter().map(|it| (*it).to_owned()).collect());
+        assert_eq!(
+            git_calls(
+                "cd src && rtk git -C . add a.ts \\\n  'b c.ts' && git commit -qm \"$(cat <<'EOF'\nx\nEOF\n)\" 2>&1 | tail"
+            ),
+            [call("add", &["a.ts", "b c.ts"]), call("commit", &["-qm", "$(cat "])]
+        );
+        assert!(git_calls("cd /srv/other && git add . ; git -C ../x status; echo git push").is_empty());
+        assert_eq!(git_calls("cd /d/shop && git status"), [call("status", &[])]);
+    }
+
+    #[test]
+    fn files_that_a_script_writes() {
+        let script =
+            "python3 - <<'EOF'\np = 'src/cart.ts'\ntext = open(p).read().replace('a', 'b')\nopen(p, 'w').write(text)\nEOF";
+        assert_eq!(file_effects(script).written, ["src/cart.ts"]);
+        assert_eq!(file_effects("python3 -c \"print(open('src/cart.ts').read())\"").written, [""; 0]);
+        let two = "python3 -c \"open('src/b.ts', 'w').write(open('src/a.ts').read())\"";
+        assert_eq!(file_effects(two).written, [""; 0], "one of them is only read");
     }
 
     #[test]

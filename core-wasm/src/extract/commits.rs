@@ -234,8 +234,8 @@ fn stat_sums(line: &str) -> Option<(u32, u32, u32)> {
     Some((number(&line[..at])?, before(" insertion"), before(" deletion")))
 }
 
-/// Parses `src/cart.ts | 12 +++---`.
-fn stat_file(line: &str) -> Option<(String, u32, u32)> {
+/// Parses `src/cart.ts | 12 +++---`. The counts are 0 if git only prints their proportion.
+pub(super) fn stat_file(line: &str) -> Option<(String, u32, u32)> {
     let (path, rest) = line.rsplit_once(" | ")?;
     let (count, bar) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
     let (count, path): (u32, &str) = (count.parse().ok()?, path.trim());

@@ -78,8 +78,9 @@ impl Evidence {
             let known = self.checks.iter().position(|check| check.name == name);
             let mut check = known.map(|at| self.checks.remove(at)).unwrap_or_default();
             name.clone_into(&mut check.name);
+            // What failed and passes now was mended. What passed and fails now without a change of a file is not clear.
+            check.failed = failed;
             check.passed |= passed;
-            check.failed |= failed;
             self.checks.push(check);
         }
         if self.checks.len() > MAX_CHECKS {
@@ -130,6 +131,8 @@ mod tests {
         assert_eq!(evidence.items(false, labels(Language::English)).len(), 2);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
+        evidence.command_ran("bun run lint", "", true, false);
+        assert_eq!(items(&evidence)[1], "lint: pass", "what passes at last passes");
     }
 
     #[test]

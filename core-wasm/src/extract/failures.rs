@@ -7,6 +7,7 @@ use super::labels::Labels;
 use super::memories::{LineRef, SessionMemory};
 use super::prose;
 use super::signs;
+use super::statement;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -145,9 +146,12 @@ impl Failures {
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
         for failure in &mut self.open {
             failure.age += 1;
-            // Later texts are about something else.
+            // Later texts are about something else, unless they name what failed.
+            let is_next = failure.age == 1;
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
-                push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                if is_next || failure.is_subject_of(cause) {
+                    push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                }
             }
             // An edit that finds no match is mostly one of blanks, and the agent says so in plain words.
             if failure.subject == Subject::Edit && failure.age <= MAX_EDIT_CAUSE_AGE {
@@ -251,7 +255,7 @@ impl Failures {
         }
         // Another edit of the same file says nothing of what was wrong with the first.
         if !matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
-            trouble.fix = format!("`{tool}`");
+            trouble.fix = labels.written_with.replace("{}", &format!("`{tool}`"));
         }
         let teaches = trouble.times > 1 && !(trouble.cause.is_empty() && trouble.fix.is_empty());
         let memory = teaches.then(|| trouble.memory(&failure.source, labels));
@@ -287,6 +291,11 @@ impl Failures {
     /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing.
     pub(super) fn checks_committed(&mut self, command: &str) {
         self.open.retain(|failure| !failure.is_check() || !commands::is_same_place(&failure.what, command));
+    }
+
+    /// Closes the failed commits after git showed that the changes are committed.
+    pub(super) fn commit_landed(&mut self) {
+        self.open.retain(|failure| commands::class(&failure.what) != Class::Commit);
     }
 
     /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
@@ -389,7 +398,30 @@ fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: &str, lab
     content
 }
 
+/// Words for what a command of a class does, in the languages of the labels.
+const SUBJECTS: &[(Class, &[&str])] = &[
+    (Class::Test, &["test", "테스트", "テスト", "测试"]),
+    (Class::Check, &["lint", "type", "format", "check", "린트", "타입", "型", "类型"]),
+    (Class::Build, &["build", "compil", "bundl", "빌드", "컴파일", "ビルド", "コンパイル", "构建", "编译"]),
+    (Class::Commit, &["commit", "hook", "커밋", "훅", "コミット", "フック", "提交", "钩子"]),
+];
+
 impl Failure {
+    /// Returns whether a sentence that names a cause speaks of this failure: it has a name or two words of the command or its
+    /// error, or says what such commands do.
+    fn is_subject_of(&self, cause: &str) -> bool {
+        let lower = cause.to_lowercase();
+        let class = commands::class(&self.what);
+        let says = |word: &&str| text::contains(&lower, word);
+        if self.subject == Subject::Command && SUBJECTS.iter().any(|(of, words)| *of == class && words.iter().any(says)) {
+            return true;
+        }
+        let own = format!("{} {}", self.what, self.error);
+        let (names, words) = (statement::names(&own), text::features(&own));
+        statement::names(cause).iter().any(|name| names.contains(name))
+            || text::features(cause).iter().filter(|word| words.contains(word)).count() >= 2
+    }
+
     fn is_check(&self) -> bool {
         self.subject == Subject::Command
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
@@ -736,9 +768,22 @@ mod tests {
         }
         assert_eq!(
             failures.clone().edit_passed("src/cart.ts", "Write", labels)[0].content,
-            "edit of src/cart.ts fails (2×): the text was not found. Fixed by: `Write`"
+            "edit of src/cart.ts fails (2×): the text was not found. Fixed by: writing the file with `Write`"
         );
         assert!(failures.edit_passed("src/cart.ts", "Edit", labels).is_empty(), "another edit says nothing");
+    }
+
+    #[test]
+    fn a_later_cause_belongs_to_the_failure_that_it_names() {
+        let labels = super::super::labels::labels(text::Language::English);
+        let mut failures = Failures::default();
+        failures.command_failed("git commit -m a", "the hook is broken", &LineRef::default(), 1);
+        failures.agent_said("I look at the list of orders.");
+        failures.agent_said("The totals are wrong because `src/tax.ts` rounds twice.");
+        failures.agent_said("The hook fails because `core.hooksPath` names a folder that is gone.");
+        let cures = failures.command_passed("git -c core.hooksPath=.hooks commit -m a", labels);
+        assert!(cures[0].content.contains("folder that is gone"), "{}", cures[0].content);
+        assert!(!cures[0].content.contains("rounds twice"), "{}", cures[0].content);
     }
 
     #[test]
@@ -764,7 +809,7 @@ mod tests {
         let lesson = failures.edited_by_command(script, labels);
         assert_eq!(
             lesson[0].content,
-            "edit of src/cart.ts (+1) fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: `python3`"
+            "edit of src/cart.ts (+1) fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: writing the file with `python3`"
         );
         fail(&mut failures, "src/mail.ts");
         assert!(failures.edited_by_command("cat src/mail.ts", labels).is_empty(), "looking mends nothing");

@@ -106,6 +106,11 @@ impl Files {
         }
     }
 
+    /// Returns whether the session created a file.
+    pub(super) fn is_new(&self, path: &str) -> bool {
+        self.changed.iter().any(|changed| changed.is_new && changed.path == path)
+    }
+
     /// Returns the changes in the contract's type, most recent last.
     pub(super) fn changes(&self) -> Vec<Change> {
         let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };

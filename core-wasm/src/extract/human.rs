@@ -472,6 +472,25 @@ pub(super) fn is_chore(prompt: &str) -> bool {
         }) || is_consent(prompt))
 }
 
+/// Returns whether a prompt asks to record or to continue the previous work. Thanks, a consent or a stop ask nothing.
+pub(super) fn asks_chore(prompt: &str) -> bool {
+    const SILENT: &[&str] = &["thanks", "thank you", "wait", "stop"];
+    let bare = normalize(prompt);
+    is_chore(prompt) && !is_consent(prompt) && !SILENT.iter().any(|word| bare.starts_with(word))
+}
+
+/// Returns whether a prompt only asks to commit or to push the previous work.
+pub(super) fn asks_record(prompt: &str) -> bool {
+    is_chore(prompt) && speaks_of_recording(prompt)
+}
+
+/// Returns whether a prompt speaks of a commit or a push.
+pub(super) fn speaks_of_recording(prompt: &str) -> bool {
+    const RECORDS: &[&str] = &["commit", "push", "커밋", "푸시", "コミット", "プッシュ", "提交", "推送"];
+    let bare = normalize(prompt);
+    RECORDS.iter().any(|word| text::contains_words(&bare, word))
+}
+
 /// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
 const RULE_SIGNS: &[&str] = &[
     "always",
@@ -491,6 +510,12 @@ const RULE_SIGNS: &[&str] = &[
     "remember to",
     "we use",
     "we don't use",
+    "we also use",
+    "we only use",
+    "on every run",
+    "on every commit",
+    "on each run",
+    "each time",
     "we always",
     "we never",
     "our convention",
@@ -668,6 +693,7 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
     let sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
         .iter()
+        .flat_map(|sentence| typed_sentences(sentence))
         .filter(|sentence| is_rule(sentence))
         .map(|sentence| text::clip(without_consent(sentence), 300).into_owned())
         .take(3)
@@ -678,6 +704,66 @@ pub(super) fn directives(prompt: &str, after_work: bool) -> Directives {
         .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     Directives { rules, correction }
+}
+
+/// Splits at full stops after which somebody who types fast goes on with a small letter.
+fn typed_sentences(sentence: &str) -> Vec<&str> {
+    let is_end = |at: usize| {
+        let word = sentence[..at].rsplit(' ').next().unwrap_or_default();
+        word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in sentence.match_indices(". ").filter(|(at, _)| is_end(*at)) {
+        parts.push(&sentence[start..=at]);
+        start = at + 2;
+    }
+    parts.push(&sentence[start..]);
+    parts
+}
+
+/// Headings of a plan below which its decisions stand.
+const DECISION_HEADINGS: &[&str] = &[
+    "decision",
+    "decisions",
+    "decided",
+    "결정",
+    "결정사항",
+    "決定",
+    "決定事項",
+    "設計判断",
+    "決まったこと",
+    "决定",
+    "决策",
+];
+
+/// The maximum number of decisions that are taken from one plan.
+const MAX_PLAN_DECISIONS: usize = 4;
+
+/// Returns the decisions of a plan: the items below a heading that says so.
+pub(super) fn plan_decisions(plan: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let (mut is_decided, mut is_code) = (false, false);
+    for line in plan.lines() {
+        let bare = line.trim_start();
+        is_code ^= bare.starts_with("```");
+        if bare.starts_with('#') && !is_code {
+            let heading = bare.to_lowercase();
+            // How the product decides is no decision about it.
+            is_decided = DECISION_HEADINGS.iter().any(|word| text::contains_words(&heading, word))
+                && !["criteria", "tree", "framework", "logic"].iter().any(|word| heading.contains(word));
+            continue;
+        }
+        let is_item = line.starts_with(['-', '*']) || line.starts_with(|c: char| c.is_ascii_digit());
+        if is_decided && is_item && !is_code {
+            let item = text::plain(line);
+            if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(['?', '？', ':', '：']) {
+                all.push(text::clip(&item, 300).into_owned());
+            }
+        }
+    }
+    all.truncate(MAX_PLAN_DECISIONS);
+    all
 }
 
 /// Strips the consent before a rule: "yes, and never …".
@@ -906,6 +992,7 @@ const WIDE_ORDER_ENDINGS: &[&str] = &[
     "안 돼",
     "안돼",
     "して",
+    "めて",
     "ください",
     "すること",
     "しない",
@@ -955,6 +1042,9 @@ pub(super) fn is_rule(sentence: &str) -> bool {
         return false;
     }
     let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
+    if tells_practice(&lower) {
+        return true;
+    }
     let is_addressed = match text::language(sentence) {
         Language::English => addresses_agent(lower.trim()),
         Language::Korean | Language::Japanese => WIDE_ORDER_ENDINGS.iter().any(|ending| end.ends_with(ending)),
@@ -963,7 +1053,60 @@ pub(super) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule)) || is_reasoned_prohibition(&lower)
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule))
+        || is_reasoned_prohibition(&lower)
+        || is_naming_rule(&lower)
+        || is_lasting_demand(&lower)
+}
+
+/// Returns whether a Korean, Japanese or Chinese sentence says what the human's own team uses.
+fn tells_practice(lower: &str) -> bool {
+    let teams =
+        ["우리는", "저희는", "우리 팀은", "저희 팀은", "うちでは", "うちは", "我々は", "私たちは", "我们用", "我们只用"];
+    let uses = ["사용", "쓰고", "쓰는", "써요", "쓴다", "씁니다", "써.", "안 써", "使っ", "使い", "使う", "使わ", "用"];
+    teams.iter().any(|team| lower.contains(team)) && uses.iter().any(|word| lower.contains(word))
+}
+
+/// Returns whether a sentence in lower case says how branches, commits or pull requests are named.
+fn is_naming_rule(lower: &str) -> bool {
+    let named = [
+        "branch name",
+        "branch names",
+        "branches",
+        "commit message",
+        "commit messages",
+        "pr title",
+        "pr titles",
+        "브랜치 이름은",
+        "브랜치명은",
+        "커밋 메시지는",
+        "커밋 메세지는",
+        "ブランチ名は",
+        "コミットメッセージは",
+    ];
+    let ways = [
+        "prefix",
+        "start with",
+        "starting with",
+        "in the format",
+        "conventional",
+        "로 ",
+        "으로",
+        "접두",
+        "接頭",
+        "で",
+        "から始",
+    ];
+    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    says(&named) && says(&ways)
+}
+
+/// Returns whether a sentence in lower case demands something for all times at which something else happens.
+fn is_lasting_demand(lower: &str) -> bool {
+    let demands = ["make sure", "ensure", "has to", "have to", "must", "should", "needs to", "need to"];
+    let times = ["once we", "as soon as", "whenever", "every time", "when we add", "when you add", "when adding"];
+    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    says(&demands) && says(&times)
 }
 
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
@@ -1515,6 +1658,14 @@ mod tests {
             "以后提交信息都用中文写。",
             "Please do not squash the migrations as the staging database has run them one by one.",
             "배포 스크립트가 느려지니까 로그를 남기지 말아줘.",
+            "put it on a branch, use the prefix shop/ for the branch name",
+            "커밋 메시지는 영어로 써줘.",
+            "ブランチ名は shop/ から始めて。",
+            "We also use the nightly job in staging, so keep it working.",
+            "Do not rebuild the catalogue on every run.",
+            "We have to make sure that once we add more shops this uses the name of the shop.",
+            "우리는 npm 안 쓰고 pnpm만 사용합니다.",
+            "うちはもう yarn を使っていない。",
         ] {
             assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
         }
@@ -1524,9 +1675,36 @@ mod tests {
             "add a button to the page",
             "don't fix the lint for now because we are in a hurry",
             "do not touch the header",
+            "Generate a commit message for this",
+            "the branch name is shop/cart",
+            "우리는 어제 배포했어",
         ] {
             assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
         }
+    }
+
+    #[test]
+    fn a_plan_tells_its_decisions_and_not_its_steps() {
+        let plan = "# Round the totals\n\n## Key Design Decisions\n\n- **Rounding**: half to even, because the tax office asks for it\n\
+                    - Old invoices keep their totals\n\n## Steps\n\n1. Change `src/cart.ts` and its tests\n\n## Decision criteria\n\n\
+                    - A total above 100 is checked twice\n\n## 결정사항\n\n- 쿠폰은 세금을 빼고 계산한다\n";
+        assert_eq!(
+            plan_decisions(plan),
+            [
+                "Rounding: half to even, because the tax office asks for it",
+                "Old invoices keep their totals",
+                "쿠폰은 세금을 빼고 계산한다",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_among_sentences_in_small_letters() {
+        assert_eq!(
+            directives("commit this on a branch. use the prefix shop/ for the branch name. is that fine?", false).rules,
+            ["use the prefix shop/ for the branch name."]
+        );
+        assert_eq!(typed_sentences("see e.g. the cart"), ["see e.g. the cart"]);
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub(crate) struct Labels {
     pub cause: &'static str,
     /// Before the fix of a failure.
     pub fixed_by: &'static str,
+    /// What cured edits that failed. `{}` is the tool that wrote the file.
+    pub written_with: &'static str,
+    /// The error of a commit whose hook ran tests that failed. `{}` are their counts.
+    pub hook_tests: &'static str,
     /// Before what the user added during a turn.
     pub added: &'static str,
     /// Before the subject of a user's remark.
@@ -34,6 +38,10 @@ pub(crate) struct Labels {
     pub changed_after_commit: &'static str,
     /// A commit, and no push.
     pub not_pushed: &'static str,
+    /// Changed files that are not the session's and that its commits left out. `{}` are the files.
+    pub left_out: &'static str,
+    /// A sub-agent whose result never came. `{}` is its task.
+    pub still_running: &'static str,
     /// A plan that the user refused. `{}` is its title.
     pub refused_plan: &'static str,
     /// Before a check that a plan asked for and nobody made.
@@ -66,6 +74,8 @@ const ENGLISH: Labels = Labels {
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
+    written_with: "writing the file with {}",
+    hook_tests: "its hook ran the tests: {}",
     added: "Added by the user",
     about: "About",
     committed: "committed as",
@@ -75,6 +85,8 @@ const ENGLISH: Labels = Labels {
     not_committed: "not committed",
     changed_after_commit: "changed after the last commit, not committed",
     not_pushed: "committed, not pushed",
+    left_out: "Not of this session and left uncommitted: {}",
+    still_running: "Started, without a result: {}",
     refused_plan: "The plan \"{}\" was refused",
     not_checked: "Planned, but not checked",
     refused: "The user refused: {}",
@@ -95,6 +107,8 @@ const KOREAN: Labels = Labels {
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
+    written_with: "{}로 파일을 새로 씀",
+    hook_tests: "훅이 실행한 테스트: {}",
     added: "사용자가 덧붙인 말",
     about: "대상",
     committed: "커밋",
@@ -104,6 +118,8 @@ const KOREAN: Labels = Labels {
     not_committed: "커밋하지 않음",
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     not_pushed: "커밋함, push하지 않음",
+    left_out: "이 세션의 것이 아닌 변경은 커밋하지 않음: {}",
+    still_running: "시작했으나 결과가 없음: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
     not_checked: "계획에 있었으나 확인하지 않음",
     refused: "사용자가 거부함: {}",
@@ -131,6 +147,8 @@ const JAPANESE: Labels = Labels {
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
+    written_with: "{} でファイルを書き直す",
+    hook_tests: "フックが実行したテスト: {}",
     added: "ユーザーの追加",
     about: "対象",
     committed: "コミット",
@@ -140,6 +158,8 @@ const JAPANESE: Labels = Labels {
     not_committed: "未コミット",
     changed_after_commit: "最後のコミット後の変更は未コミット",
     not_pushed: "コミット済み、未プッシュ (push していない)",
+    left_out: "このセッション外の変更は未コミットのまま: {}",
+    still_running: "開始したが結果なし: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
     not_checked: "計画にあったが未確認",
     refused: "ユーザーが拒否: {}",
@@ -167,6 +187,8 @@ const CHINESE: Labels = Labels {
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",
+    written_with: "用 {} 重写文件",
+    hook_tests: "钩子运行的测试：{}",
     added: "用户补充",
     about: "关于",
     committed: "提交",
@@ -176,6 +198,8 @@ const CHINESE: Labels = Labels {
     not_committed: "未提交",
     changed_after_commit: "最后一次提交之后的改动未提交",
     not_pushed: "已提交，未推送 (push)",
+    left_out: "非本次会话的改动未提交: {}",
+    still_running: "已启动但没有结果: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
     not_checked: "计划中有但未检查",
     refused: "用户拒绝: {}",

@@ -31,6 +31,7 @@ mod turn;
 mod undone;
 mod vanished;
 mod weights;
+mod work_tree;
 
 use crate::bindings::exports::throughline::policy::extractor::{Extraction, Request};
 use crate::bindings::throughline::policy::types::Draft;

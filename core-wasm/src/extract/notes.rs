@@ -1,8 +1,10 @@
 //! Computes the session's notes from the state at its current end.
 
+use super::human;
 use super::prose;
 use super::signs;
 use super::state::State;
+use super::statement::Voice;
 use super::tasks::Status;
 use crate::bindings::throughline::policy::types::{Decision, Discovery, SessionNotes};
 use crate::text::{self, Language};
@@ -11,6 +13,9 @@ use crate::text::{self, Language};
 const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
+
+/// The maximum length of the end of a session together with the work before it, in characters.
+const MAX_END_CHARS: usize = 1_200;
 
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
@@ -40,8 +45,14 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
+    pending.extend(state.open_ends());
     pending.extend(state.undone.items(&state.request, state.labels()));
     pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
+    let mut attributes = attributes(state);
+    if results.is_empty() && !done.is_empty() {
+        // Where the session has an end, that tells what the tasks of its list name.
+        attributes.push(("done".to_owned(), "tasks".to_owned()));
+    }
     SessionNotes {
         original_request: state.request.clone(),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
@@ -72,7 +83,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         commits: state.commits.clone(),
         blockers: state.blockers.clone(),
         errors: state.failures.errors(state.turns),
-        attributes: attributes(state),
+        attributes,
     }
 }
 
@@ -89,11 +100,16 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         (at, end) = earlier;
     }
     let turns = state.results.turns();
-    if !turns[at].substantive
-        && end.chars().count() < MIN_END_CHARS
-        && let Some((_, work)) = lines.pop()
-    {
-        end = format!("{} {end}", as_sentence(&work));
+    let is_short = !turns[at].substantive && end.chars().count() < MIN_END_CHARS;
+    // What was committed is the work before it.
+    let is_commit = at + 1 == turns.len() && turns[at].only_commits();
+    let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
+    if (is_short || is_commit) && lines.last().is_some_and(|(_, work)| is_short || fits(work)) {
+        let work = lines.pop().map(|(_, work)| work).unwrap_or_default();
+        // The line of a turn that says nothing itself is what was committed.
+        let is_message =
+            turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
+        end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;
     if !checked.is_empty() && !end.contains(checked.as_str()) {
@@ -144,9 +160,13 @@ fn later_request(state: &State) -> Option<&str> {
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
     // Who asks again in other words gives no other aim.
     let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
+    // Nor does who asks for the words of a commit.
+    let is_record = human::speaks_of_recording(later)
+        && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
-    (!later.is_empty() && !is_open && !is_same && !is_code && !signs::is_guess(&later.to_lowercase())).then_some(later)
+    (!later.is_empty() && !is_open && !is_record && !is_same && !is_code && !signs::is_guess(&later.to_lowercase()))
+        .then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {
@@ -177,9 +197,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));
-        let commit_state = state.undone.commit_state(state.labels());
+        let commit_state = state.undone.commit_state(&state.files.paths().collect::<Vec<_>>(), state.labels());
         if !commit_state.is_empty() {
-            all.push(("commit-state".to_owned(), commit_state.to_owned()));
+            all.push(("commit-state".to_owned(), commit_state));
         }
     }
     if let Some(later) = later_request(state) {

@@ -1,5 +1,6 @@
 //! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
+use super::signs;
 use crate::text;
 
 /// Something worth knowing in the prose.
@@ -519,7 +520,7 @@ pub(super) fn remarks_on_blanks(said: &str) -> Vec<String> {
 /// Returns the weight of a sentence as the cause of a failure.
 pub(super) fn cause_weight(sentence: &str) -> u8 {
     let lower = sentence.to_lowercase();
-    if is_speculation(&lower) || lower.starts_with("all ") {
+    if is_speculation(&lower) || signs::is_guess(&lower) || lower.starts_with("looks like") || lower.starts_with("all ") {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
@@ -638,6 +639,7 @@ pub(super) fn is_speculation(lower: &str) -> bool {
         "should fix",
         "should work",
         "should now",
+        "should be fine",
         "should be able",
         "whenever you",
         "uncommitted",
@@ -967,7 +969,6 @@ const ADMISSIONS: &[&str] = &[
     "couldn't run",
     "not end-to-end",
     "next time it fails",
-    "next time the",
     "확인하지 못",
     "검증하지 못",
     "테스트하지 못",

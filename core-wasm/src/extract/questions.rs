@@ -160,17 +160,17 @@ mod tests {
     const ASKED: &str = r#"[{"question":"Which store?","header":"Store","options":[{"label":"SQLite","description":"one file"},{"label":"Postgres, remote","description":"a server"}],"multiSelect":false}]"#;
 
     fn asked() -> Vec<Question> {
-        read(serde_json::from_str(ASKED).unwrap())
+        read(Raw::parse(ASKED).unwrap())
     }
 
     #[test]
     fn chosen_and_rejected() {
         let mut questions = asked();
-        answer(&mut questions, serde_json::from_str(r#"{"Which store?":"SQLite"}"#).unwrap());
+        answer(&mut questions, Raw::parse(r#"{"Which store?":"SQLite"}"#).unwrap());
         assert_eq!(questions[0].chosen()[0].description, "one file");
         assert_eq!(questions[0].rejected(), ["Postgres, remote"]);
         assert!(questions[0].is_decided());
-        answer(&mut questions, serde_json::from_str(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
+        answer(&mut questions, Raw::parse(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
         assert!(questions[0].rejected().is_empty());
     }
 

@@ -22,15 +22,21 @@ const MAX_TURNS: usize = 24;
 /// The maximum size of the statements of one turn, in bytes.
 const MAX_TURN_BYTES: usize = 3_000;
 /// The maximum length of what a session tells of its turns together, in characters.
-const MAX_SESSION_CHARS: usize = 3_400;
+const MAX_SESSION_CHARS: usize = 4_000;
 /// The maximum length of what is told of one turn, in characters.
-const MAX_LINE_CHARS: usize = 1_000;
+const MAX_LINE_CHARS: usize = 1_200;
+/// The maximum length of what is added to complete one list, in characters.
+const MAX_LIST_CHARS: usize = 400;
+/// The minimum length of a sentence that alone says what an answer says, in characters.
+const MIN_ANSWER_CHARS: usize = 40;
 /// The minimum score of a statement in the notes. The model's scores are log odds.
 const MIN_SCORE: f32 = -0.9;
 /// The minimum score of a human's statement that gives no rule and corrects nothing, in an earlier turn.
 const MIN_HUMAN_SCORE: f32 = 0.0;
 /// The minimum score of what the agent said while it was still changing files.
 const MIN_WORK_SCORE: f32 = 0.0;
+/// The weight of the signs of a cause from which a problem is worth telling after it was mended.
+const MIN_CAUSE: u8 = 2;
 /// The length above which a prompt is not the human's own words, in characters.
 const MAX_OWN_PROMPT_CHARS: u32 = 1_200;
 /// The minimum score of a statement in the memory of its turn, which is only shown if a search finds it.
@@ -41,8 +47,11 @@ const MIN_NAMES: usize = 2;
 const OVERTAKEN: f32 = 0.8;
 /// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
 const AMENDED: f32 = 0.2;
-/// The same for a script that is compared by pairs of letters: two sentences share the pairs of their endings.
+/// The same for a script that is compared by pairs of letters, in which two sentences share the pairs of their endings, and for a
+/// prompt that only the agent took for a dispute.
 const AMENDED_WIDE: f32 = 0.4;
+/// The share of its names that the turn in which the agent gave in must say again for a statement to be amended by it.
+const NAMED_AGAIN: f32 = 0.5;
 /// The share of its words that the answer must have for a statement of a commit's body to repeat it.
 const REPEATED: f32 = 0.6;
 /// The same if the answer also has all of its names.
@@ -77,8 +86,14 @@ pub(super) struct TurnResult {
     pub failed: bool,
     /// Whether the request asks for something of its own.
     pub substantive: bool,
+    /// Whether the request asks to commit, to push or to go on: what the agent says on the way is about that.
+    pub is_chore: bool,
     /// Whether the next prompt disputes or amends what the turn gave.
     pub disputed: bool,
+    /// Whether the agent gave in to the next prompt.
+    pub conceded: bool,
+    /// Whether it also took back what the turn did.
+    pub reverted: bool,
 }
 
 /// The results of the latest turns, oldest first.
@@ -120,6 +135,15 @@ impl Results {
     pub(super) fn dispute(&mut self) {
         if let Some(last) = self.turns.last_mut() {
             last.disputed = true;
+        }
+        self.judged.take();
+    }
+
+    /// Records that the agent gives in to what a prompt says of the latest turn.
+    pub(super) fn concede(&mut self, reverts: bool) {
+        if let Some(last) = self.turns.last_mut() {
+            last.conceded = true;
+            last.reverted = reverts && last.edited;
         }
         self.judged.take();
     }
@@ -173,12 +197,12 @@ impl Results {
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self) -> Vec<(usize, String)> {
-        let amended: Vec<Option<text::Features>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
+        let amended: Vec<Option<Amendment>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
         let holds = |&&((turn, number), ..): &&Judged| {
-            amended[turn].as_ref().is_none_or(|words| !is_amended(&self.turns[turn].statements[number], words))
+            amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
-        let chosen = self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS);
+        let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
@@ -208,13 +232,14 @@ impl Results {
     fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
         let mut chosen: Vec<Place> = Vec::new();
-        let mut known: Vec<text::Features> = Vec::new();
+        let mut known: Vec<(text::Features, Vec<u32>)> = Vec::new();
         let mut used = vec![0; self.turns.len()];
         for ((turn, number), _, score) in judged {
             let statement = &self.turns[turn].statements[number];
             let chars = statement.text.chars().count();
             if score < least
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
+                || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
                 || self.turns[turn].only_commits_beside(statement)
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
@@ -223,15 +248,84 @@ impl Results {
                 continue;
             }
             let features = text::features(&statement.text);
-            if features.len() > 2 && known.iter().any(|said| said.len() > 2 && text::similarity(said, &features) >= SAME) {
+            let names = statement::names(&statement.text);
+            let is_same = |(said, named): &(text::Features, Vec<u32>)| {
+                // Two items of a list may differ only in the name of what they speak of.
+                let has_other = |mine: &[u32], theirs: &[u32]| mine.iter().any(|name| !theirs.contains(name));
+                let differs = has_other(&names, named) && has_other(named, &names);
+                said.len() > 2 && !differs && text::similarity(said, &features) >= SAME
+            };
+            if features.len() > 2 && known.iter().any(is_same) {
                 continue;
             }
             used[turn] += chars;
-            known.push(features);
+            known.push((features, names));
             chosen.push((turn, number));
         }
         chosen.sort_unstable();
         self.without_overtaken(&chosen)
+    }
+
+    /// Adds the best sentence of its answer to the last turn that changed files, if nothing else is told of the answer than that
+    /// it is done.
+    fn with_answer(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        if let Some((at, turn)) = self.turns.iter().enumerate().rfind(|(_, turn)| turn.edited) {
+            let says = |number: usize| {
+                let statement = &turn.statements[number];
+                let is_report = prose::is_filler(&statement.text) || prose::checked(&statement.text).is_some();
+                statement.voice == Voice::Answer && !is_report
+            };
+            if chosen.iter().any(|&(of, number)| of == at && says(number)) {
+                return chosen;
+            }
+            let later_turns = self.turns.len() - 1 - at;
+            let fits = |number: usize| {
+                let statement = &turn.statements[number];
+                says(number)
+                    && statement.text.chars().count() >= MIN_ANSWER_CHARS
+                    && !is_lead(&statement.text)
+                    && !turn.only_commits_beside(statement)
+                    && !is_barred(statement, turn, later_turns, 1.0)
+            };
+            let best = self.judged().iter().filter(|((of, number), ..)| *of == at && fits(*number));
+            if let Some((place, ..)) = best.max_by(|one, other| one.2.total_cmp(&other.2))
+                && !chosen.contains(place)
+            {
+                chosen.push(*place);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds what is missing of the lists of which most is chosen, while there is room: a list with gaps misleads.
+    fn with_whole_lists(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let mut room = (MAX_SESSION_CHARS + MAX_LIST_CHARS).saturating_sub(
+            chosen.iter().map(|&(turn, number)| self.turns[turn].statements[number].text.chars().count()).sum(),
+        );
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                let (told, missing): (Vec<usize>, Vec<usize>) =
+                    list.clone().partition(|number| chosen.contains(&(at, *number)));
+                let later_turns = self.turns.len() - 1 - at;
+                // The first row of a table names its columns.
+                let names_columns = |number: usize| number == list.start && turn.statements[number].form == Form::Row;
+                let missing: Vec<usize> = missing
+                    .into_iter()
+                    .filter(|&number| !names_columns(number))
+                    .filter(|&number| {
+                        !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
+                    })
+                    .collect();
+                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
+                if told.len() >= 2 && told.len() >= missing.len() && chars <= room.min(MAX_LIST_CHARS) {
+                    room -= chars;
+                    chosen.extend(missing.into_iter().map(|number| (at, number)));
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
     }
 
     /// Returns whether a commit was made after a statement, so that a failed one is only how it came to that.
@@ -240,10 +334,12 @@ impl Results {
         statement.voice != Voice::Human && (in_turn || self.turns[turn + 1..].iter().any(|later| later.committed))
     }
 
-    /// Returns the words of the turn that followed if its prompt disputed this one.
-    fn amendment(&self, turn: usize) -> Option<text::Features> {
-        let next = self.turns.get(turn + 1).filter(|_| self.turns[turn].disputed)?;
-        Some(next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect())
+    /// Returns what the turn that followed said, if its prompt disputed this one or the agent gave in to it.
+    fn amendment(&self, turn: usize) -> Option<Amendment> {
+        let TurnResult { disputed, conceded, reverted, .. } = self.turns[turn];
+        let next = self.turns.get(turn + 1).filter(|_| disputed || conceded)?;
+        let words = next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect();
+        Some(Amendment { words, names: next.names(), disputed, reverted })
     }
 
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
@@ -289,13 +385,29 @@ impl Said {
     }
 }
 
-/// Returns whether the words of the turn after a dispute speak of the statement's subject, so that they and not the
-/// statement hold.
-fn is_amended(statement: &Statement, words: &text::Features) -> bool {
-    let own = text::features(&statement.text);
-    let again = own.iter().filter(|word| words.contains(word)).count();
-    let least = if text::language(&statement.text) == text::Language::English { AMENDED } else { AMENDED_WIDE };
-    matches!(statement.voice, Voice::Work | Voice::Answer) && share(again, own.len()) >= least
+/// What the turn after a dispute says.
+struct Amendment {
+    words: text::Features,
+    names: Vec<u32>,
+    /// Whether the prompt itself disputes the turn before.
+    disputed: bool,
+    /// Whether all that the turn before did was taken back.
+    reverted: bool,
+}
+
+impl Amendment {
+    /// Returns whether it speaks of the statement's subject, so that it and not the statement holds.
+    fn amends(&self, statement: &Statement) -> bool {
+        let own = text::features(&statement.text);
+        let again = own.iter().filter(|word| self.words.contains(word)).count();
+        let is_spaced = text::language(&statement.text) == text::Language::English;
+        let least = if self.disputed && is_spaced { AMENDED } else { AMENDED_WIDE };
+        let names = statement::names(&statement.text);
+        let again_named = names.iter().filter(|name| self.names.contains(name)).count();
+        let is_named = !self.disputed && share(again_named, names.len()) >= NAMED_AGAIN;
+        matches!(statement.voice, Voice::Work | Voice::Answer)
+            && (self.reverted || is_named || share(again, own.len()) >= least)
+    }
 }
 
 /// Returns whether a statement only leads to what follows it.
@@ -326,13 +438,29 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
         || signs::is_on_the_way(&lower)
         || signs::is_state_before(&lower, &statement.heading)
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
-        || (statement.voice != Voice::Human && prose::is_pointer(&lower) && statement.heading.is_empty())
+        || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
+        || (statement.is_before_edit && turn.committed && signs::is_failing(&lower))
+        || (statement.is_before_edit
+            && statement.voice == Voice::Work
+            && signs::is_problem(&lower)
+            && prose::signs(&lower).0 < MIN_CAUSE)
+        || (statement.voice != Voice::Human
+            && prose::is_pointer(&lower)
+            && statement.heading.is_empty()
+            && !tells_change(statement, &lower))
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (is_past && signs::is_open_state(&lower))
-        || (is_past && signs::is_offer(&lower))
+        || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
+        || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human && signs::is_code(&statement.text))
+}
+
+/// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.
+fn tells_change(statement: &Statement, lower: &str) -> bool {
+    let opens = ["the fix ", "the change "].iter().any(|opening| lower.starts_with(opening));
+    opens && statement.voice == Voice::Answer && !statement::names(&statement.text).is_empty()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
@@ -356,11 +484,16 @@ impl TurnResult {
     /// agent says beside it is about the files that it staged and those that it left.
     fn only_commits_beside(&self, statement: &Statement) -> bool {
         let says = |voice: Voice| self.statements.iter().any(|statement| statement.voice == voice);
-        self.committed
-            && !self.edited
-            && matches!(statement.voice, Voice::Work | Voice::Answer)
-            && says(Voice::Commit)
-            && signs::is_about_committing(&statement.text.to_lowercase())
+        let is_work = statement.voice == Voice::Work;
+        let is_about = || statement.voice == Voice::Answer && signs::is_about_committing(&statement.text.to_lowercase());
+        // "Commit this" may need a repair first, which the commit tells as well.
+        let is_chore = self.committed && (!self.edited || (!self.substantive && is_work));
+        is_chore && says(Voice::Commit) && (is_work || is_about())
+    }
+
+    /// Returns whether the turn only committed what earlier ones did.
+    pub(super) fn only_commits(&self) -> bool {
+        self.committed && !self.edited
     }
 
     fn names(&self) -> Vec<u32> {
@@ -424,6 +557,39 @@ impl TurnResult {
             }
         }
         line
+    }
+
+    /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
+    fn is_option(&self, number: usize) -> bool {
+        let item = &self.statements[number];
+        if self.edited || self.committed || !matches!(item.form, Form::Item | Form::Row) || item.voice == Voice::Human {
+            return false;
+        }
+        let leads = signs::offers_options(&item.heading.to_lowercase());
+        let lead = self.statements[..number].iter().rev().find(|earlier| {
+            (earlier.count, earlier.voice) == (item.count, item.voice) && !matches!(earlier.form, Form::Item | Form::Row)
+        });
+        leads || lead.is_some_and(|lead| is_lead(&lead.text) && signs::offers_options(&lead.text.to_lowercase()))
+    }
+
+    /// Returns the places of the items of each list of the agent's answer.
+    fn lists(&self) -> Vec<std::ops::Range<usize>> {
+        let is_item = |at: usize| {
+            let statement = &self.statements[at];
+            statement.voice == Voice::Answer && matches!(statement.form, Form::Item | Form::Row)
+        };
+        let mut all: Vec<std::ops::Range<usize>> = Vec::new();
+        for at in (0..self.statements.len()).filter(|at| is_item(*at)) {
+            let goes_on = |list: &&mut std::ops::Range<usize>| {
+                let last = &self.statements[list.end - 1];
+                list.end == at && last.heading == self.statements[at].heading && last.form == self.statements[at].form
+            };
+            match all.last_mut().filter(goes_on) {
+                Some(list) => list.end = at + 1,
+                None => all.push(at..at + 1),
+            }
+        }
+        all
     }
 
     /// Returns the places of the list's items below the line that leads to them.
@@ -543,6 +709,30 @@ mod tests {
     }
 
     #[test]
+    fn what_the_agent_takes_back_is_not_told() {
+        let told = |conceded: bool| {
+            let mut results = Results::default();
+            results.push(turn("`cartTotal` is stored in the session. The invoice is sent by `mailQueue`.", ""));
+            if conceded {
+                results.concede(false);
+            }
+            results.push(turn("Fair point: `cartTotal` is computed for each request.", ""));
+            (0..2).filter_map(|at| results.amendment(at)).any(|it| it.amends(&results.turns[0].statements[0]))
+        };
+        assert!(told(true) && !told(false));
+        let mut results = Results::default();
+        results.push(turn("The invoice is sent by `mailQueue`.", ""));
+        results.concede(false);
+        results.push(turn("Fair point: `cartTotal` is computed for each request.", ""));
+        assert!(!results.amendment(0).unwrap().amends(&results.turns[0].statements[0]), "that is something else");
+        results.turns[0].edited = true;
+        results.turns.truncate(1);
+        results.concede(true);
+        results.push(turn("Fair point, I revert that.", ""));
+        assert!(results.amendment(0).unwrap().amends(&results.turns[0].statements[0]), "nothing of it is left");
+    }
+
+    #[test]
     fn beside_a_commit_nothing_is_told_of_the_files_that_were_staged() {
         let staging = "Only `src/cart.ts` should be committed.";
         let commit = "Round the total of the cart\n\nThe total was cut to whole cents before the tax.";
@@ -553,6 +743,82 @@ mod tests {
             results.choose(judged, 0.0, 1_000).len()
         };
         assert_eq!(told(true) - told(false), 1);
+    }
+
+    #[test]
+    fn items_that_differ_in_a_name_are_not_the_same() {
+        let list = "- `roundTotal()` now gets the currency of the cart as its second argument\n\
+                    - `roundTax()` now gets the currency of the cart as its second argument\n\
+                    - now gets the currency of the cart as its second argument";
+        let mut results = Results::default();
+        results.push(turn(list, ""));
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn options_are_not_told_once_somebody_chose() {
+        let answer = "The hook also checks the menu. You have a few options:\n\n- Stash the change of the menu first\n- Leave the hook out";
+        let mut results = Results::default();
+        results.push(turn(answer, ""));
+        results.push(turn("The hook was left out.", ""));
+        let told = |results: &Results| {
+            let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+            results.choose(judged, 0.0, 1_000).iter().filter(|(turn, number)| *turn == 0 && *number > 1).count()
+        };
+        assert_eq!(told(&results), 0);
+        results.turns[0].edited = true;
+        assert_eq!(told(&results), 2, "what was done is no option");
+    }
+
+    #[test]
+    fn a_problem_is_not_told_once_files_were_changed_after_it() {
+        let problem = "The total in `src/cart.ts` is missing the tax of the second country.";
+        let told = |is_before_edit: bool, text: &str| {
+            let mut results = Results::default();
+            let mut work = TurnResult { edited: true, ..turn("The tax is added.", "") };
+            work.statements.extend(statement::statements(text, Voice::Work));
+            work.statements[1].is_before_edit = is_before_edit;
+            results.push(work);
+            let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+            results.choose(judged, 0.0, 1_000).contains(&(0, 1))
+        };
+        assert!(told(false, problem) && !told(true, problem));
+        let cause = "The root cause: the total is missing the tax because `addTax()` returns early.";
+        assert!(told(true, cause), "a cause is worth telling after it was cured");
+    }
+
+    #[test]
+    fn a_list_is_told_whole_if_most_of_it_is() {
+        let list = "It is done:\n- One is quick in `a.ts`.\n- Two is found in `b.ts`.\n- Three is on time in `c.ts`.\n- Maybe four works too.";
+        let mut results = Results::default();
+        results.push(turn(list, ""));
+        assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a guess stays out");
+        assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1)]);
+    }
+
+    #[test]
+    fn an_answer_says_what_the_fix_is() {
+        let fix = "The fix is one line in `src/cart.ts`: the total is rounded before the tax.";
+        let vague = "The fix is simple and small, and everything works as before.";
+        let told = |text: &str| {
+            let mut results = Results::default();
+            results.push(TurnResult { edited: true, ..turn(&format!("All tests pass. {text}"), "") });
+            let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+            results.choose(judged, 0.0, 1_000).contains(&(0, 1))
+        };
+        assert!(told(fix) && !told(vague));
+    }
+
+    #[test]
+    fn an_answer_is_not_only_told_as_done() {
+        let mut results = Results::default();
+        let answer = "Done. The total of the cart is rounded to cents before it is shown.";
+        results.push(TurnResult { edited: true, ..turn(answer, "") });
+        assert_eq!(results.with_answer(vec![(0, 0)]), [(0, 0), (0, 1)]);
+        assert_eq!(results.with_answer(vec![(0, 1)]), [(0, 1)]);
+        results.turns[0].edited = false;
+        assert_eq!(results.with_answer(vec![(0, 0)]), [(0, 0)], "who only looked may have nothing to say");
     }
 
     #[test]

@@ -23,10 +23,17 @@ const GUESSES: &[&str] = &[
     "not sure",
     "hypothesis",
     "my guess",
+    "it looks like",
+    "this looks like",
+    "that looks like",
     "should now work",
     "should fix",
     "should resolve",
     "should work",
+    "should pass",
+    "should now pass",
+    "should succeed",
+    "should be green",
     "것 같",
     "보입니다",
     "보이네요",
@@ -93,6 +100,7 @@ const PRAISE: &[&str] = &[
     "excellent",
     "good ",
     "good!",
+    "good,",
     "nice",
     "looks good",
     "look good",
@@ -278,9 +286,202 @@ const OFFERS: &[&str] = &[
     "如有需要",
 ];
 
+/// Openings with which somebody gives in to an objection.
+const CONCESSIONS: &[&str] = &[
+    "you're right",
+    "you are right",
+    "you're absolutely right",
+    "you are absolutely right",
+    "fair point",
+    "fair enough",
+    "good point",
+    "good catch",
+    "great catch",
+    "my mistake",
+    "my bad",
+    "i was wrong",
+    "i misread",
+    "i misunderstood",
+    "i stand corrected",
+    "apologies",
+    "sorry",
+    "i apologize",
+    "맞습니다",
+    "맞네요",
+    "그렇네요",
+    "말씀하신 대로",
+    "말씀이 맞",
+    "지적이 맞",
+    "좋은 지적",
+    "죄송합니다",
+    "제가 잘못",
+    "おっしゃる通り",
+    "おっしゃるとおり",
+    "ご指摘の通り",
+    "ご指摘のとおり",
+    "その通りです",
+    "確かに",
+    "なるほど",
+    "失礼しました",
+    "申し訳",
+    "すみません",
+    "你说得对",
+    "您说得对",
+    "抱歉",
+    "确实",
+];
+
+/// Returns whether a text begins by giving in to an objection.
+pub(super) fn concedes(said: &str) -> bool {
+    let lower = said.trim_start().to_lowercase().replace('’', "'");
+    let said = prose::strip_interjection(&lower);
+    CONCESSIONS.iter().any(|opening| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening))
+}
+
 /// Returns whether a text in lower case offers or proposes something.
 pub(super) fn is_offer(lower: &str) -> bool {
     OFFERS.iter().any(|offer| text::contains_words(lower, offer))
+}
+
+/// Returns whether a line in lower case that leads to a list offers a choice between its items.
+pub(super) fn offers_options(lower: &str) -> bool {
+    const SIGNS: [&str; 12] = [
+        "you have",
+        "you can",
+        "you could",
+        "your options",
+        "few options",
+        "two options",
+        "three options",
+        "here are the options",
+        "선택지",
+        "옵션이 있",
+        "選択肢",
+        "以下选项",
+    ];
+    SIGNS.iter().any(|sign| text::contains(lower, sign))
+}
+
+/// Returns whether a row of a table in lower case ends with the word that its subject was still to be done.
+pub(super) fn is_open_row(lower: &str) -> bool {
+    const STATES: [&str; 10] =
+        ["todo", "to do", "pending", "not started", "in progress", "open", "예정", "미완료", "未着手", "未完成"];
+    lower.rsplit(" | ").next().is_some_and(|state| STATES.contains(&state.trim()))
+}
+
+/// Returns whether a text in lower case says what somebody is about to do.
+pub(super) fn is_intent(lower: &str) -> bool {
+    const SIGNS: [&str; 10] = [
+        "i should",
+        "i need to",
+        "i'll",
+        "i will",
+        "i can now",
+        "let me",
+        "let's",
+        "we need to",
+        "하겠습니다",
+        "していきます",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Returns whether a text in lower case says that checks fail.
+pub(super) fn is_failing(lower: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    has(&["test", "tests", "lint", "build", "typecheck", "ci", "테스트", "テスト", "测试"])
+        && has(&["fail", "fails", "failing", "실패", "失敗", "失败"])
+}
+
+/// Words of a problem in the code or in its checks, as it is while somebody speaks of it.
+const PROBLEMS: &[&str] = &[
+    "fail",
+    "fails",
+    "failing",
+    "missing",
+    "lacks",
+    "doesn't",
+    "does not",
+    "don't",
+    "isn't",
+    "is not",
+    "aren't",
+    "are not",
+    "can't",
+    "cannot",
+    "broken",
+    "wrong",
+    "error",
+    "errors",
+    "0%",
+    "no longer",
+    "실패",
+    "없습니다",
+    "失敗",
+    "ありません",
+    "失败",
+];
+
+/// Returns whether a text in lower case says what is wrong. What was changed afterwards may have mended it.
+pub(super) fn is_problem(lower: &str) -> bool {
+    PROBLEMS.iter().any(|word| text::contains_words(lower, word))
+}
+
+/// Returns whether the first sentences of a text say that what was done before is taken back.
+pub(super) fn reverts(said: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "revert that",
+        "revert this",
+        "revert it",
+        "revert those",
+        "undo that",
+        "undo this",
+        "undo it",
+        "roll that back",
+        "roll it back",
+        "되돌리",
+        "되돌려",
+        "元に戻",
+        "取り消",
+        "撤销",
+    ];
+    let lower = text::head(said, 240).to_lowercase();
+    SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
+/// Words of headings above proposals.
+const PROPOSALS: &[&str] = &[
+    "recommendation",
+    "recommendations",
+    "suggestion",
+    "suggestions",
+    "suggested",
+    "proposed",
+    "proposals",
+    "potential issues",
+    "possible improvements",
+    "improvements",
+    "nice to have",
+    "things to consider",
+    "considerations",
+    "options",
+    "제안",
+    "개선",
+    "권장",
+    "선택지",
+    "提案",
+    "改善",
+    "推奨",
+    "選択肢",
+    "建议",
+    "改进",
+];
+
+/// Returns whether a heading stands above proposals. Once the work has gone on, each was taken up or dropped.
+pub(super) fn is_proposals(heading: &str) -> bool {
+    let lower = heading.to_lowercase();
+    let is_open = ["remaining", "left", "open", "남은", "残"].iter().any(|word| text::contains_words(&lower, word));
+    !is_open && PROPOSALS.iter().any(|word| text::contains_words(&lower, word))
 }
 
 /// Returns whether a text in lower case only praises.
@@ -310,6 +511,27 @@ mod tests {
     }
 
     #[test]
+    fn concessions_in_three_languages() {
+        for said in [
+            "You're right, the cart has no tax.",
+            "Fair point. I take the cache out.",
+            "맞습니다. 장바구니에는 세금이 없습니다.",
+            "なるほど、税は含まれていないのですね。",
+        ] {
+            assert!(concedes(said), "{said}");
+        }
+        assert!(!concedes("The cart is right as it is."));
+        assert!(reverts("Fair point. Let me revert that.") && reverts("죄송합니다. 되돌리겠습니다."));
+        assert!(!reverts("Fair point. I add a test that reverts the order."));
+    }
+
+    #[test]
+    fn headings_of_proposals() {
+        assert!(is_proposals("Testing Recommendations") && is_proposals("改善案") && is_proposals("개선 제안"));
+        assert!(!is_proposals("What changed") && !is_proposals("残る改善案"));
+    }
+
+    #[test]
     fn open_states() {
         for said in [
             "the change is uncommitted on `next`",
@@ -320,6 +542,16 @@ mod tests {
             assert!(is_open_state(said), "{said}");
         }
         assert!(!is_open_state("all is committed"));
+    }
+
+    #[test]
+    fn rows_and_options_that_were_open() {
+        assert!(is_open_row("2 | the cart | todo") && !is_open_row("2 | the todo list | done"));
+        assert!(offers_options("you have two ways:") && !offers_options("new options:"));
+        assert!(is_guess("ci should pass now."));
+        assert!(is_intent("i should branch from `main` first") && !is_intent("the filling is dry"));
+        assert!(is_failing("two tests of the cart fail") && !is_failing("the tests of the cart pass"));
+        assert!(is_problem("the tax is missing") && !is_problem("the tax is added"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::tool_uses::{PendingToolUses, Tool, ToolUse};
 use super::turn::Turn;
 use super::undone::Undone;
 use super::vanished::Vanished;
+use super::work_tree;
 use super::{commands, human, options, questions};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -68,6 +69,8 @@ pub(super) struct State {
     pub(super) branch: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
+    /// Whether the next prompt comes from the queue.
+    is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
     pub(super) memories: SessionMemories,
@@ -258,7 +261,7 @@ impl State {
             self.update_span(line);
         }
         if !prompt.is_empty() {
-            self.start_turn(&prompt, line.is_from_program, line_ref(line), settled);
+            self.start_turn(&prompt, line.is_from_program(), line_ref(line), settled);
         }
     }
 
@@ -280,6 +283,10 @@ impl State {
         self.turns += 1;
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
+        // A prompt that did not wait shows that nothing was waiting.
+        if !std::mem::take(&mut self.is_dequeued) {
+            self.queue.clear();
+        }
         let labels = self.labels();
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
@@ -300,10 +307,13 @@ impl State {
                     self.later.clone_from(&title);
                 }
             }
+        } else if human::asks_chore(&prompt) {
+            self.undone.asked_for_chore(&title);
         }
         self.open_question.clear();
         let plan = human::plan(&prompt);
         self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        self.turn.is_chore = human::asks_record(&prompt);
         if plan.is_some() {
             self.turn.ignore_prompt();
         }
@@ -344,30 +354,25 @@ impl State {
                 let machine = content.is_empty()
                     || content.starts_with('{')
                     || !matches!(user_text::classify(&content), UserText::Human(_));
-                self.queue.push(if machine {
-                    String::new()
-                } else {
-                    clean::block(&content, 4000)
-                });
+                self.queue.push(if machine { String::new() } else { clean::block(&content, 4000) });
                 if self.queue.len() > MAX_QUEUED {
                     self.queue.remove(0);
                 }
             }
-            "dequeue"
-                // The prompt follows as a separate line.
-                if !self.queue.is_empty() => {
+            // The prompt follows as a separate line.
+            "dequeue" => {
+                self.is_dequeued = true;
+                if !self.queue.is_empty() {
                     self.queue.remove(0);
                 }
+            }
             "popAll" => self.queue.clear(),
             "remove" => {
                 // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
                 let waiting = if content.is_empty() {
                     0
                 } else {
-                    self.queue
-                        .iter()
-                        .position(|queued| content.contains(queued.as_str()))
-                        .unwrap_or(0)
+                    self.queue.iter().position(|queued| content.contains(queued.as_str())).unwrap_or(0)
                 };
                 if waiting < self.queue.len() {
                     let queued = self.queue.remove(waiting);
@@ -478,7 +483,7 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    /// Records a plan that the user approved.
+    /// Records a plan that the user approved, and what it decides.
     fn record_plan(&mut self, plan: &str, said_by: SaidBy, importance: u8, source: &LineRef, settled: &mut Vec<Draft>) {
         let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
             return;
@@ -496,6 +501,14 @@ impl State {
         };
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
+        for decided in human::plan_decisions(plan) {
+            let key = format!("planned:{:08x}", text::hash(&decided));
+            self.memories.forget(|known| known.key == key);
+            let content = decided.clone();
+            let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, 65, source);
+            memory.turn = self.turns;
+            self.memories.add(memory, settled);
+        }
     }
 
     // ---- the agent
@@ -516,7 +529,8 @@ impl State {
             Block::Text(raw) => self.agent_text(&raw.text().unwrap_or_default(), line_ref(line), settled),
             Block::ToolUse { id, name, input } => {
                 let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
-                let tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
+                let mut tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
+                tool_use.turn = self.turns;
                 self.pending_uses.push(tool_use);
             }
             Block::Thinking(raw) => self.agent_thought(&raw.text().unwrap_or_default(), &line_ref(line)),
@@ -543,7 +557,12 @@ impl State {
         }
         let said = clean::clean(said);
         self.learn_from_answer(false, settled);
+        // The agent gives in to the prompt, so what it said before it does not hold.
+        if self.turn.is_silent() && signs::concedes(&said) {
+            self.results.concede(signs::reverts(&said));
+        }
         self.failures.agent_said(&said);
+        self.undone.agent_said(&said);
         self.open_turn(&source.clone(), &said).say(&said, source);
     }
 
@@ -624,6 +643,30 @@ impl State {
         (end, settled)
     }
 
+    /// Returns what was begun and not ended: a question that waits for its answer, a sub-agent without a result, and what the
+    /// user typed while the agent worked and nobody read.
+    pub(super) fn open_ends(&self) -> Vec<String> {
+        let labels = self.labels();
+        let mut all = Vec::new();
+        for tool_use in self.pending_uses.of_turn(self.turns) {
+            match tool_use.tool {
+                Tool::Ask => all.extend(tool_use.questions.iter().map(|question| {
+                    let options: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+                    format!("{}: {} {}", labels.open_question, question.text, options.join(" / ")).trim_end().to_owned()
+                })),
+                Tool::Agent if !tool_use.detail.is_empty() => {
+                    all.push(labels.still_running.replace("{}", &tool_use.detail));
+                }
+                _ => {}
+            }
+        }
+        let typed = self.queue.iter().filter(|queued| human::is_substantive(queued) && !queued.is_empty());
+        all.extend(typed.map(|queued| {
+            format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
+        }));
+        all
+    }
+
     /// Returns the state as if the session ended here, and the memories that then hold.
     pub(super) fn snapshot(&mut self) -> (State, Vec<Draft>) {
         let (end, mut live) = self.at_end(None);
@@ -662,7 +705,7 @@ impl State {
             let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
                 || turn.answer.contains("```")
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
-            if says_something && !turn.cut_off {
+            if (says_something && !turn.cut_off) || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
             }
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
@@ -680,7 +723,10 @@ impl State {
                 committed: turn.committed,
                 failed: turn.failed,
                 substantive: turn.substantive,
+                is_chore: turn.is_chore,
                 disputed: false,
+                conceded: false,
+                reverted: false,
             });
         }
         self.learn_from_answer(true, settled);
@@ -799,9 +845,15 @@ impl State {
         {
             return;
         }
-        if commits::says_clean(output) {
-            self.undone.found_clean();
+        let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
+        // A list that stands before the commit on the line says what was there before it.
+        let at = |words: &str| command.find(words);
+        let is_list_first = at("git commit").is_some_and(|commit| at("git status").is_some_and(|status| status < commit));
+        let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
+        if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
+            has_landed |= self.git_listed(listed);
         }
+        self.undone.git_ran(command);
         if !failed {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
@@ -820,6 +872,19 @@ impl State {
         for commit in made {
             self.record_commit(commit, &tool_use.source, settled);
         }
+        if !committed && class == commands::Class::Commit {
+            self.undone.commit_failed();
+        }
+        if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
+            has_landed |= self.git_listed(listed);
+        }
+        has_landed |= self.undone.git_showed(&work_tree::shown_files(command, output));
+        if has_landed {
+            self.failures.commit_landed();
+        }
+        if commits::pushed_branch(command, output).is_some() {
+            self.undone.pushed();
+        }
         if !failed {
             // One command line may commit and push.
             self.undone.command_passed(command);
@@ -832,7 +897,12 @@ impl State {
             self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
         let cured = if failed {
-            let error = commands::error_line_of(class, output).unwrap_or_default();
+            // A line of a test's output says nothing of the commit that its hook refused.
+            let of_hook = (class == commands::Class::Commit).then(|| commands::failed_tests_of_hook(output)).flatten();
+            let error = match of_hook {
+                Some(tests) => labels.hook_tests.replace("{}", &tests),
+                None => commands::error_line_of(class, output).unwrap_or_default(),
+            };
             let cured = self.failures.command_reached(command, &error, labels);
             self.failures.command_failed(command, &error, &tool_use.source, self.turns);
             cured
@@ -854,6 +924,12 @@ impl State {
         if committed {
             self.failures.checks_committed(command);
         }
+    }
+
+    /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
+    fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
+        let files = &self.files;
+        self.undone.git_listed(listed, |path| files.is_new(path))
     }
 
     /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
@@ -897,14 +973,15 @@ impl State {
     /// Records the files that a command line writes or deletes.
     fn files_changed_by(&mut self, command: &str) {
         let effects = commands::file_effects(command);
+        let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+        self.undone.restored(is_restored);
         if self.undone.is_without_commit() {
-            let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
             for path in self.files.paths().filter(|path| is_restored(path)) {
                 self.vanished.file_removed(path, self.turns);
             }
             self.files.record_restoration(is_restored);
             if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
-                self.undone.found_clean();
+                _ = self.undone.found_clean();
             }
         }
         for path in &effects.removed {
@@ -925,10 +1002,14 @@ impl State {
         }
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
         let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
-        if let Some(last) = inside.iter().find(|path| !is_document(path)).or(inside.last()) {
+        for path in &inside {
             self.failures.file_changed();
-            self.project_changed(last);
-            self.turn.edited = true;
+            self.project_changed(path);
+            self.turn.file_edited();
+        }
+        // A file that the session itself created leaves nothing to commit once it is deleted.
+        for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
+            self.undone.restored(|known| known == path);
         }
     }
 
@@ -1043,7 +1124,7 @@ impl State {
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
-        self.turn.edited = true;
+        self.turn.file_edited();
         self.turn.add_file(file);
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
@@ -1057,7 +1138,7 @@ impl State {
         if is_back {
             self.files.record_revert(file, added.saturating_add(removed), removed == 0);
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
-                self.undone.found_clean();
+                _ = self.undone.found_clean();
             }
         }
         if reversal == Reversal::Reverts {
@@ -1084,7 +1165,7 @@ impl State {
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
     fn project_changed(&mut self, file: &str) {
-        self.undone.file_changed();
+        self.undone.file_changed(file);
         if !is_document(file) {
             self.evidence.file_changed();
         }

@@ -49,6 +49,9 @@ pub(super) struct Statement {
     pub place: u16,
     /// How many statements its text has.
     pub count: u16,
+    /// Whether files were changed after it in its turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_before_edit: bool,
 }
 
 /// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
@@ -67,7 +70,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         }
         let (form, parts) = if line.starts_with('|') {
             (Form::Row, vec![row(line)])
-        } else if prose::is_heading(line) {
+        } else if prose::is_heading(line) && !(is_item(line) && labels_value(line)) {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
             (Form::Heading, vec![heading.clone()])
         } else {
@@ -76,7 +79,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         for part in parts {
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };
-                all.push(Statement { text: part, heading: above, voice, form, place: 0, count: 0 });
+                all.push(Statement { text: part, heading: above, voice, form, ..Statement::default() });
             }
         }
     }
@@ -91,6 +94,14 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
 fn row(line: &str) -> String {
     let cells: Vec<String> = line.trim_matches('|').split('|').map(text::plain).filter(|cell| !cell.is_empty()).collect();
     cells.join(" | ")
+}
+
+/// Returns whether a line is a label with its value: `**Tests**: 12 pass`. A short one looks like a heading.
+fn labels_value(line: &str) -> bool {
+    let mut parts = line.splitn(3, "**").skip(1);
+    let (Some(label), Some(value)) = (parts.next(), parts.next()) else { return false };
+    let is_marked = label.ends_with([':', '：']) || value.trim_start().starts_with([':', '：', '—', '–', '→', '=']);
+    is_marked && value.chars().any(char::is_alphanumeric)
 }
 
 fn is_item(line: &str) -> bool {
@@ -154,6 +165,21 @@ mod tests {
             ]
         );
         assert_eq!((all[3].place, all[3].count), (3, 8));
+    }
+
+    #[test]
+    fn a_label_with_its_value_is_no_heading() {
+        let all = statements("- **Tests**: 12 pass\n- **Lint:** clean\n**Where** (cart)\n- one", Voice::Answer);
+        let texts: Vec<(&str, &str, Form)> = all.iter().map(|it| (it.text.as_str(), it.heading.as_str(), it.form)).collect();
+        assert_eq!(
+            texts,
+            [
+                ("Tests: 12 pass", "", Form::Item),
+                ("Lint: clean", "", Form::Item),
+                ("Where (cart)", "", Form::Heading),
+                ("one", "Where (cart)", Form::Item),
+            ]
+        );
     }
 
     #[test]

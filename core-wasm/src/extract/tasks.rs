@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_whole_list_replaces_the_previous_one() {
         let (mut tasks, source) = (Tasks::default(), LineRef::default());
-        let list = |json| serde_json::from_str::<Raw<'_>>(json).unwrap();
+        let list = |json| Raw::parse(json).unwrap();
         tasks.replace(list(r#"[{"content":"a","status":"in_progress"},{"content":"b","status":"pending"}]"#), &source);
         tasks.replace(list(r#"[{"content":"a","status":"completed"},{"content":"c","status":"pending"}]"#), &source);
         assert_eq!(tasks.with_status(Status::Pending).collect::<Vec<_>>(), ["c"]);

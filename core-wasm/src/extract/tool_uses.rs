@@ -82,6 +82,9 @@ pub(super) struct ToolUse {
     pub questions: Vec<Question>,
     /// The transcript line of the call.
     pub source: LineRef,
+    /// The number of the turn in which it was made.
+    #[serde(default)]
+    pub turn: u32,
 }
 
 impl ToolUse {
@@ -143,6 +146,11 @@ impl PendingToolUses {
         if self.pending.len() > MAX_PENDING {
             self.pending.remove(0);
         }
+    }
+
+    /// Returns the calls of that turn whose results have not arrived.
+    pub(super) fn of_turn(&self, turn: u32) -> impl Iterator<Item = &ToolUse> {
+        self.pending.iter().filter(move |tool_use| tool_use.turn == turn)
     }
 
     /// Removes and returns the call whose result arrived.

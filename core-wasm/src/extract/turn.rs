@@ -13,6 +13,9 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
 
+/// The maximum length of the prompt's first line, which the host records as an event, in characters.
+const MAX_ASKED_CHARS: usize = 300;
+
 /// The maximum length of a turn, in characters.
 const MAX_TURN_CHARS: usize = 12_000;
 /// The maximum length of a prompt, in characters. Longer text is a document, not a prompt, and the answer needs space
@@ -67,8 +70,12 @@ pub(super) struct Turn {
     pub cut_off: bool,
     /// Whether the prompt requests something. A consent or "commit" does not.
     pub substantive: bool,
+    /// Whether the prompt asks to record or to continue the work before it.
+    pub is_chore: bool,
     /// Whether the agent changed files during the turn.
     pub edited: bool,
+    /// Whether it changed files after its latest text.
+    edited_since: bool,
 }
 
 impl Turn {
@@ -101,9 +108,19 @@ impl Turn {
             return;
         }
         let earlier = std::mem::take(&mut self.answer);
+        let first = self.statements.len();
         self.state(&earlier, Voice::Work);
+        if std::mem::take(&mut self.edited_since) {
+            let first = first.min(self.statements.len());
+            self.statements[first..].iter_mut().for_each(|statement| statement.is_before_edit = true);
+        }
         self.answer = text::clip_block(said, MAX_ANSWER_BYTES).into_owned();
         self.answered = source;
+    }
+
+    /// Returns whether the agent has not said anything since the prompt.
+    pub(super) fn is_silent(&self) -> bool {
+        self.answer.is_empty()
     }
 
     /// Adds the statements of a text.
@@ -118,6 +135,14 @@ impl Turn {
         let mut all = self.statements.clone();
         all.extend(statement::statements(&self.answer, Voice::Answer));
         all
+    }
+
+    /// Records that the agent changed a file.
+    pub(super) fn file_edited(&mut self) {
+        (self.edited, self.edited_since) = (true, true);
+        for statement in self.statements.iter_mut().filter(|statement| statement.voice == Voice::Work) {
+            statement.is_before_edit = true;
+        }
     }
 
     /// Adds the beginning of a thought of the agent.
@@ -175,6 +200,9 @@ impl Turn {
         let content = parts.join("\n\n");
         // A prompt of nothing but marks, such as a lone code fence, has no line that could serve as a title.
         let title = if self.title.trim().is_empty() { text::one_line(&content) } else { self.title.clone() };
+        let mut attributes = vec![SaidBy::Agent.attribute()];
+        let asked = self.prompt.lines().map(str::trim).find(|line| !line.is_empty());
+        attributes.extend(asked.map(|line| ("prompt".to_owned(), text::clip(line, MAX_ASKED_CHARS).into_owned())));
         Some(Draft {
             key: Some(format!("turn:{}", self.source.uuid)),
             kind: "turn".to_owned(),
@@ -184,7 +212,7 @@ impl Turn {
             files: self.files.clone(),
             importance: 0.1,
             origin: self.source.origin(),
-            attributes: vec![SaidBy::Agent.attribute()],
+            attributes,
         })
     }
 }
@@ -246,6 +274,18 @@ mod tests {
         assert!(content.starts_with(prompt.trim()));
         assert!(content.contains("the first words") && content.ends_with("the last words"));
         assert!(content.contains("command 3 ") && !content.contains("command 100 "));
+    }
+
+    #[test]
+    fn statements_know_whether_files_were_changed_after_them() {
+        let mut turn = Turn::begin(LineRef::default(), "fix it".to_owned(), "fix it", true);
+        turn.say("The total is wrong.", LineRef::default());
+        turn.say("The tax is missing.", LineRef::default());
+        turn.file_edited();
+        turn.say("Both are right now.", LineRef::default());
+        turn.say("The menu is still slow.", LineRef::default());
+        let before: Vec<bool> = turn.all_statements().iter().map(|statement| statement.is_before_edit).collect();
+        assert_eq!(before, [false, true, true, false, false], "the prompt, two problems, and two texts after the change");
     }
 
     #[test]

@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::commands;
 use super::labels::Labels;
+use super::work_tree::{Listed, WorkTree};
 use crate::text;
 
 /// The maximum number of planned checks to keep.
 const MAX_CHECKS: usize = 6;
 /// The maximum number of planned checks that are told. A list of all steps is not read.
 const MAX_SHOWN_CHECKS: usize = 3;
+/// The maximum number of files that are named.
+const MAX_NAMED: usize = 4;
 /// The maximum length of one check, in characters.
 const MAX_CHECK_CHARS: usize = 160;
 
@@ -82,10 +85,9 @@ struct PlannedCheck {
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about the same work")]
 pub(super) struct Undone {
-    /// Whether files changed since the last commit.
-    is_uncommitted: bool,
+    /// The changes that git still has to commit.
+    work_tree: WorkTree,
     /// Whether a commit was made.
     has_committed: bool,
     /// Whether a commit was made since the last push.
@@ -101,14 +103,68 @@ pub(super) struct Undone {
 
 impl Undone {
     /// Records a change of a file of the project.
-    pub(super) fn file_changed(&mut self) {
-        self.is_uncommitted = true;
+    pub(super) fn file_changed(&mut self, path: &str) {
+        self.work_tree.file_changed(path);
         self.refused_plan.clear();
     }
 
-    /// Records a commit.
+    /// Records a commit of what was added.
     pub(super) fn committed(&mut self) {
-        (self.is_uncommitted, self.has_committed, self.is_unpushed) = (false, true, true);
+        self.work_tree.committed();
+        (self.has_committed, self.is_unpushed) = (true, true);
+    }
+
+    /// Records what the agent said.
+    pub(super) fn agent_said(&mut self, said: &str) {
+        self.work_tree.agent_said(said);
+    }
+
+    /// Records that a commit was tried and is not known to be made.
+    pub(super) fn commit_failed(&mut self) {
+        self.work_tree.commit_failed();
+    }
+
+    /// Records what a command line does with git, before its commits are recorded.
+    pub(super) fn git_ran(&mut self, command: &str) {
+        self.work_tree.command_ran(command);
+    }
+
+    /// Applies what git listed as changed. Returns whether that shows that a commit was made although it seemed to fail.
+    pub(super) fn git_listed(&mut self, listed: &Listed, is_new: impl Fn(&str) -> bool) -> bool {
+        let has_landed = self.work_tree.listed(listed, is_new);
+        if has_landed {
+            (self.has_committed, self.is_unpushed) = (true, true);
+        }
+        match listed.is_ahead {
+            Some(false) => self.is_unpushed = false,
+            Some(true) if self.has_committed => self.is_unpushed = true,
+            _ => {}
+        }
+        has_landed
+    }
+
+    /// Applies the files of a commit that git showed. Returns whether it is a commit that seemed to fail.
+    pub(super) fn git_showed(&mut self, files: &[String]) -> bool {
+        let has_landed = self.work_tree.shown(files);
+        if has_landed {
+            (self.has_committed, self.is_unpushed) = (true, true);
+        }
+        has_landed
+    }
+
+    /// Records that the changes of some files were taken back.
+    pub(super) fn restored(&mut self, is_restored: impl Fn(&str) -> bool) {
+        self.work_tree.restored(is_restored);
+    }
+
+    /// Records that git pushed, or had nothing to push.
+    pub(super) fn pushed(&mut self) {
+        self.is_unpushed = false;
+    }
+
+    /// Returns whether something was changed that is still there, or committed.
+    fn has_work(&self) -> bool {
+        self.has_committed || !self.work_tree.changed().is_empty()
     }
 
     /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
@@ -116,9 +172,11 @@ impl Undone {
         !self.has_committed
     }
 
-    /// Records that git has nothing to commit: a hook or somebody else committed the changes.
-    pub(super) fn found_clean(&mut self) {
-        self.is_uncommitted = false;
+    /// Records that git has nothing to commit: a hook or somebody else committed the changes. Returns the same as `git_listed`.
+    pub(super) fn found_clean(&mut self) -> bool {
+        let has_landed = self.git_listed(&Listed { is_whole: true, ..Listed::default() }, |_| false);
+        self.work_tree.found_clean();
+        has_landed
     }
 
     /// Returns whether every commit was pushed.
@@ -136,7 +194,7 @@ impl Undone {
 
     /// Records that the agent looked at the result in a browser, as somebody would who checks by hand.
     pub(super) fn looked(&mut self) {
-        if self.is_uncommitted || self.has_committed {
+        if self.has_work() {
             self.checks.clear();
         }
     }
@@ -158,6 +216,13 @@ impl Undone {
         self.is_interrupted = false;
     }
 
+    /// Records a request to commit, to push or to go on. An earlier request that has no answer says more.
+    pub(super) fn asked_for_chore(&mut self, title: &str) {
+        if self.unanswered.is_empty() {
+            self.asked(title);
+        }
+    }
+
     /// Returns whether this request has no answer yet.
     pub(super) fn is_unanswered(&self, title: &str) -> bool {
         self.unanswered == title
@@ -173,13 +238,20 @@ impl Undone {
         (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
     }
 
-    /// Returns in a few words whether the changes were committed and pushed. Empty if there is nothing to say.
-    pub(super) fn commit_state(&self, labels: &'static Labels) -> &'static str {
-        match (self.is_uncommitted, self.has_committed, self.is_unpushed) {
-            (true, true, _) => labels.changed_after_commit,
-            (true, false, _) => labels.not_committed,
-            (false, _, true) => labels.not_pushed,
-            (false, _, false) => "",
+    /// Returns in a few words whether the changes were committed and pushed, and which were not. Empty if there is nothing to
+    /// say. `files` are those that differ from what they were before the session.
+    pub(super) fn commit_state(&self, files: &[&str], labels: &Labels) -> String {
+        let changed: Vec<&str> =
+            self.work_tree.changed().iter().map(String::as_str).filter(|path| files.contains(path)).collect();
+        let committed = if self.is_unpushed { labels.not_pushed } else { "" };
+        match (changed.is_empty(), self.has_committed) {
+            (true, _) => committed.to_owned(),
+            (false, false) => labels.not_committed.to_owned(),
+            (false, true) if changed.len() == files.len() => labels.changed_after_commit.to_owned(),
+            (false, true) => {
+                let separator = if committed.is_empty() { "" } else { "; " };
+                format!("{committed}{separator}{}: {}", labels.not_committed, named(&changed))
+            }
         }
     }
 
@@ -188,7 +260,7 @@ impl Undone {
     /// The session's `request` is told anyway; if it has no answer, only that is said.
     pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
-        let label = match (self.is_interrupted, self.is_uncommitted || self.has_committed) {
+        let label = match (self.is_interrupted, self.has_work()) {
             (false, _) => labels.open_request,
             (true, true) => labels.interrupted,
             (true, false) => labels.interrupted_unchanged,
@@ -200,7 +272,7 @@ impl Undone {
         }
         items.extend(self.refusal(labels));
         // Without a change of the plan's subject there is nothing to check.
-        if self.is_uncommitted || self.has_committed {
+        if self.has_work() {
             let has_assertion = self.checks.iter().any(|check| check.is_assertion);
             let checks = self.checks.iter().filter(|check| check.is_assertion || !has_assertion);
             let checks: Vec<&str> = checks.map(|check| check.text.as_str()).take(MAX_SHOWN_CHECKS).collect();
@@ -208,8 +280,19 @@ impl Undone {
                 items.push(format!("{}: {}", labels.not_checked, checks.join("; ")));
             }
         }
+        let left_out = self.work_tree.left_out();
+        if self.has_committed && !left_out.is_empty() {
+            items.push(labels.left_out.replace("{}", &named(&left_out)));
+        }
         items
     }
+}
+
+/// Returns the first files of a list, and the number of the others.
+fn named(files: &[&str]) -> String {
+    let shown: Vec<String> = files.iter().take(MAX_NAMED).map(|file| format!("`{file}`")).collect();
+    let more = files.len() - shown.len();
+    if more == 0 { shown.join(", ") } else { format!("{}, +{more}", shown.join(", ")) }
 }
 
 fn is_push(segment: &str) -> bool {
@@ -260,16 +343,16 @@ mod tests {
 
     #[test]
     fn changes_are_committed_and_pushed() {
-        let state = |undone: &Undone| undone.commit_state(labels(Language::English));
+        let state = |undone: &Undone| undone.commit_state(&["a.ts"], labels(Language::English));
         let mut undone = Undone::default();
         assert_eq!(state(&undone), "");
-        undone.file_changed();
+        undone.file_changed("a.ts");
         assert_eq!(state(&undone), "not committed");
         undone.committed();
         assert_eq!(state(&undone), "committed, not pushed");
         undone.command_passed("git status && git push -u origin main");
         assert_eq!(state(&undone), "");
-        undone.file_changed();
+        undone.file_changed("a.ts");
         assert_eq!(state(&undone), "changed after the last commit, not committed");
         undone.found_clean();
         assert_eq!(state(&undone), "");
@@ -296,7 +379,7 @@ mod tests {
                     4. Confirm that the button is grey\n5. Verify all unit tests pass\n";
         let mut undone = Undone::default();
         undone.plan_accepted(plan);
-        undone.file_changed();
+        undone.file_changed("a.ts");
         assert_eq!(
             items(&undone),
             ["Planned, but not checked: Verify the total has two decimals; Confirm that the button is grey"]
@@ -313,7 +396,7 @@ mod tests {
         undone.asked("the first request");
         undone.interrupted();
         assert_eq!(items(&undone), ["Interrupted by the user; nothing changed"]);
-        undone.file_changed();
+        undone.file_changed("a.ts");
         assert_eq!(items(&undone), ["Interrupted by the user"]);
         undone.asked("go on");
         assert_eq!(items(&undone), ["Request without an answer: go on"]);
@@ -329,7 +412,7 @@ mod tests {
             ["Request without an answer: why is it slow?", "The plan \"Move the guide\" was refused"]
         );
         undone.asked("the first request");
-        undone.file_changed();
+        undone.file_changed("a.ts");
         assert_eq!(items(&undone), ["Request without an answer"]);
         undone.asked("");
         assert!(items(&undone).is_empty());

@@ -90,6 +90,25 @@ const WIDE_INTERROGATIVES: &[&str] = &[
     "吗",
 ];
 
+/// Endings of prompts in Korean, Japanese and Chinese that ask for an answer, though they have the form of an order. Half of them
+/// ask what everybody knows, so they do not count as questions either.
+const WIDE_INQUIRIES: &[&str] = &[
+    "알려줘",
+    "알려 줘",
+    "알려주세요",
+    "알려 주세요",
+    "말해줘",
+    "말해 줘",
+    "가르쳐줘",
+    "教えて",
+    "教えてください",
+    "告诉我",
+];
+
+/// Endings of questions in Korean and Japanese.
+const WIDE_QUESTION_ENDINGS: &[&str] =
+    &["か", "지", "뭐야", "뭐냐", "뭔지", "어때", "더라", "었나", "았나", "했나", "인가", "だったっけ", "だろう"];
+
 /// English words of trouble. A word that begins with one of them counts.
 const TROUBLE: &[&str] = &[
     "fail", "broke", "break", "error", "crash", "panic", "wrong", "missing", "never", "not", "nothing", "empty", "red",
@@ -210,18 +229,18 @@ impl PromptForm {
         let chars = prompt.chars().count();
         let starts = |list: &[&str]| list.iter().any(|opening| text::starts_with_words(&lower, opening));
         let ordered = lower.strip_prefix("please ").unwrap_or(&lower);
+        let inquires = WIDE_INQUIRIES.iter().any(|ending| end.ends_with(ending));
         Self {
             asks: lower.contains(['?', '？'])
                 || starts(INTERROGATIVES)
-                || end.ends_with('か')
-                || end.ends_with('지')
+                || WIDE_QUESTION_ENDINGS.iter().any(|ending| end.ends_with(ending))
                 || WIDE_INTERROGATIVES.iter().any(|part| lower.contains(part)),
             reports_trouble: lower
                 .split(|c: char| !c.is_alphanumeric())
                 .any(|word| TROUBLE.iter().any(|sign| is_form_of(word, sign)))
                 || WIDE_TROUBLE.iter().any(|sign| lower.contains(sign)),
             orders: ORDERS.iter().any(|verb| text::starts_with_words(ordered, verb))
-                || WIDE_ORDERS.iter().any(|ending| end.ends_with(ending)),
+                || (!inquires && WIDE_ORDERS.iter().any(|ending| end.ends_with(ending))),
             chats: starts(CHAT),
             is_wide,
             length: if is_wide { 2 * chars } else { chars },
@@ -263,6 +282,16 @@ mod tests {
         }
         assert!(!PromptForm::of("goodness of fit is wrong").chats);
         assert!(!PromptForm::of("writers may reshare").orders);
+    }
+
+    #[test]
+    fn an_order_to_tell_is_no_order() {
+        for prompt in ["배송비를 어디서 정하는지 알려줘", "送料の決め方を教えてください", "할인율이 몇이더라"]
+        {
+            assert!(!PromptForm::of(prompt).orders, "{prompt}");
+        }
+        assert!(PromptForm::of("배송비를 올려줘").orders);
+        assert!(PromptForm::of("할인율이 몇이더라").asks);
     }
 
     #[test]

@@ -23,14 +23,24 @@ const ENGLISH_STOP_WORDS: &str = " a about above actually after again agree ahea
 
 /// English words that ask for the next step of the current work. Next to other words they are ordinary words.
 const CONTINUATION_WORDS: &str = " accept accepted approve approved changes comit commit continue everything execute finish go implement \
-    merge proceed push recent resume retry run start step コミット プッシュ ";
+    merge proceed push recent resume retry run start step コミット プッシュ 커밋 푸시 수정 변경 변경사항 변경점 내용 내용들 작업 파일 \
+    파일들 것들 수정된것들 ";
 
 /// Korean stop words, without their particles.
 const KOREAN_STOP_WORDS: &str = " 그 그거 그것 그게 그대로 그래 그래서 그러면 그럼 그렇게 그리고 그냥 거기 거 것 나 내 너 네 넵 넹 누가 다 다시 다음 단계 대한 \
     대해 대해서 더 또 때 뭐 뭐야 뭔가 맞아 모두 무슨 무엇 및 방금 부탁 부탁해 빨리 수 아까 아니 아니야 아니요 안 어 어디 어떤 어떻게 언제 여기 예 \
     오케이 왜 우리 위한 위해 음 응 이 이거 이것 이게 이제 이렇게 일단 있나 있는 있어 없는 없어 잘 저 저거 저것 저기 전부 정도 제 제발 제대로 좀 좋아 \
     지금 진행 진행하자 진행해 진행해줘 진행해주세요 하고 하는 하다 하자 하지만 한번 할 해 해라 해봐 해서 해주세요 해줘 했던 했어 확인 확인해 확인해줘 \
-    계속 계속해 계속해줘 계속하자 계속해주세요 고마워 감사 감사합니다 ㅇㅇ ㅇㅋ ㄱㄱ 커밋 커밋해 커밋해줘 커밋하자 주세요 줘 ";
+    계속 계속해 계속해줘 계속하자 계속해주세요 고마워 감사 감사합니다 ㅇㅇ ㅇㅋ ㄱㄱ 주세요 줘 \
+    가는 가서 같아 같은 거야 거지 건데 그때 나오고 나오는 나오는데 나와 내가 너무 누구 되는 되는데 되지 됐지 됐더라 돼 때문 뭐였지 뭐지 뭔지 \
+    보여 보이는 보이는데 설마 아니면 아직 알려 알려줘 알려주세요 알아 어느 어때 어떻지 언젠가 없지 없나 오는 왜지 이미 이번 있던 있었지 있지 자꾸 저번 \
+    제가 지난번 찾아 찾아줘 하는데 하라고 하면 하면서 했나 했더라 했었지 했지 ";
+
+/// Korean nouns of one syllable that say what a prompt is about.
+const SHORT_KOREAN_NOUNS: &[&str] = &["훅", "값", "키", "큐", "앱", "웹", "락", "탭"];
+
+/// Beginnings of the endings that turn a Korean noun into a verb: "커밋하려는데" is about "커밋".
+const VERB_SYLLABLES: &[char] = &['하', '해', '했', '한', '할', '합', '되', '돼', '됐', '된', '될', '됩'];
 
 /// Korean particles, longer ones first.
 const KOREAN_PARTICLES: &[&str] = &[
@@ -196,11 +206,11 @@ fn push_run(script: Script, run: &str, words: &mut Vec<Word>) {
     match script {
         Script::Spaced => push_spaced(run, words),
         Script::Hangul => {
-            let stem = strip_particle(run);
-            let said = !contains_word(KOREAN_STOP_WORDS, run)
-                && !contains_word(KOREAN_STOP_WORDS, stem)
+            let bare = strip_particle(run);
+            let stem = verb_stem(bare);
+            let said = ![run, bare, stem].iter().any(|form| contains_word(KOREAN_STOP_WORDS, form))
                 && !KOREAN_PARTICLES.contains(&run);
-            if said && stem.chars().count() > 1 {
+            if said && (stem.chars().count() > 1 || SHORT_KOREAN_NOUNS.contains(&stem)) {
                 push(stem, false, words);
             }
         }
@@ -252,10 +262,14 @@ fn is_name(word: &str) -> bool {
 }
 
 fn strip_particle(run: &str) -> &str {
-    KOREAN_PARTICLES
-        .iter()
-        .find_map(|particle| run.strip_suffix(particle).filter(|stem| stem.chars().count() > 1))
-        .unwrap_or(run)
+    let is_noun = |stem: &&str| stem.chars().count() > 1 || SHORT_KOREAN_NOUNS.contains(stem);
+    KOREAN_PARTICLES.iter().find_map(|particle| run.strip_suffix(particle).filter(is_noun)).unwrap_or(run)
+}
+
+/// Returns the noun of a Korean verb that was made from one, otherwise the word as it is.
+fn verb_stem(word: &str) -> &str {
+    let ending = word.char_indices().skip(2).find(|(_, syllable)| VERB_SYLLABLES.contains(syllable));
+    ending.map_or(word, |(at, _)| &word[..at])
 }
 
 fn push_han(run: &str, words: &mut Vec<Word>) {
@@ -325,10 +339,25 @@ mod tests {
     #[test]
     fn stop_words_are_dropped() {
         assert_eq!(texts("can you please tell me why the uploads are failing?"), ["uploads", "failing"]);
-        assert_eq!(texts("결제 재시도를 README.md에서 어떻게 처리했지?"), ["결제", "재시도", "README.md", "처리했지"]);
+        assert_eq!(texts("결제 재시도를 README.md에서 어떻게 처리했지?"), ["결제", "재시도", "README.md", "처리"]);
         assert_eq!(texts("決済のリトライを実装してください"), ["決済", "リトライ", "実装"]);
         assert_eq!(texts("请帮我看一下支付重试的逻辑"), ["支付重试", "逻辑"]);
         assert_eq!(texts("the user's cache; The CACHE"), ["user", "cache"]);
+    }
+
+    #[test]
+    fn a_korean_verb_is_searched_by_its_noun() {
+        assert_eq!(texts("주문을 취소하려는데 결제가 반환되지 않았어"), ["주문", "취소", "결제", "반환", "않았어"]);
+        assert_eq!(texts("훅 때문에 커밋이 안 되는데 지난번에는 뭐였지"), ["훅", "커밋"]);
+        assert_eq!(texts("요금 제한"), ["요금", "제한"]);
+    }
+
+    #[test]
+    fn a_korean_chore_has_no_words_of_its_own() {
+        for chore in ["커밋해줘", "수정된 내용들을 커밋해줘", "변경사항 전부 푸시하자"] {
+            assert!(only_continues(&searchable(chore)), "{chore}: {:?}", searchable(chore));
+        }
+        assert!(!only_continues(&searchable("커밋하면 훅이 실패해")));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Secrets that are encoded together with their name: `REJfUEFTU1dPUkQ9…` is `DB_PASSWORD=…` in base64. A text is decoded only if
 //! its first bytes are printable, which those of images, hashes and compressed data are not.
 
-use super::scan::{Hit, span};
+use super::scan::{Hit, span, span_back};
 use super::value::base64_value;
 
 /// How long a run of encoded text may be, in bytes. A shorter one has no room for a name and a value. Longer ones are files.
@@ -12,16 +12,21 @@ const SAMPLE_BYTES: usize = 24;
 
 /// Finds runs of base64 or hexadecimal digits in which the rules find a secret once they are decoded.
 pub(super) fn find(text: &str, rule: &'static str, hits: &mut Vec<Hit<'static>>) {
+    const SHORTEST: usize = *LENGTHS.start();
     let bytes = text.as_bytes();
+    // No run goes on across this place.
     let mut at = 0;
-    while at < bytes.len() {
-        if !is_digit(bytes[at]) {
-            at += 1;
+    // Few runs are long enough. One that is has a digit where the shortest would end, so nothing else is looked at first.
+    while let Some(&last) = bytes.get(at + SHORTEST - 1) {
+        if !is_digit(last) {
+            at += SHORTEST;
             continue;
         }
-        let end = span(bytes, at, is_digit);
+        let begin = span_back(bytes, at + SHORTEST - 1, SHORTEST - 1, is_digit);
+        let end = span(bytes, at + SHORTEST, is_digit);
         // The letter of `\n` belongs to the escape.
-        let start = at + usize::from(at > 0 && bytes[at - 1] == b'\\' && matches!(bytes[at], b'n' | b'r' | b't'));
+        let start =
+            begin + usize::from(begin > 0 && bytes[begin - 1] == b'\\' && matches!(bytes[begin], b'n' | b'r' | b't'));
         let run = &bytes[start.min(end)..end];
         if LENGTHS.contains(&run.len()) && (is_secret(run, hex_value, 4) || is_secret(run, base64_value, 6)) {
             let padding = span(&bytes[..bytes.len().min(end + 2)], end, |byte| byte == b'=');
@@ -89,6 +94,17 @@ mod tests {
                 let text = format!("value {encoded} end");
                 let scrubbed = scrub(&text);
                 assert!(scrubbed.starts_with("value [redacted:") && scrubbed.ends_with("] end"), "{plain}: {scrubbed}");
+            }
+        }
+    }
+
+    #[test]
+    fn attack_encoded_text_at_any_place() {
+        let encoded = base64("DB_PASSWORD=Summer2024!");
+        for length in 0..40 {
+            for before in ["x ", ". ", "abcdefghijklmno ", "\\n"] {
+                let before = before.repeat(length).chars().take(length).collect::<String>() + " ";
+                assert_eq!(scrub(&format!("{before}{encoded}")).matches("[redacted:").count(), 1, "{before:?}");
             }
         }
     }

@@ -1,17 +1,26 @@
 //! JSON values that are scanned without being built. Values are borrowed, one scan finds their parts, and strings are
 //! decoded only on demand.
+//!
+//! Nearly all bytes of a transcript lie inside strings, and nobody asks for most of them. So a string is skipped by a search
+//! for the next quote or backslash, many bytes at a time. The grammar outside of strings is checked in full. Inside, a control
+//! character that JSON forbids is let pass.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use memchr::memchr2;
+use serde::de::IgnoredAny;
 
 /// One JSON value, exactly as written in the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
+    /// Returns the value that the whole text is, or none if it is not JSON.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        (value_end(text.as_bytes(), 0)? == text.len()).then_some(Self(text))
+    }
+
     /// Returns the JSON text of the value.
     pub(crate) fn json(self) -> &'a str {
         self.0
@@ -28,11 +37,6 @@ impl<'a> Raw<'a> {
         self.0 == "true"
     }
 
-    /// Returns whether the value is an object.
-    pub(crate) fn is_object(self) -> bool {
-        self.0.starts_with('{')
-    }
-
     /// Returns whether the value is an array.
     pub(crate) fn is_array(self) -> bool {
         self.0.starts_with('[')
@@ -40,16 +44,14 @@ impl<'a> Raw<'a> {
 
     /// Visits each key and value of an object. Does nothing for every other type.
     pub(crate) fn fields(self, visit: impl FnMut(&[u8], Raw<'a>)) {
-        if self.is_object() {
-            // The value was scanned as a whole before, so it is valid.
-            let _ = Fields::read(&mut serde_json::Deserializer::from_str(self.0), visit);
-        }
+        // The value was scanned as a whole before, so it is valid.
+        let _ = read_fields(self.0, visit);
     }
 
     /// Visits each element of an array. Does nothing for every other type.
     pub(crate) fn items(self, visit: impl FnMut(Raw<'a>)) {
         if self.is_array() {
-            let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(visit));
+            let _ = read_items(self.0, visit);
         }
     }
 
@@ -70,92 +72,159 @@ impl<'a> Raw<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <&RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
+/// Visits the fields of the object at the beginning of a text, and returns its end. Returns none where it is not JSON; the
+/// fields before that place were visited.
+pub(crate) fn read_fields<'a>(text: &'a str, mut visit: impl FnMut(&[u8], Raw<'a>)) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'{') {
+        return None;
     }
-}
-
-/// A serde visitor for the fields of an object.
-pub(crate) struct Fields<F>(F);
-
-impl<F> Fields<F> {
-    /// Reads one object from `deserializer`.
-    pub(crate) fn read<'de, D>(deserializer: D, visit: F) -> Result<(), D::Error>
-    where
-        D: Deserializer<'de>,
-        F: FnMut(&[u8], Raw<'de>),
-    {
-        deserializer.deserialize_map(Fields(visit))
+    let mut at = skip_space(bytes, 1);
+    if bytes.get(at) == Some(&b'}') {
+        return Some(at + 1);
     }
-}
-
-impl<'de, F: FnMut(&[u8], Raw<'de>)> Visitor<'de> for Fields<F> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
-            let value = map.next_value::<Raw<'de>>()?;
-            (self.0)(&key, value);
+    loop {
+        let value = key_end(bytes, at)?;
+        let end = value_end(bytes, value)?;
+        let key = text.get(at + 1..string_end(bytes, at + 1)? - 1)?;
+        visit(unescape(key).as_bytes(), Raw(text.get(value..end)?));
+        at = skip_space(bytes, end);
+        match bytes.get(at)? {
+            b',' => at = skip_space(bytes, at + 1),
+            b'}' => return Some(at + 1),
+            _ => return None,
         }
-        Ok(())
     }
 }
 
-/// A key as bytes. As a string, half of a surrogate pair in one key would make the whole object fail.
-struct Key<'a>(Cow<'a, [u8]>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(KeyVisitor).map(Key)
+/// Visits the elements of the array that a text is, up to where it is not JSON.
+fn read_items<'a>(text: &'a str, mut visit: impl FnMut(Raw<'a>)) -> Option<()> {
+    let bytes = text.as_bytes();
+    let mut at = skip_space(bytes, 1);
+    if bytes.get(at) == Some(&b']') {
+        return Some(());
     }
-}
-
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Cow<'de, [u8]>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a key")
-    }
-
-    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(bytes))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(bytes.to_vec()))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text.as_bytes()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.as_bytes().to_vec()))
-    }
-}
-
-struct Items<F>(F);
-
-impl<'de, F: FnMut(Raw<'de>)> Visitor<'de> for Items<F> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(item) = seq.next_element()? {
-            (self.0)(item);
+    loop {
+        let end = value_end(bytes, at)?;
+        visit(Raw(text.get(at..end)?));
+        at = skip_space(bytes, end);
+        match bytes.get(at)? {
+            b',' => at = skip_space(bytes, at + 1),
+            _ => return Some(()),
         }
-        Ok(())
     }
+}
+
+/// Returns the end of the value that begins at `at`, or none if there is no JSON value.
+fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    // What closes each object and array that is open.
+    let mut open: Vec<u8> = Vec::new();
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at + 1)?,
+            bracket @ (b'{' | b'[') => {
+                // In ASCII, each closing bracket stands two places behind its opening one.
+                let closing = bracket + 2;
+                at = skip_space(bytes, at + 1);
+                if *bytes.get(at)? == closing {
+                    at += 1;
+                } else {
+                    open.push(closing);
+                    if closing == b'}' {
+                        at = key_end(bytes, at)?;
+                    }
+                    continue;
+                }
+            }
+            _ => at = scalar_end(bytes, at)?,
+        }
+        // A value is over: the next begins, or what it is in is over too.
+        loop {
+            let Some(closing) = open.last() else { return Some(at) };
+            at = skip_space(bytes, at);
+            match *bytes.get(at)? {
+                b',' => {
+                    at = skip_space(bytes, at + 1);
+                    if *closing == b'}' {
+                        at = key_end(bytes, at)?;
+                    }
+                    break;
+                }
+                byte if byte == *closing => {
+                    open.pop();
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Returns the beginning of the value whose key begins at `at`.
+fn key_end(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes.get(at) != Some(&b'"') {
+        return None;
+    }
+    let colon = skip_space(bytes, string_end(bytes, at + 1)?);
+    (bytes.get(colon) == Some(&b':')).then(|| skip_space(bytes, colon + 1))
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Returns the end of the string whose inside begins at `at`, behind the closing quote.
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += match bytes.get(at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' if bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
+            _ => return None,
+        };
+    }
+}
+
+/// Returns the end of a number, `true`, `false` or `null`.
+fn scalar_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let word: &[u8] = match bytes.get(at)? {
+        b't' => b"true",
+        b'f' => b"false",
+        b'n' => b"null",
+        _ => return number_end(bytes, at),
+    };
+    bytes.get(at..)?.starts_with(word).then_some(at + word.len())
+}
+
+fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let digits = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    at += usize::from(bytes.get(at) == Some(&b'-'));
+    let whole = if bytes.get(at)? == &b'0' { at + 1 } else { digits(at) };
+    if whole == at {
+        return None;
+    }
+    at = whole;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == at + 1 {
+            return None;
+        }
+        at = fraction;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let exponent = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(exponent);
+        if at == exponent {
+            return None;
+        }
+    }
+    Some(at)
 }
 
 /// Returns whether the text is one JSON value of any type.
@@ -235,18 +304,73 @@ mod tests {
     #[test]
     fn fields_with_broken_keys_are_still_visited() {
         let line = r#"{"\ud83d":1,"b":[true,{"c":"d"}]}"#;
-        let raw: Raw<'_> = serde_json::from_str(line).unwrap();
+        let raw = Raw::parse(line).unwrap();
         let mut items = 0;
         raw.get("b").unwrap().items(|_| items += 1);
         assert_eq!(items, 2);
     }
 
+    /// JSON, and texts that are nearly JSON.
+    fn nearly_json() -> impl Strategy<Value = String> {
+        const PARTS: &[&str] = &[
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            " ",
+            "\"",
+            "\"a\"",
+            "\"a\":",
+            "\\",
+            "\"\\u00e9\"",
+            "\"\\x\"",
+            "\"é\"",
+            "0",
+            "01",
+            "-1",
+            "-",
+            "1.5",
+            "1.",
+            "2e9",
+            "2e+",
+            "true",
+            "tru",
+            "false",
+            "null",
+            "{}",
+            "[ ]",
+            "[1, 2]",
+            "{\"a\" : [true]}",
+        ];
+        prop::collection::vec(prop::sample::select(PARTS), 1..12).prop_map(|parts| parts.concat())
+    }
+
     proptest! {
+        #[test]
+        fn json_is_what_serde_json_takes_for_json(text in nearly_json()) {
+            let trimmed = text.trim();
+            prop_assert_eq!(Raw::parse(trimmed).is_some(), is_json(trimmed), "{}", trimmed);
+        }
+
+        #[test]
+        fn fields_and_items_are_what_serde_json_finds(text in nearly_json()) {
+            let Some(raw) = Raw::parse(&text) else { return Ok(()) };
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let parsed = |raw: Raw<'_>| serde_json::from_str::<serde_json::Value>(raw.json()).unwrap();
+            let mut fields = serde_json::Map::new();
+            raw.fields(|key, field| drop(fields.insert(String::from_utf8(key.to_vec()).unwrap(), parsed(field))));
+            prop_assert_eq!(fields, value.as_object().cloned().unwrap_or_default());
+            let mut items = Vec::new();
+            raw.items(|item| items.push(parsed(item)));
+            prop_assert_eq!(items, value.as_array().cloned().unwrap_or_default());
+        }
+
         #[test]
         fn text_is_what_serde_json_says(text in any::<String>()) {
             let json = serde_json::to_string(&text).unwrap();
-            let raw: Raw<'_> = serde_json::from_str(&json).unwrap();
-            prop_assert_eq!(raw.text().unwrap(), text);
+            prop_assert_eq!(Raw::parse(&json).unwrap().text().unwrap(), text);
         }
 
         #[test]

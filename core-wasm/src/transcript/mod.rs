@@ -5,7 +5,7 @@ pub(crate) mod user_text;
 
 use std::borrow::Cow;
 
-use json::{Fields, Raw};
+use json::Raw;
 
 /// The kind of a line, from its `type`. All types that contain nothing to remember map to `Other`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +57,10 @@ pub(crate) struct Line<'a> {
     pub title: Option<Raw<'a>>,
     /// Whether the client wrote the text in the user's place.
     pub is_meta: bool,
-    /// Whether a program wrote the prompt, through the agent's SDK. It may paste what nobody has read.
-    pub is_from_program: bool,
+    /// Whether the prompt came through the agent's SDK.
+    is_from_sdk: bool,
+    /// Whether the client says that a person wrote the prompt. Desktop apps use the SDK too.
+    is_from_human: bool,
     /// Whether the line comes from a sub-agent.
     pub is_sidechain: bool,
     /// Whether this is the agent's summary of a context that was compacted.
@@ -71,6 +73,11 @@ impl<'a> Line<'a> {
     /// Returns the identifier of the line.
     pub(crate) fn uuid(&self) -> Option<Cow<'a, str>> {
         self.uuid?.text()
+    }
+
+    /// Returns whether a program wrote the prompt. It may paste what nobody has read.
+    pub(crate) fn is_from_program(&self) -> bool {
+        self.is_from_sdk && !self.is_from_human
     }
 
     /// Returns when the line was written, in milliseconds since the epoch.
@@ -132,7 +139,8 @@ impl<'a> Line<'a> {
             b"prUrl" => self.pull_request = Some(value),
             b"aiTitle" | b"customTitle" => self.title = Some(value),
             b"isMeta" => self.is_meta = value.is_true(),
-            b"promptSource" => self.is_from_program = value.json() == "\"sdk\"",
+            b"promptSource" => self.is_from_sdk = value.json() == "\"sdk\"",
+            b"origin" => self.is_from_human = value.get_text("kind").is_some_and(|kind| kind == "human"),
             b"isSidechain" => self.is_sidechain |= value.is_true(),
             b"agentId" => self.is_sidechain |= value.json().starts_with('"'),
             b"isCompactSummary" => self.is_compact_summary = value.is_true(),
@@ -239,22 +247,14 @@ pub(crate) fn read<'a>(text: &'a str, mut visit: impl FnMut(&Line<'a>)) -> u32 {
     if !text.starts_with('{') {
         return u32::from(!json::is_json(text));
     }
-    let mut malformed = 0;
-    for record in serde_json::Deserializer::from_str(text).into_iter::<Line<'a>>() {
-        match record {
-            Ok(line) => visit(&line),
-            Err(_) => malformed += 1,
-        }
-    }
-    malformed
-}
-
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Line<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    let mut rest = text;
+    while !rest.is_empty() {
         let mut line = Line::default();
-        Fields::read(deserializer, |key, value| line.set(key, value))?;
-        Ok(line)
+        let Some(end) = json::read_fields(rest, |key, value| line.set(key, value)) else { return 1 };
+        visit(&line);
+        rest = rest[end..].trim_start();
     }
+    0
 }
 
 #[cfg(test)]

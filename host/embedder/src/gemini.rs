@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use throughline_embedder_wire::{Embedded, Fault, FaultKind, Purpose, Request, Server};
+use throughline_http::Authorization;
+use throughline_http::reply::parse;
 
-use crate::client::{Authorization, Client};
-use crate::reply::{Numbers, parse};
+use crate::client::Client;
+use crate::reply::Numbers;
 
 #[derive(Serialize)]
 struct RequestBody<'a> {

@@ -4,7 +4,7 @@
 //! Code that needs a network or a large library lives here and not in `throughline`, which starts this program only if
 //! the configuration names a provider that needs it.
 //!
-//! `openai` and `gemini` speak the protocols of servers, through the one HTTP `client`. `folder` runs a model from a
+//! `openai` and `gemini` speak the protocols of servers, through one HTTP client (`throughline-http`). `folder` runs a model from a
 //! folder. A wrong vector is worse than none: whatever a server answers, the result is a vector of length 1 with the
 //! right number of dimensions for each text, in the order of the texts, or a fault of a named kind (`reply`). Attempts,
 //! time and bytes are bounded, no redirect is followed, and no message contains a key.
@@ -23,8 +23,6 @@ mod folder;
 mod gemini;
 mod openai;
 mod reply;
-mod retry;
-mod tls;
 
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;

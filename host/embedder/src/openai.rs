@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use throughline_embedder_wire::{Embedded, EncodingFormat, Fault, Request, Server};
+use throughline_http::Authorization;
+use throughline_http::reply::{invalid_answer, parse};
 
-use crate::client::{Authorization, Client};
-use crate::reply::{Numbers, invalid_answer, parse};
+use crate::client::Client;
+use crate::reply::Numbers;
 
 #[derive(Serialize)]
 struct RequestBody<'a> {

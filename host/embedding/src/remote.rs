@@ -118,7 +118,7 @@ impl Embedder<'_> {
             .saturating_add(STARTUP_GRACE)
             .min(left);
         let most = texts.len() as u64 * MAX_DIMS as u64 * MAX_NUMBER_BYTES + ANSWER_OVERHEAD_BYTES;
-        let answer = process::run(command, request, most, time).map_err(failed)?;
+        let answer = process::run(PROGRAM, command, request, most, time).map_err(failed)?;
         let Embedded { model, dims, vectors, .. } = parse_answer(&answer, texts.len()).map_err(failed)?;
         let name = match provider {
             Provider::Openai => qualify_model_name(&settings.openai.model, &settings.openai.base_url, OPENAI_BASE_URL),

@@ -214,7 +214,7 @@ impl Settings {
 
 /// Returns whether `name` can be the name of a variable: capitals, digits and `_`. Hardly any key consists of only
 /// these.
-fn is_variable(name: &str) -> bool {
+pub fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
         && name.len() <= 100
         && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')

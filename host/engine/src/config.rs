@@ -59,8 +59,12 @@ pub struct Config {
     pub checkpoint: Checkpoint,
     /// Section `[projections]`.
     pub projections: Projections,
+    /// Section `[team]`.
+    pub team: crate::team::rules::Settings,
     /// Section `[embedding]`.
     pub embedding: throughline_embedding::Settings,
+    /// Section `[model]`.
+    pub model: crate::model::settings::Settings,
     /// Sections `[policy.NAME]`: the tables that policies see through their `settings`.
     pub policy: std::collections::BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
@@ -327,7 +331,9 @@ impl Default for Config {
             observations: Observations::default(),
             checkpoint: Checkpoint::default(),
             projections: Projections::default(),
+            team: crate::team::rules::Settings::default(),
             embedding: throughline_embedding::Settings::default(),
+            model: crate::model::settings::Settings::default(),
             policy: std::collections::BTreeMap::new(),
         }
     }
@@ -499,6 +505,8 @@ impl Config {
             return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
         }
         config.embedding.check()?;
+        config.model.check()?;
+        config.team.check()?;
         // The rules are compiled again where they are needed. If none are set, this costs nothing.
         throughline_privacy::ExclusionRules::new(&config.privacy, Path::new("/"))?;
         Ok(config)

@@ -8,7 +8,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::import::line::{self, DEFAULT_TYPE, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS};
+use crate::import::line::{
+    self, DEFAULT_TYPE, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_REASON_CHARS, MAX_TITLE_CHARS,
+};
 use crate::note_sync::folder::Folder;
 use crate::redaction;
 use crate::runtime::Runtime;
@@ -17,7 +19,7 @@ use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_notes::{markdown, slug};
-use throughline_store::{EXTERNAL_ID, Store};
+use throughline_store::{EXTERNAL_ID, Marks, Store, WRONG_BECAUSE};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;
@@ -47,6 +49,15 @@ pub struct ExportLine<'a> {
     /// Who said it: `human`, `agreed`, `agent` or `tool`; missing if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     said_by: Option<SaidBy>,
+    /// When a person pinned it; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned_at: Option<String>,
+    /// When a person marked it wrong; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_at: Option<String>,
+    /// Why it is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_because: Option<&'a str>,
 }
 
 /// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own
@@ -54,7 +65,7 @@ pub struct ExportLine<'a> {
 ///
 /// Values that the format does not allow are adjusted here, not at import: a type that is not a plain word, a title
 /// longer than 200 characters, and empty content, which is replaced by the title.
-pub fn to_json_lines(memory: &Memory, project: &Project) -> Vec<String> {
+pub fn to_json_lines(memory: &Memory, project: &Project, marks: Marks) -> Vec<String> {
     let content = content(memory);
     let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
     let title = title(memory, content);
@@ -71,6 +82,12 @@ pub fn to_json_lines(memory: &Memory, project: &Project) -> Vec<String> {
         importance: if memory.importance.is_finite() { memory.importance.clamp(0.0, 1.0) } else { 0.0 },
         created_at: format_timestamp(memory.created),
         said_by: memory.said_by(),
+        pinned_at: marks.pinned_at.map(format_timestamp),
+        wrong_at: marks.wrong_at.map(format_timestamp),
+        wrong_because: marks.wrong_at.and_then(|_| {
+            let because = memory.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE);
+            because.map(|(_, because)| line::cut(because.trim(), MAX_REASON_CHARS).trim()).filter(|it| !it.is_empty())
+        }),
     };
     let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
     let mut ids: Vec<&str> =
@@ -150,10 +167,11 @@ mod tests {
 
     use super::*;
 
-    /// Returns the memory that importing a line creates.
-    fn imported(text: &str) -> Memory {
+    /// Returns the memory that importing a line creates, and its marks.
+    fn imported(text: &str) -> (Memory, Marks) {
         let line = line::parse(text.as_bytes()).unwrap_or_else(|why| panic!("{why}: {text}"));
-        Memory {
+        let marks = Marks { pinned_at: line.pinned_at, wrong_at: line.wrong_at };
+        let memory = Memory {
             id: "0123456789ab".into(),
             session_id: line.session,
             kind: line.kind,
@@ -170,8 +188,10 @@ mod tests {
                 .map(|id| (EXTERNAL_ID.to_owned(), id))
                 .into_iter()
                 .chain(line.said_by.map(SaidBy::attribute))
+                .chain(line.wrong_because.map(|because| (WRONG_BECAUSE.to_owned(), because)))
                 .collect(),
-        }
+        };
+        (memory, marks)
     }
 
     proptest! {
@@ -186,6 +206,9 @@ mod tests {
             importance in prop::num::f32::ANY,
             said_by in prop::option::of(prop::sample::select(vec![SaidBy::Tool, SaidBy::Agent, SaidBy::Agreed, SaidBy::Human])),
             created in prop_oneof![0_u64..4_000_000_000_000, any::<u64>()],
+            pinned in prop::option::of(0_u64..4_000_000_000_000),
+            wrong in prop::option::of(0_u64..4_000_000_000_000),
+            because in prop::option::of("(\\PC{1,30}| )"),
         ) {
             prop_assume!(!(title.trim().is_empty() && content.trim().is_empty()));
             let memory = Memory {
@@ -195,13 +218,16 @@ mod tests {
                     .into_iter()
                     .map(|id| (EXTERNAL_ID.to_owned(), id))
                     .chain(said_by.map(SaidBy::attribute))
+                    .chain(because.map(|because| (WRONG_BECAUSE.to_owned(), because)))
                     .collect(),
             };
             let project = Project::named("shop");
-            let written = to_json_lines(&memory, &project);
+            let marks = Marks { pinned_at: pinned, wrong_at: wrong };
+            let written = to_json_lines(&memory, &project, marks);
             prop_assert!(!written.is_empty());
             for text in written {
-                prop_assert_eq!(to_json_lines(&imported(&text), &project), [text]);
+                let (memory, marks) = imported(&text);
+                prop_assert_eq!(to_json_lines(&memory, &project, marks), [text]);
             }
         }
     }

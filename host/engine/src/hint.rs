@@ -2,6 +2,7 @@
 
 use crate::memory::RequestError;
 use crate::runtime::RuntimeError;
+use crate::team::link::SyncError;
 use throughline_model::contract::Failure;
 use throughline_notes::NotesError;
 use throughline_privacy::intervals::IntervalsError;
@@ -29,7 +30,15 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
             let decisions = || cause.downcast_ref::<UserConfigError>().map(|_| UserConfigError::HINT);
             runtime.or_else(intervals).or_else(notes).or_else(decisions).map(str::to_owned)
         };
-        policy.or_else(trapped).or_else(stopped).or_else(failed).or_else(request).or_else(store).or_else(settings)
+        let team = || cause.downcast_ref::<SyncError>().map(|error| error.0.hint.clone());
+        policy
+            .or_else(trapped)
+            .or_else(stopped)
+            .or_else(failed)
+            .or_else(request)
+            .or_else(store)
+            .or_else(settings)
+            .or_else(team)
     })
 }
 

@@ -121,7 +121,7 @@ pub fn follow(runtime: &Runtime, store: &mut Store, project: &Project) -> Result
 }
 
 /// Returns `git` with nothing in force that could start another program, fetch, or ask.
-fn git(root: &Path) -> Command {
+pub(crate) fn git(root: &Path) -> Command {
     let mut command = Command::new("git");
     command.args(["--no-pager", "--no-replace-objects", "--literal-pathspecs"]);
     for setting in ["core.fsmonitor=false", "log.showSignature=false", "protocol.allow=never", "core.hooksPath=/dev/null"] {

@@ -13,6 +13,9 @@
 //! - [`import`], [`export`] and [`backup`] move memories in and out; [`verify`] checks what is stored,
 //!   [`weekly_copy`] copies it once a week, and [`reindex`]
 //!   keeps the search index current.
+//! - [`cited_files`] says whether a file that a memory is about has changed since.
+//! - [`model`] lets granted policies go over what is stored with a language model, within the user's limits.
+//! - [`team`] shares memories with a team, and brings in what the team shares.
 //! - [`targets`] finds the project or the session that a person names.
 //! - [`config`] is the user's configuration, and [`redaction`] redacts texts that people or other programs supply.
 //!
@@ -23,6 +26,7 @@
 //! about any error, also one that was wrapped.
 
 pub mod backup;
+pub mod cited_files;
 pub mod config;
 pub mod config_edit;
 pub mod export;
@@ -32,6 +36,7 @@ pub mod hooks;
 pub mod import;
 pub mod ingest;
 pub mod memory;
+pub mod model;
 pub mod note_sync;
 pub mod plugin_options;
 pub mod projection;
@@ -40,5 +45,6 @@ pub mod reindex;
 pub mod runtime;
 pub mod search;
 pub mod targets;
+pub mod team;
 pub mod verify;
 pub mod weekly_copy;

@@ -1,12 +1,16 @@
 //! Redacts what people or other programs supply, in chunks small enough for a policy's memory.
 
 use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use crate::runtime::Runtime;
 use throughline_model::redacted::TextRedactor;
+use throughline_privacy::ExclusionRules;
+use throughline_sandbox::chain::Policies;
 
 /// How much text one call of the redactors gets, in bytes, because a policy's memory is limited.
 const CHUNK_BYTES: usize = 512 << 10;
@@ -31,19 +35,34 @@ impl TextRedactor for ProjectRedactor<'_> {
     type Error = anyhow::Error;
 
     fn redact_texts(&mut self, texts: Vec<&mut String>) -> Result<()> {
-        let runtime = self.runtime;
         if texts.is_empty() {
             return Ok(());
         }
         if let Some(root) = self.root {
-            runtime.secrets.add_env_files(root, root);
+            self.runtime.secrets.add_env_files(root, root);
         }
-        let policies = runtime.policies(self.root)?;
-        let mut work = policies.work(None, Instant::now() + CHUNK_TIMEOUT)?;
+        PolicyRedactor { policies: self.runtime.policies(self.root)?, privacy: Arc::clone(&self.runtime.privacy) }
+            .redact_texts(texts)
+    }
+}
+
+/// The same redactors, for what outlives a borrow of the runtime.
+pub struct PolicyRedactor {
+    /// The project's policies.
+    pub policies: Rc<Policies>,
+    /// What the user excluded.
+    pub privacy: Arc<ExclusionRules>,
+}
+
+impl TextRedactor for PolicyRedactor {
+    type Error = anyhow::Error;
+
+    fn redact_texts(&mut self, texts: Vec<&mut String>) -> Result<()> {
+        let mut work = self.policies.work(None, Instant::now() + CHUNK_TIMEOUT)?;
         let mut chunk: Vec<&mut String> = Vec::new();
         let mut bytes = 0;
         for text in texts {
-            if let Some(clean) = runtime.privacy.clean(text) {
+            if let Some(clean) = self.privacy.clean(text) {
                 *text = clean;
             }
             if text.is_empty() {

@@ -184,7 +184,10 @@ impl Runtime {
 
     /// Returns whether the administrator or the user excluded this folder.
     pub fn is_excluded(&self, folder: &Path) -> bool {
-        self.managed.is_off(folder, &self.paths.home) || self.privacy.excludes_project(folder)
+        // Sessions that calls to a model create are never remembered.
+        folder.starts_with(self.paths.model_sessions())
+            || self.managed.is_off(folder, &self.paths.home)
+            || self.privacy.excludes_project(folder)
     }
 
     /// Returns whether the administrator or the user excluded some folders.

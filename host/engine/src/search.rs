@@ -16,7 +16,7 @@ use throughline_model::project::Project;
 use throughline_search::query::Query;
 use throughline_search::rank::{self, Profile};
 use throughline_search::vector::QueryVector;
-use throughline_store::{IndexState, Search, SearchHit, Store, StoreError};
+use throughline_store::{IndexState, Marked, Search, SearchHit, Store, StoreError};
 
 /// How many results to return if neither the caller nor the profile says.
 const DEFAULT_LIMIT: u32 = 10;
@@ -34,6 +34,8 @@ pub struct SearchRequest<'a> {
     is_quick: bool,
     /// Whether to leave out what a later memory took the place of.
     current: bool,
+    /// What a person may have said of the results.
+    marked: Marked,
     /// The settings to embed the query with; `None` does without.
     embedding: Option<&'a EmbeddingSettings>,
 }
@@ -49,6 +51,8 @@ pub struct SearchOptions<'a> {
     pub limit: Option<u32>,
     /// The name of the ranking profile; `None` for the configured one.
     pub profile: Option<&'a str>,
+    /// What a person may have said of the results.
+    pub marked: Marked,
 }
 
 /// The results of a search.
@@ -82,6 +86,7 @@ impl<'a> SearchRequest<'a> {
             includes_shared: true,
             is_quick: false,
             current: false,
+            marked: options.marked,
             embedding: Some(&runtime.config.embedding),
         })
     }
@@ -105,6 +110,7 @@ impl<'a> SearchRequest<'a> {
             includes_shared: false,
             is_quick: false,
             current: false,
+            marked: Marked::NotWrong,
             embedding: None,
         }
     }
@@ -151,6 +157,7 @@ impl<'a> SearchRequest<'a> {
             probe,
             is_quick: self.is_quick,
             current: self.current,
+            marked: self.marked,
         })?;
         Ok(SearchOutcome { hits: results.hits, warning: warning.or(results.degraded) })
     }

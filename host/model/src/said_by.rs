@@ -15,6 +15,9 @@ pub const SAVED: &str = "saved";
 /// See [`SOURCE`].
 pub const SAVED_BY_AGENT: &str = "agent";
 
+/// The attribute of a memory that a colleague shared: the colleague's name in the team.
+pub const COLLEAGUE: &str = "colleague";
+
 /// Who said it, from the least trusted to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,6 +92,22 @@ impl Memory {
     pub fn said_by(&self) -> Option<SaidBy> {
         SaidBy::of_stored(&self.attributes)
     }
+
+    /// Returns the colleague who shared the memory; none if it is this machine's own.
+    pub fn colleague(&self) -> Option<&str> {
+        self.attributes.iter().find(|(name, _)| name == COLLEAGUE).map(|(_, colleague)| colleague.as_str())
+    }
+
+    /// Puts the colleague's name before title and content, for where only these are told: nobody, whatever policy tells
+    /// it, shall take a colleague's word for the user's.
+    pub fn name_colleague(&mut self) {
+        let Some(mark) = self.colleague().map(|name| format!("From a colleague ({name}): ")) else { return };
+        for text in [&mut self.title, &mut self.content] {
+            if !text.is_empty() {
+                text.insert_str(0, &mark);
+            }
+        }
+    }
 }
 
 impl Draft {
@@ -102,6 +121,19 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_colleagues_word_has_a_name() {
+        let mut memory = Memory { title: "T".into(), content: "C".into(), ..Memory::default() };
+        memory.name_colleague();
+        assert_eq!(memory.title, "T");
+        memory.attributes.push((COLLEAGUE.into(), "ann".into()));
+        memory.name_colleague();
+        assert_eq!(
+            (memory.title.as_str(), memory.content.as_str()),
+            ("From a colleague (ann): T", "From a colleague (ann): C")
+        );
+    }
 
     #[test]
     fn one_valid_value_stays_and_the_least_trusted_wins() {

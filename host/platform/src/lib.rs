@@ -15,6 +15,7 @@
 //! - [`metadata`] identifies a file by device and inode, and reads its times.
 //! - [`files`] reads at an offset.
 //! - [`process`] starts a session (`setsid`), kills a process group, limits resources, and knows root.
+//! - [`machine`] knows the name of this machine.
 //! - [`disk`] asks a file system for its free space.
 //!
 //! The other crates call these functions and use neither `std::os::unix` nor `rustix`, except in tests. What they still
@@ -23,6 +24,7 @@
 pub mod disk;
 pub mod files;
 pub mod log;
+pub mod machine;
 pub mod metadata;
 pub mod namespace;
 pub mod open;

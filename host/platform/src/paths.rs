@@ -31,8 +31,12 @@ pub struct Paths {
     pub cache: PathBuf,
     /// The user's home.
     pub home: PathBuf,
+    /// The folder in which this user's programs have their configuration.
+    pub user_config: PathBuf,
     /// Claude Code's folder.
     pub claude: PathBuf,
+    /// The file in which Claude Code keeps what it remembers about this user, such as MCP servers.
+    pub claude_state: PathBuf,
     /// Codex CLI's folder.
     pub codex: PathBuf,
     /// Gemini CLI's folder.
@@ -107,7 +111,9 @@ impl Paths {
             data: place("data", "XDG_DATA_HOME", ".local/share"),
             config: place("config", "XDG_CONFIG_HOME", ".config"),
             cache: place("cache", "XDG_CACHE_HOME", ".cache"),
+            user_config: absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
+            claude_state: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.clone()).join(".claude.json"),
             codex: var("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
             // `GEMINI_CLI_HOME` replaces the home folder.
             gemini: var("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini"),
@@ -118,6 +124,16 @@ impl Paths {
             managed: PathBuf::from(MANAGED_FOLDER),
             namespace: None,
         })
+    }
+
+    /// The folder in which agents' command lines answer as language models. Nothing is remembered of sessions there.
+    pub fn model_sessions(&self) -> PathBuf {
+        self.data.join("model-sessions")
+    }
+
+    /// The ledger of calls to language models, which all namespaces share.
+    pub fn model_ledger(&self) -> PathBuf {
+        self.default_namespace_data().join("model-ledger.db")
     }
 
     /// The database file.

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::permissions;
@@ -18,6 +18,33 @@ pub fn stable_path() -> io::Result<PathBuf> {
             .find(|candidate| is_same_file(candidate, &program))
     });
     Ok(found.unwrap_or(program))
+}
+
+/// Returns the folders in which a shell or one of our hooks looks for the program, in their order.
+pub fn usual_folders(home: &Path) -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let cargo = env::var_os("CARGO_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let usual = [cargo.unwrap_or_else(|| home.join(".cargo")).join("bin"), home.join(".local/bin")];
+    folders.into_iter().chain(usual).filter(|folder| folder.is_absolute())
+}
+
+/// Returns the installations of this program: this one, and others where it is usually looked for. A script that starts
+/// the program, such as npm's launcher, is none.
+pub fn installations(home: &Path) -> Vec<PathBuf> {
+    let is_program = |file: &PathBuf| {
+        let mut mark = [0; 2];
+        let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut mark));
+        read.is_ok() && mark != *b"#!" && std::fs::metadata(file).is_ok_and(|meta| permissions::is_executable(&meta))
+    };
+    let others = usual_folders(home).map(|folder| folder.join("throughline"));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for file in stable_path().into_iter().chain(others).filter(is_program) {
+        if !found.iter().any(|known| is_same_file(known, &file)) {
+            found.push(file);
+        }
+    }
+    found
 }
 
 /// Finds a program of ours that is installed with this one: next to `own`, or else in an absolute folder of `path`.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The package of the contract's interfaces.
 pub const CONTRACT: &str = "throughline:policy";
 
-/// Versions of the contract that this host supports. A policy built for another minor version is refused.
-pub const SUPPORTED_VERSIONS: [&str; 1] = ["0.1.0"];
+/// Versions of the contract that this host supports, the newest first. A policy built for another minor version is refused.
+pub const SUPPORTED_VERSIONS: [&str; 2] = ["0.2.0", "0.1.0"];
 
 /// A set of memory kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,8 @@ pub enum Capability {
     Settings,
     /// Writing lines to the host's log.
     Log,
+    /// Asking a language model, within the user's limits.
+    Model,
     /// The time of day and a monotonic clock.
     WallClock,
     /// Random bytes.
@@ -96,6 +98,7 @@ impl Capability {
             Self::Memories(_) => "memories",
             Self::Settings => "settings",
             Self::Log => "log",
+            Self::Model => "model",
             Self::WallClock => "wall-clock",
             Self::Random => "random",
             Self::Wasi => "wasi",
@@ -133,12 +136,13 @@ impl FromStr for Capability {
             "memories" | "memories:all" => Self::Memories(KindSet::ALL),
             "settings" => Self::Settings,
             "log" => Self::Log,
+            "model" => Self::Model,
             "wall-clock" => Self::WallClock,
             "random" => Self::Random,
             "wasi" => Self::Wasi,
             _ => {
                 return Err(format!(
-                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, wall-clock, random, wasi"
+                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, model, wall-clock, random, wasi"
                 ));
             }
         })
@@ -159,6 +163,8 @@ pub struct Capabilities {
     pub settings: bool,
     /// Writing lines to the host's log.
     pub log: bool,
+    /// Asking the language model that the user set up, within the user's limits.
+    pub model: bool,
     /// `wasi:clocks`: the time of day and a monotonic clock.
     pub wall_clock: bool,
     /// `wasi:random`: random bytes.
@@ -169,8 +175,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Returns every capability of the contract, without WASI.
-    pub fn contract() -> Self {
+    /// Returns the capabilities of the default policy: those of the contract that cost nothing.
+    pub fn of_default() -> Self {
         Self { transcript: true, memories: Some(KindSet::ALL), settings: true, log: true, ..Self::default() }
     }
 
@@ -186,6 +192,7 @@ impl Capabilities {
             }
             Capability::Settings => self.settings = true,
             Capability::Log => self.log = true,
+            Capability::Model => self.model = true,
             Capability::WallClock => self.wall_clock = true,
             Capability::Random => self.random = true,
             Capability::Wasi => self.wasi = true,
@@ -201,6 +208,7 @@ impl Capabilities {
             }
             Capability::Settings => self.settings = false,
             Capability::Log => self.log = false,
+            Capability::Model => self.model = false,
             Capability::WallClock => self.wall_clock = false,
             Capability::Random => self.random = false,
             Capability::Wasi => self.wasi = false,
@@ -214,6 +222,7 @@ impl Capabilities {
         list.extend(self.memories.clone().map(Capability::Memories));
         list.extend(self.settings.then_some(Capability::Settings));
         list.extend(self.log.then_some(Capability::Log));
+        list.extend(self.model.then_some(Capability::Model));
         list.extend(self.wall_clock.then_some(Capability::WallClock));
         list.extend(self.random.then_some(Capability::Random));
         list.extend(self.wasi.then_some(Capability::Wasi));
@@ -238,6 +247,7 @@ impl Capabilities {
             Capability::Memories(_) => self.memories.is_some(),
             Capability::Settings => self.settings,
             Capability::Log => self.log,
+            Capability::Model => self.model,
             Capability::WallClock => self.wall_clock,
             Capability::Random => self.random,
             Capability::Wasi => self.wasi,
@@ -280,6 +290,8 @@ pub fn classify_import(name: &str) -> Import {
         (CONTRACT, "memories") => Import::Needs(Capability::Memories(KindSet::ALL)),
         (CONTRACT, "settings") => Import::Needs(Capability::Settings),
         (CONTRACT, "log") => Import::Needs(Capability::Log),
+        // Version 0.1 has no such interface, and a component cannot mix versions.
+        (CONTRACT, "model") => Import::Needs(Capability::Model),
         ("wasi:clocks", _) => Import::Needs(Capability::WallClock),
         ("wasi:random", _) => Import::Needs(Capability::Random),
         ("wasi:cli" | "wasi:io" | "wasi:filesystem" | "wasi:sockets", _) => Import::Needs(Capability::Wasi),
@@ -287,11 +299,11 @@ pub fn classify_import(name: &str) -> Import {
     }
 }
 
-/// Returns the contract version in an export's name if this host does not support that version.
-pub fn other_version_of_export(name: &str) -> Option<&str> {
+/// Returns the version of the contract in the name of an import or export; none if it is not the contract's.
+pub fn version_in(name: &str) -> Option<&str> {
     let (path, version) = name.split_once('@')?;
     let (package, _) = path.split_once('/')?;
-    (package == CONTRACT && !is_supported(version)).then_some(version)
+    (package == CONTRACT).then_some(version)
 }
 
 /// Whether this host supports that version: major and minor must match, and the patch must not be newer.
@@ -336,7 +348,7 @@ mod tests {
         assert_eq!(granted, set(&["memories:plan"]));
         granted.remove(&"memories".parse().unwrap());
         assert_eq!(granted, Capabilities::default());
-        for name in ["transcript", "memories", "settings", "log", "wall-clock", "random", "wasi"] {
+        for name in ["transcript", "memories", "settings", "log", "model", "wall-clock", "random", "wasi"] {
             let capability: Capability = name.parse().unwrap();
             assert_eq!(capability.to_string(), name);
             let mut one = set(&[name]);
@@ -351,14 +363,15 @@ mod tests {
     #[test]
     fn imports_are_told_apart() {
         assert_eq!(classify_import("throughline:policy/log@0.1.0"), Import::Needs(Capability::Log));
-        assert_eq!(classify_import("throughline:policy/log@0.2.0"), Import::OtherVersion("0.2.0".into()));
+        assert_eq!(classify_import("throughline:policy/model@0.2.0"), Import::Needs(Capability::Model));
+        assert_eq!(classify_import("throughline:policy/log@0.3.0"), Import::OtherVersion("0.3.0".into()));
         assert_eq!(classify_import("throughline:policy/log@0.1.1"), Import::OtherVersion("0.1.1".into()));
         assert_eq!(classify_import("throughline:policy/types@0.1.0"), Import::Types);
         assert_eq!(classify_import("throughline:policy/files@0.1.0"), Import::Unsupported);
         assert_eq!(classify_import("wasi:clocks/wall-clock@0.2.3"), Import::Needs(Capability::WallClock));
         assert_eq!(classify_import("wasi:http/outgoing-handler@0.2.0"), Import::Unsupported);
         assert_eq!(classify_import("env"), Import::Unsupported);
-        assert_eq!(other_version_of_export("throughline:policy/query@0.2.0"), Some("0.2.0"));
-        assert_eq!(other_version_of_export("throughline:policy/query@0.1.0"), None);
+        assert_eq!(version_in("throughline:policy/query@0.3.0"), Some("0.3.0"));
+        assert_eq!(version_in("wasi:clocks/wall-clock@0.2.3"), None);
     }
 }

@@ -42,10 +42,10 @@ use super::capability::{Capabilities, KindSet};
 use super::compile;
 use super::engine::{EpochTicker, Limits};
 use super::failures::{FailureRecord, Failures};
-use super::imports::{self, Grants, MemorySource};
+use super::imports::{self, Grants, MemorySource, ModelSource};
 use super::instance::{
-    BuiltContext, ExtractRequest, Extraction, LinkError, LinkedPolicy, Observation, PolicyInstance, Search, Summary, Terms,
-    ToolEvent, describe_failure,
+    BuiltContext, ConsolidateRequest, Consolidation, ExtractRequest, Extraction, LinkError, LinkedPolicy, Observation,
+    PolicyInstance, Search, Summary, Terms, ToolEvent, describe_failure,
 };
 use super::manifest::Mode;
 use super::registry::{Candidate, PolicyRegistry};
@@ -154,8 +154,8 @@ impl Sandbox {
         let terms = Terms {
             name: DEFAULT_NAME.into(),
             digest: digest.into(),
-            capabilities: Capabilities::contract(),
-            stages: Stage::ALL.to_vec(),
+            capabilities: Capabilities::of_default(),
+            stages: Stage::OF_DEFAULT.to_vec(),
             limits: Limits::of_default(),
         };
         let loaded = Arc::new(self.link(terms, &component)?);
@@ -330,7 +330,7 @@ impl Policies {
         // The default needs time to answer if the others do not.
         let spare = deadline.saturating_duration_since(Instant::now()) / 2;
         let running = self.registry.candidates.iter().map(|_| Slot::Idle).collect();
-        Ok(Work { policies: self, memories, default, default_running: None, running, spare })
+        Ok(Work { policies: self, memories, model: None, default, default_running: None, running, spare })
     }
 
     /// Like [`Policies::work`], for redacting the log at the end of a run: policies that failed during the run are not
@@ -454,10 +454,15 @@ impl Policies {
         }
     }
 
-    fn grants(&self, index: Option<usize>, memories: Option<&Rc<dyn MemorySource>>) -> Grants {
+    fn grants(
+        &self,
+        index: Option<usize>,
+        memories: Option<&Rc<dyn MemorySource>>,
+        model: Option<&Rc<dyn ModelSource>>,
+    ) -> Grants {
         let log = Rc::clone(&self.reporter.log);
         let (capabilities, settings, name) = match index {
-            None => (Capabilities::contract(), self.settings_of_default(), DEFAULT_NAME.to_owned()),
+            None => (Capabilities::of_default(), self.settings_of_default(), DEFAULT_NAME.to_owned()),
             Some(index) => {
                 let candidate = &self.registry.candidates[index];
                 let settings = Rc::new(candidate.settings.clone());
@@ -473,6 +478,7 @@ impl Policies {
                     Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
                 sink
             }),
+            model: capabilities.model.then(|| model.map(Rc::clone)).flatten(),
         }
     }
 }
@@ -507,6 +513,8 @@ enum Slot {
 pub struct Work<'a> {
     policies: &'a Policies,
     memories: Option<Rc<dyn MemorySource>>,
+    /// Who asks the language model, while a consolidator runs.
+    model: Option<Rc<dyn ModelSource>>,
     default: Arc<LinkedPolicy>,
     default_running: Option<PolicyInstance>,
     running: Vec<Slot>,
@@ -604,9 +612,9 @@ impl Work<'_> {
         if matches!(self.running[index], Slot::Idle) {
             let policies = self.policies;
             self.running[index] = match policies.loaded(index) {
-                Some(loaded) => {
-                    Slot::Started(Box::new(loaded.start(policies.grants(Some(index), self.memories.as_ref()), until)?))
-                }
+                Some(loaded) => Slot::Started(Box::new(
+                    loaded.start(policies.grants(Some(index), self.memories.as_ref(), self.model.as_ref()), until)?,
+                )),
                 None => Slot::Gone,
             };
         }
@@ -619,7 +627,7 @@ impl Work<'_> {
     fn default_running(&mut self, until: Instant) -> Result<&mut PolicyInstance> {
         let running = match self.default_running.take() {
             Some(running) => running,
-            None => self.default.start(self.policies.grants(None, self.memories.as_ref()), until)?,
+            None => self.default.start(self.policies.grants(None, self.memories.as_ref(), None), until)?,
         };
         Ok(self.default_running.insert(running))
     }
@@ -846,6 +854,34 @@ impl Work<'_> {
         found.iter().filter(|memory| kinds.is_some_and(|kinds| kinds.has(&memory.kind))).cloned().collect()
     }
 
+    /// Returns the policies that go over stored memories, weakest first: those in mode `add`, and the strongest in mode `replace`.
+    /// The index is for [`Work::consolidate`].
+    pub fn consolidators(&self) -> Vec<(usize, PolicyId)> {
+        let order = self.policies.registry.order(Stage::Consolidator);
+        let replacing = order.iter().position(|index| self.mode(*index, Stage::Consolidator) == Mode::Replace);
+        let taken = replacing.map_or(order.len(), |place| place + 1);
+        order[..taken].iter().rev().map(|index| (*index, self.policy_id(*index))).collect()
+    }
+
+    /// Runs stage `consolidator` of one policy, which may ask the model. Returns `None` if it gave no answer, which was logged.
+    pub fn consolidate(
+        &mut self,
+        index: usize,
+        request: &ConsolidateRequest,
+        model: Option<Rc<dyn ModelSource>>,
+        deadline: Instant,
+    ) -> Result<Option<Consolidation>> {
+        self.model = model;
+        // Another call of the same policy may be about another session, which has other limits.
+        if !matches!(self.running[index], Slot::Gone) {
+            self.running[index] = Slot::Idle;
+        }
+        let answer =
+            self.call_policy(index, Stage::Consolidator, deadline, |running, until| running.consolidate(request, until));
+        self.model = None;
+        answer
+    }
+
     /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
         self.first(Stage::Observer, deadline, |running, until| running.observe(session, event, until))
@@ -889,7 +925,7 @@ mod tests {
         let manifest = super::super::manifest::Manifest::parse(text).unwrap();
         assert_eq!(manifest.sha256.as_deref(), Some(DEFAULT_DIGEST.trim()));
         assert_eq!(manifest.name, DEFAULT_NAME);
-        assert_eq!(manifest.stages.into_keys().collect::<Vec<_>>(), Stage::ALL);
-        assert_eq!(manifest.capabilities, Capabilities::contract());
+        assert_eq!(manifest.stages.into_keys().collect::<Vec<_>>(), Stage::OF_DEFAULT);
+        assert_eq!(manifest.capabilities, Capabilities::of_default());
     }
 }

@@ -1,11 +1,12 @@
 //! Links a policy's component with what it was granted, starts instances, and calls their stages within limits.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use wasmtime::component::{Component, HasSelf, InstancePre, Linker, Resource};
-use wasmtime::{Store, Trap};
+use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower, Resource};
+use wasmtime::{Store, Trap, UpdateDeadline};
 
 use super::capability::{self, Capabilities, Import};
 use super::engine::{EpochTicker, Limits, Meter};
@@ -13,12 +14,14 @@ use super::imports::{Grants, HostState, Reader};
 use super::placeholders;
 use super::stage::Stage;
 use super::trapped::{self, CallStopped, CallTrapped};
-use super::v0_1::bindings::exports::throughline::policy as stages;
-use super::v0_1::bindings::throughline::policy as capabilities;
-use super::wasi;
+use super::v0_2::bindings::exports::throughline::policy as stages;
+use super::{linking, wasi};
 use throughline_model::contract::{Failure, MAX_KIND, Memory, Session, SessionNotes, is_kind};
 use throughline_model::lines::LineSource;
 
+pub use stages::consolidator::{
+    Consolidated, Consolidation, Line as SourceLine, Request as ConsolidateRequest, Source, Statement,
+};
 pub use stages::context_builder::Context as BuiltContext;
 pub use stages::extractor::{Extraction, Request as ExtractRequest, Supplement};
 pub use stages::observer::{Observation, ToolEvent};
@@ -31,6 +34,11 @@ const MAX_STATE_BYTES: usize = 256 << 10;
 
 /// How many drafts one extraction may return: more than a chunk of 8 MiB of real lines yields.
 const MAX_DRAFTS: usize = 20_000;
+
+/// How many memories one consolidation may return, and how many statements each may have. A session of the corpus has fewer than
+/// a hundred memories that are told.
+const MAX_CONSOLIDATED: usize = 500;
+const MAX_STATEMENTS: usize = 200;
 
 /// How long an instance may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(1);
@@ -54,18 +62,26 @@ pub struct Terms {
 pub struct LinkedPolicy {
     terms: Terms,
     clock: EpochTicker,
+    /// The version of the contract that it was built for.
+    version: String,
     pre: InstancePre<HostState>,
     indices: Indices,
 }
 
-/// The exported functions of each stage.
-struct Indices {
-    extractor: Option<stages::extractor::GuestIndices>,
-    summarizer: Option<stages::summarizer::GuestIndices>,
-    redactor: Option<stages::redactor::GuestIndices>,
-    context_builder: Option<stages::context_builder::GuestIndices>,
-    observer: Option<stages::observer::GuestIndices>,
-    query: Option<stages::query::GuestIndices>,
+/// The exported function of each stage.
+type Indices = BTreeMap<Stage, ComponentExportIndex>;
+
+/// Returns the name of a stage's only function.
+fn function_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Extractor => "extract",
+        Stage::Summarizer => "summarize",
+        Stage::Redactor => "redact",
+        Stage::ContextBuilder => "build",
+        Stage::Observer => "observe",
+        Stage::Query => "plan",
+        Stage::Consolidator => "consolidate",
+    }
 }
 
 /// Why a component cannot be linked on its terms.
@@ -133,46 +149,22 @@ impl LinkedPolicy {
             check_import(name, &terms)?;
             needs_wasi |= name.starts_with("wasi:");
         }
-        for (name, _) in kind.exports(engine) {
-            if let Some(version) = capability::other_version_of_export(name) {
-                return Err(other_version(version).into());
-            }
-        }
+        let exports = kind.exports(engine).map(|(name, _)| name);
+        let version = version_of(kind.imports(engine).map(|(name, _)| name).chain(exports))?;
         let mut linker = Linker::<HostState>::new(engine);
-        if terms.capabilities.transcript {
-            capabilities::transcript::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        }
-        if terms.capabilities.memories.is_some() {
-            capabilities::memories::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        }
-        if terms.capabilities.settings {
-            capabilities::settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        }
-        if terms.capabilities.log {
-            capabilities::log::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s)?;
-        }
+        linking::link(&mut linker, &version, &terms.capabilities)?;
         if needs_wasi {
             wasi::link(&mut linker, component)?;
         }
         let pre = linker.instantiate_pre(component).map_err(|error| {
             link_error(
                 format!("its imports do not match the contract: {error:#}"),
-                format!("build it against wit/v{}", capability::SUPPORTED_VERSIONS[0]),
+                format!("build it against wit/v{version}"),
             )
         })?;
-        let indices = Indices {
-            extractor: require_export(&terms, Stage::Extractor, stages::extractor::GuestIndices::new(&pre))?,
-            summarizer: require_export(&terms, Stage::Summarizer, stages::summarizer::GuestIndices::new(&pre))?,
-            redactor: require_export(&terms, Stage::Redactor, stages::redactor::GuestIndices::new(&pre))?,
-            context_builder: require_export(
-                &terms,
-                Stage::ContextBuilder,
-                stages::context_builder::GuestIndices::new(&pre),
-            )?,
-            observer: require_export(&terms, Stage::Observer, stages::observer::GuestIndices::new(&pre))?,
-            query: require_export(&terms, Stage::Query, stages::query::GuestIndices::new(&pre))?,
-        };
-        Ok(Self { terms, clock: clock.clone(), pre, indices })
+        let indices = terms.stages.iter().map(|stage| Ok((*stage, export(&pre, &version, *stage)?)));
+        let indices = indices.collect::<Result<Indices, LinkError>>()?;
+        Ok(Self { terms, clock: clock.clone(), version, pre, indices })
     }
 
     /// Returns the terms on which it was loaded.
@@ -187,6 +179,15 @@ impl LinkedPolicy {
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.output_bytes);
         store.set_max_component_handles(limits.items);
+        // Waiting for the model is not the policy's own time.
+        store.epoch_deadline_callback(|caller| {
+            let waited = caller.data().take_waited();
+            Ok(if waited.is_zero() {
+                UpdateDeadline::Interrupt
+            } else {
+                UpdateDeadline::Continue(EpochTicker::ticks(waited))
+            })
+        });
         // Starting also runs guest code (start functions, initializers).
         let allowed = until.saturating_duration_since(Instant::now()).min(START_TIMEOUT);
         store.set_epoch_deadline(EpochTicker::ticks(allowed));
@@ -206,18 +207,35 @@ impl LinkedPolicy {
     }
 }
 
-/// Returns the stage's functions if the terms require the stage.
-fn require_export<T>(terms: &Terms, stage: Stage, found: wasmtime::Result<T>) -> Result<Option<T>, LinkError> {
-    if !terms.stages.contains(&stage) {
-        return Ok(None);
+/// Returns the version of the contract that all imports and exports are of. A component without any gets the newest.
+fn version_of<'a>(names: impl Iterator<Item = &'a str>) -> Result<String, LinkError> {
+    let mut found: Option<&str> = None;
+    for version in names.filter_map(capability::version_in) {
+        if !capability::is_supported(version) {
+            return Err(other_version(version));
+        }
+        if let Some(first) = found.filter(|first| *first != version) {
+            return Err(link_error(
+                format!("it mixes the versions {first} and {version} of the contract"),
+                "build all of it against one folder of wit/",
+            ));
+        }
+        found = Some(version);
     }
-    found.map(Some).map_err(|error| {
+    Ok(found.unwrap_or(capability::SUPPORTED_VERSIONS[0]).to_owned())
+}
+
+/// Returns a stage's function.
+fn export(pre: &InstancePre<HostState>, version: &str, stage: Stage) -> Result<ComponentExportIndex, LinkError> {
+    let component = pre.component();
+    let interface = format!("{}/{stage}@{version}", capability::CONTRACT);
+    let found = component
+        .get_export_index(None, interface.as_str())
+        .and_then(|found| component.get_export_index(Some(&found), function_of(stage)));
+    found.ok_or_else(|| {
         link_error(
-            format!("its manifest lists the stage {stage}, but the component does not export it: {error:#}"),
-            format!(
-                "export throughline:policy/{stage}@{} as the contract defines it, or remove the stage from the manifest",
-                capability::SUPPORTED_VERSIONS[0]
-            ),
+            format!("its manifest lists the stage {stage}, but the component does not export it: {interface} is not there"),
+            format!("export {interface} as the contract defines it, or remove the stage from the manifest"),
         )
     })
 }
@@ -250,22 +268,6 @@ pub struct PolicyInstance {
     instance: wasmtime::component::Instance,
 }
 
-/// Loads a stage's functions, or fails if the policy does not have the stage.
-macro_rules! stage {
-    ($self:ident, $field:ident, $name:literal) => {
-        match &$self.policy.indices.$field {
-            Some(indices) => indices.load(&mut $self.store, &$self.instance).map_err(|error| {
-                let name = &$self.policy.terms.name;
-                link_error(
-                    format!("the stage {} of policy {name} does not have the contract's type: {error:#}", $name),
-                    format!("build it against wit/v{}", capability::SUPPORTED_VERSIONS[0]),
-                )
-            })?,
-            None => bail!("policy {} has no stage {}", $self.policy.terms.name, $name),
-        }
-    };
-}
-
 impl PolicyInstance {
     /// Returns the terms on which the policy was loaded.
     pub fn terms(&self) -> &Terms {
@@ -282,6 +284,31 @@ impl PolicyInstance {
         self.store.set_epoch_deadline(EpochTicker::ticks(deadline.saturating_duration_since(Instant::now())));
     }
 
+    /// Calls the function of a stage.
+    fn call<P, R>(&mut self, stage: Stage, deadline: Instant, params: P) -> Result<R>
+    where
+        P: ComponentNamedList + Lower,
+        R: Lift + 'static,
+        (Result<R, Failure>,): ComponentNamedList + Lift,
+    {
+        self.set_deadline(deadline);
+        let policy = Arc::clone(&self.policy);
+        let name = &policy.terms.name;
+        let Some(function) = policy.indices.get(&stage) else { bail!("policy {name} has no stage {stage}") };
+        let function = self
+            .instance
+            .get_typed_func::<P, (std::result::Result<R, Failure>,)>(&mut self.store, function)
+            .map_err(|error| {
+                link_error(
+                    format!("the stage {stage} of policy {name} does not have the contract's type: {error:#}"),
+                    format!("build it against wit/v{}", policy.version),
+                )
+            })?;
+        let (answer,) =
+            function.call(&mut self.store, params).map_err(|error| policy.explain(&format!("stage {stage}"), error))?;
+        Ok(answer?)
+    }
+
     /// Runs stage `extractor`.
     pub fn extract(
         &mut self,
@@ -289,31 +316,23 @@ impl PolicyInstance {
         lines: Box<dyn LineSource>,
         deadline: Instant,
     ) -> Result<Extraction> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, extractor, "extractor");
         let reader = self.store.data_mut().table.push(Reader { source: lines })?;
-        let borrowed = Resource::new_borrow(reader.rep());
-        let outcome = guest.call_extract(&mut self.store, request, borrowed);
+        let borrowed = Resource::<Reader>::new_borrow(reader.rep());
+        let outcome = self.call(Stage::Extractor, deadline, (request, borrowed));
         self.store.data_mut().table.delete(reader)?;
-        let extraction = outcome.map_err(|e| self.policy.explain("stage extractor", e))??;
+        let extraction = outcome?;
         check_extraction(&extraction)?;
         Ok(extraction)
     }
 
     /// Runs stage `summarizer`.
     pub fn summarize(&mut self, session: &Session, notes: &SessionNotes, deadline: Instant) -> Result<Option<Summary>> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, summarizer, "summarizer");
-        Ok(guest
-            .call_summarize(&mut self.store, session, notes)
-            .map_err(|e| self.policy.explain("stage summarizer", e))??)
+        self.call(Stage::Summarizer, deadline, (session, notes))
     }
 
     /// Runs stage `redactor`. Returns one result for each text, in order.
     pub fn redacted(&mut self, texts: &[String], deadline: Instant) -> Result<Vec<Redacted>> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, redactor, "redactor");
-        let results = guest.call_redact(&mut self.store, texts).map_err(|e| self.policy.explain("stage redactor", e))??;
+        let results: Vec<Redacted> = self.call(Stage::Redactor, deadline, (texts,))?;
         if results.len() != texts.len() {
             let name = &self.policy.terms.name;
             bail!("the redactor of policy {name} got {} texts and returned {} results", texts.len(), results.len());
@@ -360,11 +379,8 @@ impl PolicyInstance {
         found: Vec<Memory>,
         deadline: Instant,
     ) -> Result<Option<BuiltContext>> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, context_builder, "context-builder");
         let request = stages::context_builder::Request { session: session.clone(), source: source.into(), budget, found };
-        let built =
-            guest.call_build(&mut self.store, &request).map_err(|e| self.policy.explain("stage context-builder", e))??;
+        let built: Option<BuiltContext> = self.call(Stage::ContextBuilder, deadline, (&request,))?;
         if let Some(context) = &built {
             let units = context.text.encode_utf16().count();
             if units > budget as usize {
@@ -379,9 +395,7 @@ impl PolicyInstance {
 
     /// Runs stage `observer`.
     pub fn observe(&mut self, session: &Session, event: &ToolEvent, deadline: Instant) -> Result<Option<Observation>> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, observer, "observer");
-        Ok(guest.call_observe(&mut self.store, session, event).map_err(|e| self.policy.explain("stage observer", e))??)
+        self.call(Stage::Observer, deadline, (session, event))
     }
 
     /// Runs stage `query`.
@@ -392,12 +406,29 @@ impl PolicyInstance {
         last_turn: Option<&str>,
         deadline: Instant,
     ) -> Result<Option<Search>> {
-        self.set_deadline(deadline);
-        let guest = stage!(self, query, "query");
-        Ok(guest
-            .call_plan(&mut self.store, session, prompt, last_turn)
-            .map_err(|e| self.policy.explain("stage query", e))??)
+        self.call(Stage::Query, deadline, (session, prompt, last_turn))
     }
+
+    /// Runs stage `consolidator`.
+    pub fn consolidate(&mut self, request: &ConsolidateRequest, deadline: Instant) -> Result<Consolidation> {
+        let answer: Consolidation = self.call(Stage::Consolidator, deadline, (request,))?;
+        check_consolidation(&answer)?;
+        Ok(answer)
+    }
+}
+
+/// Checks the limits of what a consolidator makes the host store.
+fn check_consolidation(answer: &Consolidation) -> Result<()> {
+    if answer.memories.len() > MAX_CONSOLIDATED || answer.superseded.len() > MAX_CONSOLIDATED {
+        bail!("the consolidator returned more than {MAX_CONSOLIDATED} memories");
+    }
+    if answer.memories.iter().any(|memory| memory.statements.len() > MAX_STATEMENTS) {
+        bail!("the consolidator returned a memory of more than {MAX_STATEMENTS} statements");
+    }
+    if answer.memories.iter().any(|memory| !is_kind(&memory.kind)) {
+        bail!("the consolidator returned a kind that is not lower-case words joined by _ with at most {MAX_KIND} bytes");
+    }
+    Ok(())
 }
 
 /// Checks the limits of what a policy makes the host store. The total size of the texts is limited while they are

@@ -9,7 +9,7 @@
 //! [`instance`] links it with what it was granted and calls it, and [`imports`] answers its imports. [`engine`] has the
 //! limits.
 //!
-//! - Running: [`engine`], [`cache`], [`v0_1`] (the contract's bindings), [`imports`], [`wasi`], [`instance`],
+//! - Running: [`engine`], [`cache`], [`v0_2`] (the contract's types), [`imports`], [`linking`], [`wasi`], [`instance`],
 //!   [`chain`].
 //! - Deciding: [`manifest`], [`capability`], [`folder`] (what may be opened), [`user_config`] (what the user decided),
 //!   [`lock`], [`managed`] (the administrator), [`failures`], [`registry`], [`install`] (installing).
@@ -54,6 +54,7 @@ pub mod folder;
 pub mod imports;
 pub mod install;
 pub mod instance;
+mod linking;
 pub mod lock;
 pub mod managed;
 pub mod manifest;
@@ -63,5 +64,5 @@ pub mod rules;
 pub mod stage;
 pub mod trapped;
 pub mod user_config;
-pub mod v0_1;
+pub mod v0_2;
 mod wasi;

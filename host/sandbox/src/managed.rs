@@ -39,6 +39,10 @@ pub struct Managed {
     pub transcripts: Transcripts,
     /// Section `[memory]`.
     pub memory: Memory,
+    /// Section `[model]`.
+    pub model: ManagedModel,
+    /// Section `[team]`.
+    pub team: Team,
     /// Sections `[policy.NAME]`: settings that override the user's.
     pub policy: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
     /// What `~` stands for: the home of the user's account, because the user can set `HOME` to anything. `None` if no
@@ -117,6 +121,69 @@ pub struct Memory {
     pub off: Vec<PathBuf>,
 }
 
+/// Section `[model]`: which language models may be asked.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ManagedModel {
+    /// Whether no model may be asked.
+    pub forbid: bool,
+    /// The providers that may be asked; if not set, any.
+    pub providers: Option<Vec<String>>,
+    /// Section `[model.limits]`: they lower the user's, and allow nothing by themselves.
+    pub limits: ManagedModelLimits,
+}
+
+/// Section `[model.limits]`: the most that may be spent, by all policies of a user together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ManagedModelLimits {
+    pub call_tokens: Option<u64>,
+    pub session_tokens: Option<u64>,
+    pub day_tokens: Option<u64>,
+    pub month_tokens: Option<u64>,
+    pub call_usd: Option<f64>,
+    pub session_usd: Option<f64>,
+    pub day_usd: Option<f64>,
+    pub month_usd: Option<f64>,
+}
+
+impl ManagedModel {
+    /// Merges a drop-in: the stricter of two settings applies.
+    fn add(&mut self, other: Self) {
+        fn lower<T: PartialOrd + Copy>(mine: &mut Option<T>, other: Option<T>) {
+            *mine = match (*mine, other) {
+                (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+                (a, b) => a.or(b),
+            };
+        }
+        self.forbid |= other.forbid;
+        self.providers = match (self.providers.take(), other.providers) {
+            (Some(mine), Some(other)) => Some(mine.into_iter().filter(|name| other.contains(name)).collect()),
+            (mine, other) => mine.or(other),
+        };
+        let (mine, other) = (&mut self.limits, other.limits);
+        lower(&mut mine.call_tokens, other.call_tokens);
+        lower(&mut mine.session_tokens, other.session_tokens);
+        lower(&mut mine.day_tokens, other.day_tokens);
+        lower(&mut mine.month_tokens, other.month_tokens);
+        lower(&mut mine.call_usd, other.call_usd);
+        lower(&mut mine.session_usd, other.session_usd);
+        lower(&mut mine.day_usd, other.day_usd);
+        lower(&mut mine.month_usd, other.month_usd);
+    }
+}
+
+/// Section `[team]`: what may be shared with a team.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Team {
+    /// Whether nothing may be shared, and nothing that others share is read.
+    pub off: bool,
+    /// Whether a person must look at each memory before it leaves.
+    pub review: bool,
+}
+
 impl Managed {
     /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`. A missing folder sets nothing. The error says
     /// what is damaged, and where.
@@ -186,6 +253,14 @@ impl Managed {
         if [managed.limits.memory_mib, managed.limits.time_ms, managed.limits.output_kib].contains(&Some(0)) {
             return Err("limits must be above 0".into());
         }
+        let usd = managed.model.limits;
+        if [usd.call_usd, usd.session_usd, usd.day_usd, usd.month_usd]
+            .into_iter()
+            .flatten()
+            .any(|usd| !(0.0..=1e6).contains(&usd))
+        {
+            return Err("model.limits must be US dollars, from 0 to 1000000".into());
+        }
         Ok(managed)
     }
 
@@ -219,6 +294,9 @@ impl Managed {
         self.redaction.default &= other.redaction.default;
         both(&mut self.transcripts.roots, other.transcripts.roots);
         self.memory.off.extend(other.memory.off);
+        self.model.add(other.model);
+        self.team.off |= other.team.off;
+        self.team.review |= other.team.review;
         for (name, settings) in other.policy {
             self.policy.entry(name).or_default().extend(settings);
         }
@@ -336,6 +414,10 @@ mod tests {
     #[test]
     fn drop_ins_only_make_it_stricter() {
         let mut managed = parse("[limits]\ntime-ms = 300\n[policies]\nrequire = [\"a\"]\nproject = false");
+        managed.add(parse("[model]\nproviders = [\"openai\", \"command\"]\n[model.limits]\nday-tokens = 9\nday-usd = 0.5"));
+        managed.add(parse("[model]\nproviders = [\"command\"]\n[model.limits]\nday-tokens = 10\nday-usd = 0.25"));
+        assert_eq!(managed.model.providers.as_deref(), Some(["command".to_owned()].as_slice()));
+        assert_eq!((managed.model.limits.day_tokens, managed.model.limits.day_usd), (Some(9), Some(0.25)));
         managed
             .add(parse("[limits]\ntime-ms = 900\nmemory-mib = 8\n[policies]\nrequire = [\"b\"]\n[memory]\noff = [\"/x\"]"));
         assert_eq!(managed.limits, ManagedLimits { memory_mib: Some(8), time_ms: Some(300), output_kib: None });
@@ -343,6 +425,15 @@ mod tests {
         assert!(!managed.policies.project && managed.policies.user);
         let limits = managed.limit(Limits::default());
         assert_eq!((limits.memory_bytes, limits.time), (8 << 20, Duration::from_millis(300)));
+    }
+
+    #[test]
+    fn a_review_that_one_file_requires_is_required() {
+        let mut managed = parse("[team]\nreview = true");
+        managed.add(parse("[team]\noff = false\nreview = false"));
+        assert_eq!(managed.team, Team { off: false, review: true });
+        managed.add(parse("[team]\noff = true"));
+        assert!(managed.team.off);
     }
 
     #[test]

@@ -229,6 +229,12 @@ impl Manifest {
                 capability::SUPPORTED_VERSIONS.join(", ")
             ));
         }
+        if self.contract.starts_with("0.1.") && (self.capabilities.model || self.stages.contains_key(&Stage::Consolidator)) {
+            return Err(format!(
+                "contract is {:?}, which has neither the capability model nor the stage consolidator: both are new in 0.2.0",
+                self.contract
+            ));
+        }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let is_wasm = std::path::Path::new(&self.component).extension().is_some_and(|extension| extension == "wasm");
         if self.component.starts_with('.') || !is_wasm || !self.component.chars().all(plain) {
@@ -345,11 +351,13 @@ default = "DECISION"
             ("\"adr\"", "\"Adr\"", "name is"),
             ("\"adr\"", "\"../adr\"", "name is"),
             ("\"policy.wasm\"", "\"../policy.wasm\"", "component is"),
-            ("\"0.1.0\"\ncomponent", "\"0.2.0\"\ncomponent", "supports 0.1.0"),
+            ("\"0.1.0\"\ncomponent", "\"0.3.0\"\ncomponent", "supports 0.2.0, 0.1.0"),
             ("sha256 = \"00", "sha256 = \"zz", "sha256"),
             ("redactor = \"add\"", "redactor = \"replace\"", "cannot replace"),
             ("extractor", "extracter", "extracter"),
             ("transcript = true", "files = true", "files"),
+            ("transcript = true", "model = true", "new in 0.2.0"),
+            ("extractor = \"add\"", "consolidator = \"add\"", "new in 0.2.0"),
             ("time-ms = 50", "time-ms = 0", "limits.time-ms is 0"),
             ("time-ms = 50", "time-ms = 20000", "between 1 and 10000"),
             ("default = \"DECISION\"", "default = 1", "must be a string"),

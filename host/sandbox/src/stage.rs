@@ -22,11 +22,25 @@ pub enum Stage {
     Observer,
     /// Turns a prompt into a search.
     Query,
+    /// Goes over stored memories and returns better ones. Since version 0.2 of the contract.
+    Consolidator,
 }
 
 impl Stage {
     /// All stages, in the contract's order.
-    pub const ALL: [Self; 6] =
+    pub const ALL: [Self; 7] = [
+        Self::Extractor,
+        Self::Summarizer,
+        Self::Redactor,
+        Self::ContextBuilder,
+        Self::Observer,
+        Self::Query,
+        Self::Consolidator,
+    ];
+
+    /// The stages of the default policy, which must answer if no other policy does. A consolidator is no such stage: without one,
+    /// what is stored stays.
+    pub const OF_DEFAULT: [Self; 6] =
         [Self::Extractor, Self::Summarizer, Self::Redactor, Self::ContextBuilder, Self::Observer, Self::Query];
 
     /// Returns the interface's name in the contract.
@@ -38,6 +52,7 @@ impl Stage {
             Self::ContextBuilder => "context-builder",
             Self::Observer => "observer",
             Self::Query => "query",
+            Self::Consolidator => "consolidator",
         }
     }
 }

@@ -45,6 +45,10 @@ const SHORT_QUERY_WORDS: f64 = 2.0;
 /// The constant of reciprocal rank fusion, as in the original paper (Cormack, Clarke and Büttcher, 2009).
 const RRF_K: f64 = 60.0;
 
+/// The factor for what a colleague shared: it comes after one's own word of equal relevance, and before what is less relevant by
+/// more than this.
+const COLLEAGUE_FACTOR: f64 = 0.98;
+
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
@@ -146,6 +150,8 @@ pub struct Candidate<Id> {
     pub accessed: u32,
     /// A hash of the content: equal for two memories that say the same.
     pub content_hash: u64,
+    /// Whether a colleague shared it.
+    pub is_colleagues: bool,
     /// What holds now, if a later memory took its place.
     pub head: Option<Id>,
     /// The latest memory about the same that may have changed it, if none took its place.
@@ -253,7 +259,8 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
                 combine(&mut why, setting);
             }
             let prior = setting.profile.prior;
-            (why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
+            let trust = if candidate.is_colleagues { COLLEAGUE_FACTOR } else { 1.0 };
+            (trust * why.relevance * (1.0 - prior + prior * why.prior), candidate, why)
         })
         .collect();
     let heads = prefer_heads(&mut scored);
@@ -483,6 +490,7 @@ mod tests {
             seen: 1,
             accessed: 0,
             content_hash: u64::from(id),
+            is_colleagues: false,
             head: None,
             later: None,
         }
@@ -506,6 +514,17 @@ mod tests {
     fn a_memory_stands_once_at_its_best_piece() {
         let pieces = vec![candidate(1, "a", 2.0), candidate(2, "b", 5.0), candidate(1, "a", 9.0)];
         assert_eq!(order(pieces), [1, 2]);
+    }
+
+    #[test]
+    fn a_colleagues_word_comes_after_ones_own_of_equal_relevance() {
+        let colleagues = |bm25| Candidate { is_colleagues: true, content_hash: 7, ..candidate(1, "a", bm25) };
+        let ranked = |bm25| {
+            let ranked = rank(vec![colleagues(bm25), candidate(2, "b", 5.0)], &SETTING, 9);
+            ranked.iter().map(|it| it.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ranked(5.0), [2, 1]);
+        assert_eq!(ranked(10.0), [1, 2], "what is much more relevant comes first, whoever said it");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rusqlite::{OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use super::memories::{COLUMNS, from_row};
+use super::memories::{COLUMNS, count_kinds, from_row};
 use super::{Result, Store, events, projects, time, time_from_sql};
 use crate::StoredEvent;
 use throughline_model::contract::Memory;
@@ -137,16 +137,7 @@ impl Store {
                 Some(project) => ("project = ?1", Some(projects::number(&self.conn, project)?.unwrap_or(-1))),
                 None => ("project IS NOT ?1", projects::number(&self.conn, &Project::shared().id)?),
             };
-            // Whole rows would have to be read to see which memories were folded into a digest. These are few, and have an index.
-            let sql = format!(
-                "SELECT type, sum(n) FROM (
-                     SELECT type, count(*) AS n FROM memories WHERE {condition} GROUP BY type
-                     UNION ALL
-                     SELECT type, -count(*) FROM memories WHERE digest IS NOT NULL AND {condition} GROUP BY type)
-                 GROUP BY type HAVING sum(n) > 0 ORDER BY type"
-            );
-            let count = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, time_from_sql(row.get(1)?)));
-            self.conn.prepare_cached(&sql)?.query_map([number], count)?.collect()
+            count_kinds(&self.conn, condition, number)
         })())
     }
 

@@ -201,6 +201,7 @@ fn what_somebody_wrote_shared_confirmed_or_needs_is_never_folded() {
             session: "s5".into(),
             key: None,
             id: None,
+            marks: crate::Marks::default(),
             draft: Draft { key: None, ..said("decision", &format!("theirs{n}"), 10) },
         })
         .collect();
@@ -439,7 +440,7 @@ fn what_is_exported_is_what_was_folded() {
     let exported = |it: &Fixture| {
         let mut titles = Vec::new();
         it.store
-            .each_memory(None, |memory, _| {
+            .each_memory(None, |memory, _, _| {
                 titles.push(memory.title.clone());
                 true
             })

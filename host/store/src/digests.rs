@@ -6,7 +6,7 @@
 //! for half a minute at most.
 //!
 //! Only what policies found is folded. Memories stay as they are if a person or an agent wrote them too, if they were
-//! shared, learned in a second place or looked at, if they are still open, have a file, or hold for the project as a
+//! shared, pinned or marked wrong, learned in a second place or looked at, if they are still open, have a file, or hold for the project as a
 //! whole. Of the summaries of sessions, the newest stay and older ones are folded whatever their age.
 //!
 //! - *A source keeps its row*: identifier, hash, occurrences, dates. It names its digest (`memories.digest`) and is in
@@ -136,7 +136,7 @@ struct FoldCandidate {
 
 /// Memories of project `?1`, or of all, that were learned before `?2` and not accessed since `?3`. Selects only
 /// memories made by policies, and of those none that a person or an agent also wrote (saved, imported, a note, a file),
-/// that is shared, that was learned in a second place, that applies to the whole project, that the user stated, or that
+/// that is shared, pinned or marked wrong, that was learned in a second place, that applies to the whole project, that the user stated, or that
 /// is still open.
 const CANDIDATES: &str = "
     SELECT m.rowid, m.project_id, m.type, m.session_id, m.created_at, m.importance, m.seen_count, m.access_count
@@ -150,7 +150,7 @@ const CANDIDATES: &str = "
       AND NOT EXISTS (SELECT 1 FROM sightings s WHERE s.memory = m.rowid
                         AND (s.session_id = '' OR s.at >= ?2 OR s.key GLOB 'saved[:-]*' OR s.key GLOB 'import:*' OR s.key GLOB 'note:*'))
       AND NOT EXISTS (SELECT 1 FROM sightings s WHERE s.session_id = '' AND s.key = 'shared:' || m.id)
-      AND instr(m.metadata, '[\"source\",') = 0";
+      AND instr(m.metadata, '[\"source\",') = 0 AND m.pinned_at IS NULL AND m.wrong_at IS NULL";
 
 fn candidates(conn: &Connection, folding: &FoldOptions<'_>) -> rusqlite::Result<Vec<FoldCandidate>> {
     let row = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(FoldCandidate, f64)> {

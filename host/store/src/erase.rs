@@ -15,7 +15,7 @@ use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, kept, reindex, sharing, tombstones};
+use super::{digests, embedding_queue, events, kept, reindex, replies, sharing, tombstones};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -117,6 +117,7 @@ impl Store {
     /// Erases deleted rows from the full-text index, free pages and the WAL. Returns false if another process is using
     /// the WAL; then it must be run again.
     pub fn erase(&self) -> Result<bool> {
+        replies::clear(&self.path);
         self.explain((|| {
             self.conn.execute_batch(
                 "PRAGMA secure_delete = ON;
@@ -267,7 +268,7 @@ fn forget_sessions(tx: &Connection, selection: &Selection, forgotten: &mut Forge
     // A session may have nothing stored but a state.
     sessions.extend(session.iter().filter(|_| project.is_none() && before.is_none()).cloned());
     for session in &sessions {
-        for table in ["session_context", "extractor_states", "sightings", "shown", "session_history"] {
+        for table in ["session_context", "extractor_states", "sightings", "file_anchors", "shown", "session_history"] {
             tx.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [session])?;
         }
     }
@@ -638,8 +639,19 @@ pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     ("event_uses", &["session_id"], "identifies the session"),
     ("shown", &["session_id", "source"], "identifiers and a word of the host"),
     ("supersessions", &["relation"], "a word of the host"),
+    ("file_anchors", &["session_id"], "identifies the session"),
     ("embedding_cache", &["model", "provider"], "names a model; the texts are hashed"),
     ("tombstones", &["project_id"], "identifies the project"),
+    (
+        "team_records",
+        &["hash", "item", "kind", "state", "target", "device", "author", "project_id", "body", "reason"],
+        "hashes, identifiers and words of the host; a body is made anew when its memory changes, and was redacted when it was made",
+    ),
+    ("team_replaced", &["hash", "by"], "hashes"),
+    ("team_series", &["device", "kind", "member", "name"], "identifiers, and names that the server's rules allow"),
+    ("team_projects", &["project_id", "key", "rules"], "identifies the project"),
+    ("team_waiting", &["device", "kind", "what"], "identifiers"),
+    ("team_mutes", &["what"], "a person's settings"),
 ];
 
 /// The scrubbed columns of all tables but `memories`.

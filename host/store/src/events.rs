@@ -5,7 +5,7 @@
 //! count, and of a listing a sample is kept. An event lives for 30 days unless it is used, by other sessions too: each
 //! use can promote it to a longer retention tier ([`Store::promote_events`]; the tiers are configuration).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params, params_from_iter};
@@ -25,6 +25,9 @@ use throughline_search::tokens;
 pub const OBSERVATION: &str = "tool_observation";
 /// The event type of a prompt.
 pub const PROMPT: &str = "user_prompt";
+
+/// What the key of a prompt begins with that was read from a transcript. Its line's identifier follows.
+pub const RECORDED_PROMPT: &str = "line:";
 
 /// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
 const MAX_DETAIL_BYTES: i64 = 16 << 20;
@@ -148,12 +151,37 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
 }
 
 impl Store {
-    /// Returns whether the session's event with this key is stored.
-    pub fn has_event(&self, session: &str, key: &str) -> Result<bool> {
+    /// Returns which of these keys are those of stored events of the session.
+    pub fn known_events(&self, session: &str, keys: &[&str]) -> Result<HashSet<String>> {
         self.explain(
             self.conn
-                .prepare_cached("SELECT 1 FROM event_keys WHERE session_id = ?1 AND key = ?2")
-                .and_then(|mut s| s.exists([session, key])),
+                .prepare_cached(
+                    "SELECT k.key FROM json_each(?2) wanted CROSS JOIN event_keys k ON k.session_id = ?1 AND k.key = wanted.value",
+                )
+                .and_then(|mut s| s.query_map(params![session, json(&keys)], |row| row.get(0))?.collect()),
+        )
+    }
+
+    /// Returns whether a tool of the session reported between these times, milliseconds since the Unix epoch.
+    pub fn was_working(&self, session: &str, from: u64, to: u64) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT 1 FROM events WHERE session_id = ?1 AND event_type = ?2 AND timestamp BETWEEN ?3 AND ?4 LIMIT 1",
+                )
+                .and_then(|mut s| s.exists(params![session, OBSERVATION, time(from), time(to)])),
+        )
+    }
+
+    /// Returns whether a hook saw a prompt of the session.
+    pub fn has_seen_prompts(&self, session: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT 1 FROM events e LEFT JOIN event_keys k USING (event_id)
+                     WHERE e.session_id = ?1 AND e.event_type = ?2 AND COALESCE(k.key, '') NOT GLOB ?3 || '*' LIMIT 1",
+                )
+                .and_then(|mut s| s.exists(params![session, PROMPT, RECORDED_PROMPT])),
         )
     }
 
@@ -593,8 +621,7 @@ const MAX_COPY_GAP_MS: i64 = 10_000;
 
 /// Returns the session of which this one is a copy: a fork repeats the lines of its original, with the agent's identifiers of the calls.
 /// Looking for an identifier in all sessions takes long, so this is done once for all records.
-fn fork_of(tx: &Connection, project: &Project, records: &[JournalRecord]) -> rusqlite::Result<Option<String>> {
-    let Some(first) = records.first() else { return Ok(None) };
+fn fork_of(tx: &Connection, project: &Project, first: &JournalRecord) -> rusqlite::Result<Option<String>> {
     tx.prepare_cached(
         "SELECT k.session_id FROM event_keys k JOIN events e USING (event_id)
          WHERE k.key = ?1 AND k.session_id <> ?2 AND e.project_id = ?3 AND e.tool = ?4 AND abs(e.timestamp - ?5) <= ?6 LIMIT 1",
@@ -616,14 +643,14 @@ fn put_key(tx: &Connection, record: &JournalRecord, id: i64) -> rusqlite::Result
         .map(drop)
 }
 
-/// Stores the tool calls that a transcript records, except those that are stored or were forgotten. Returns how many are new. So that
-/// what was read in today can be used, its retention begins today.
-pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[JournalRecord], now: u64) -> rusqlite::Result<u64> {
-    let Some(first) = records.first() else { return Ok(0) };
-    let mut noted = RecordCounts::default();
+/// Stores the tool calls and prompts that a transcript records, except those that are stored or were forgotten. Returns how many calls
+/// are new. So that what was read in today can be used, its retention begins today.
+pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[&JournalRecord], now: u64) -> rusqlite::Result<u64> {
+    let Some(first) = records.iter().find(|record| record.kind == OBSERVATION).or(records.first()) else { return Ok(0) };
+    let (mut noted, mut prompts) = (RecordCounts::default(), RecordCounts::default());
     let before: i64 = tx.prepare_cached("SELECT COALESCE(max(event_id), 0) FROM events")?.query_row([], |row| row.get(0))?;
     let are_forgotten = tombstones::has_any(tx, &project.id)?;
-    let original = fork_of(tx, project, records)?;
+    let original = fork_of(tx, project, first)?;
     for record in records {
         if let Some(original) = &original
             && is_known(tx, original, &record.key)?
@@ -631,7 +658,8 @@ pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[JournalRe
             continue;
         }
         if !are_forgotten || !tombstones::is_forgotten_call(tx, &project.id, &record.session, &record.key)? {
-            put_record(tx, project, record, now, &mut noted)?;
+            let noted = if record.kind == OBSERVATION { &mut noted } else { &mut prompts };
+            put_record(tx, project, record, now, noted)?;
         }
     }
     tx.prepare_cached("UPDATE events SET accessed_at = ?2 WHERE event_id > ?1 AND timestamp < ?2 - ?3")?

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
+use super::marks::{self, Marks};
 use super::memories::{COLUMNS, from_row};
 use super::{Result, Store};
 use throughline_model::contract::Memory;
@@ -22,7 +23,7 @@ impl Store {
     ///
     /// Memories with the same time are ordered by their content rather than by when they were stored, so that two
     /// stores with the same memories produce the same order. Memory use is 24 bytes per memory, plus one memory.
-    pub fn each_memory(&self, project: Option<&str>, mut each: impl FnMut(&Memory, &Project) -> bool) -> Result<()> {
+    pub fn each_memory(&self, project: Option<&str>, mut each: impl FnMut(&Memory, &Project, Marks) -> bool) -> Result<()> {
         let projects: HashMap<String, Project> =
             self.all_projects()?.into_iter().map(|project| (project.id.clone(), project)).collect();
         self.explain((|| {
@@ -45,7 +46,7 @@ impl Store {
                 let (memory, of) = select.query_row([rowid], |row| Ok((from_row(row)?, row.get::<_, String>(11)?)))?;
                 // Without its project, which `verify` reports as missing, nobody could say where the memory belongs.
                 let Some(project) = projects.get(&of) else { continue };
-                if !each(&memory, project) {
+                if !each(&memory, project, marks::of(&tx, rowid)?) {
                     break;
                 }
             }

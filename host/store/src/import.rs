@@ -3,8 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index;
+use super::marks::{self, Marks, WRONG_BECAUSE};
 use super::memories::OWN_POLICY;
-use super::memories::{self, PutOutcome};
+use super::memories::{self, ContentHash, PutOutcome};
 use super::{Result, Store, projects};
 use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
@@ -29,6 +30,8 @@ pub struct Import {
     pub key: Option<String>,
     /// The original identifier as it is stored and exported, that is, `key` after redaction.
     pub id: Option<String>,
+    /// What a person said of it. Why it is wrong is the draft's attribute [`WRONG_BECAUSE`].
+    pub marks: Marks,
     /// Everything else. The draft's own key is ignored.
     pub draft: Draft,
 }
@@ -124,6 +127,34 @@ fn key_of(project: &str, what: &str, known_by: &str) -> String {
     format!("import:{}", hex(&sha256_parts(&[project, what, known_by])[..8]))
 }
 
+/// Marks what was pinned or wrong where it comes from. A mark that the memory has here already stays.
+fn mark(tx: &Connection, it: &Import, hash: ContentHash) -> rusqlite::Result<()> {
+    if it.marks == Marks::default() {
+        return Ok(());
+    }
+    let memory: Option<i64> = tx
+        .prepare_cached("SELECT rowid FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+        .query_row(params![it.project.id, hash], |row| row.get(0))
+        .optional()?;
+    let Some(memory) = memory else { return Ok(()) };
+    let known = marks::of(tx, memory)?;
+    if known.pinned_at.is_none() && it.marks.pinned_at.is_some() {
+        marks::set_pinned(tx, memory, it.marks.pinned_at)?;
+    }
+    if known.wrong_at.is_none() && it.marks.wrong_at.is_some() {
+        let because =
+            it.draft.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE).map(|(_, because)| because.as_str());
+        marks::set_wrong(tx, memory, it.marks.wrong_at, because)?;
+    }
+    Ok(())
+}
+
+/// Stores a memory under its key as it is, without a session: see [`super::team`].
+pub(super) fn store_one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
+    let draft = Draft { key: it.key.clone(), ..it.draft.clone() };
+    memories::put(tx, &it.project.id, "", &draft, OWN_POLICY, now)
+}
+
 fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
     let hash = memories::content_hash(&it.draft);
     let known_by = it.key.clone().unwrap_or_else(|| hash.hex(32));
@@ -141,6 +172,9 @@ fn one(tx: &Connection, it: &Import, now: u64) -> rusqlite::Result<PutOutcome> {
         ..it.draft.clone()
     };
     let put = memories::put(tx, &it.project.id, &it.session, &draft, OWN_POLICY, now)?;
+    if put != PutOutcome::Forgotten {
+        mark(tx, it, hash)?;
+    }
     let Some(id) = &it.id else { return Ok(put) };
     if let Some(before) = before.filter(|_| matches!(put, PutOutcome::Stored | PutOutcome::NewOccurrence)) {
         // Other sources still know the content that had this identifier.

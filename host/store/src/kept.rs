@@ -32,6 +32,7 @@ pub(crate) const TABLES: &[&str] = &[
     "digests",
     "supersessions",
     "sightings",
+    "file_anchors",
     "shown",
     "notes",
     "note_files",
@@ -57,6 +58,12 @@ pub(crate) const NOT_KEPT: &[(&str, &str)] = &[
     ("vector_codes", "computed from the vectors"),
     ("unembedded", "a queue of memories"),
     ("embedding_cache", "computed from texts"),
+    ("team_records", "a deletion of what left is told to the team; what comes back is shared anew"),
+    ("team_replaced", "hashes of the team's records"),
+    ("team_series", "read again from the server"),
+    ("team_projects", "looked up anew"),
+    ("team_waiting", "places on the server"),
+    ("team_mutes", "a person's settings"),
 ];
 
 /// The most columns of a table.

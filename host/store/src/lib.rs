@@ -10,7 +10,11 @@
 //!   remembered.
 //! - [`index`], [`vectors`], [`embedding_queue`], [`searching`], [`helper`], [`reindex`]: how it is found.
 //! - [`digests`], [`sharing`], [`erase`], [`kept`]: how it is compressed, shared, forgotten and brought back.
-//! - [`supersessions`]: which later memory took the place of an earlier one.
+//! - [`consolidation`], [`ledger`], [`replies`]: what a language model made of memories, what it cost, and what it said; the last two
+//!   are files of their own.
+//! - [`supersessions`]: which later memory took the place of an earlier one; [`file_anchors`]: how the files were that
+//!   memories are about.
+//! - [`team`]: what is shared with a team, and what came from it.
 //! - [`subjects`], [`proof`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`salvage`], [`migrations`]: the database as a whole.
 //!
@@ -40,6 +44,7 @@
 
 mod browsing;
 mod columns;
+mod consolidation;
 mod copy;
 mod digests;
 mod embedding_queue;
@@ -49,6 +54,7 @@ mod events;
 mod export;
 mod extent;
 mod failures;
+mod file_anchors;
 pub mod foreign;
 mod foreign_limits;
 mod forgotten;
@@ -57,6 +63,9 @@ mod import;
 mod index;
 pub mod journal;
 mod kept;
+pub mod ledger;
+mod marking;
+mod marks;
 mod memories;
 mod migrations;
 mod notes;
@@ -64,6 +73,7 @@ mod projects;
 mod proof;
 mod reindex;
 mod repair;
+mod replies;
 mod salvage;
 mod schema;
 mod searching;
@@ -71,6 +81,7 @@ mod sessions;
 mod sharing;
 mod subjects;
 mod supersessions;
+pub mod team;
 mod text;
 mod tombstones;
 mod transcripts;
@@ -93,6 +104,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use browsing::{BrowseFilter, MemoryPlace, RedactionCount, Telling};
 use columns::{from_json_or_default, json, open_immutable, open_read_only, time, time_from_sql};
+pub use consolidation::{ConsolidatedMemories, NewMemory, SessionSource};
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
 pub use embedding_queue::Unembedded;
@@ -100,17 +112,22 @@ pub use erase::{ScrubError, Selection};
 use error::classify;
 pub use error::{DatabaseError, Result, StoreError};
 pub use events::{
-    EventFilter, FileUse, OBSERVATION, PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent, Turn,
+    EventFilter, FileUse, OBSERVATION, PROMPT, RECORDED_PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent,
+    Turn,
 };
 pub use failures::Failure;
+pub use file_anchors::{FileAnchor, FileKey, file_key};
 pub use forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
 pub use import::{EXTERNAL_ID, Import};
 pub use kept::{BroughtBack, Kept, kept_id, kept_in};
+pub use marking::{MAX_PINNED, MarkChange, PinOutcome, PinnedMemory, WrongReason};
+pub use marks::{Marked, Marks, WRONG_BECAUSE};
 pub use memories::{Knowledge, MemoryFilter, MemoryRecord, PutOutcome, SAVED, SAVED_BY_AGENT, Stats};
 pub use migrations::{SCHEMA_VERSION, needs_long_migration};
 pub use notes::{NoteChange, NoteOrigin, NoteRow, PutNoteOutcome, StoredNote, SyncedFile, day};
 pub use projects::KnownProject;
 pub use reindex::{IndexState, RebuildStep};
+pub use replies::Replies;
 pub use salvage::{SalvagedTable, salvage_database};
 pub use schema::find_difference as find_schema_difference;
 pub use searching::{Search, SearchHit, SearchResults};
@@ -144,6 +161,10 @@ pub enum Access {
     Existing,
 }
 
+/// How many prepared statements are kept. Storing one chunk of a transcript needs some fifty; with rusqlite's 16, each would be
+/// parsed again for every row.
+const MAX_PREPARED: usize = 128;
+
 impl Store {
     /// Opens the database at `path` and migrates its schema. Waits at most `timeout` for other processes.
     pub fn open(path: &Path, access: Access, timeout: Duration) -> Result<Self> {
@@ -157,6 +178,7 @@ impl Store {
             .and_then(|mut conn| {
                 BUSY_TIMEOUT.set((timeout, None));
                 conn.busy_handler(Some(wait))?;
+                conn.set_prepared_statement_cache_capacity(MAX_PREPARED);
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
                 conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

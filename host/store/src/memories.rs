@@ -18,7 +18,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 use super::extent::ROW_BITS;
 use super::forgotten::{Fate, Forgotten};
 use super::index::{index, unindex};
-use super::{Result, Store, digests, from_json_or_default, json, projects, sharing, time, time_from_sql};
+use super::marks::Marked;
+use super::{Result, Store, digests, from_json_or_default, json, marks, projects, sharing, time, time_from_sql};
 use throughline_model::contract::{Attribute, Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
@@ -68,6 +69,8 @@ pub struct MemoryFilter {
     pub shared: bool,
     /// Whether to leave out memories whose place a later one took.
     pub current: bool,
+    /// What a person may have said of them.
+    pub marked: Marked,
 }
 
 /// A memory with its context.
@@ -90,7 +93,7 @@ pub struct MemoryRecord {
 }
 
 /// A memory that applies to a project as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Knowledge {
     /// The kind: `convention`, `preference`, `architecture`, `pattern`, …
     pub kind: String,
@@ -98,6 +101,8 @@ pub struct Knowledge {
     pub file: Option<String>,
     /// One line.
     pub content: String,
+    /// 0 to 1.
+    pub importance: f32,
     /// When it was learned.
     pub updated: u64,
 }
@@ -195,6 +200,7 @@ impl Where {
         if filter.current {
             it.clauses.push("m.superseded_by IS NULL".into());
         }
+        it.clauses.push(filter.marked.sql().into());
         if filter.kinds.is_empty() {
             it.clauses.push("m.type <> 'turn'".into());
         } else {
@@ -218,8 +224,9 @@ impl Where {
     }
 
     /// Adds the parts of a query that the database can check; [`Query::accepts`] checks the rest.
-    pub(super) fn query(&mut self, query: &Query, project: Option<&str>) {
+    pub(super) fn query(&mut self, query: &Query, project: Option<&str>, marked: Marked) {
         self.clauses.extend(Self::listed().clauses);
+        self.clauses.push(marked.sql().into());
         if let Some(project) = project {
             self.and(OF_PROJECT, project.to_owned());
         }
@@ -425,7 +432,8 @@ impl Store {
 
     /// Deletes memories older than `before` that were not accessed since and have a low weight: beyond the `keep`
     /// weightiest of their project. Returns how many there are; without `really`, only counts them. What the user
-    /// stated and what `project_knowledge` lists stays, and so do digests and their sources: see [`Store::purge`].
+    /// stated, pinned or marked wrong and what `project_knowledge` lists stays, and so do digests and their sources: see
+    /// [`Store::purge`].
     pub fn collect_garbage(&mut self, before: u64, keep: u32, project: Option<&str>, really: bool) -> Result<u64> {
         let path = self.path.clone();
         let collected = (|| {
@@ -433,17 +441,19 @@ impl Store {
             let rows: Vec<i64> = tx
                 .prepare(
                     "SELECT rowid FROM (
-                         SELECT rowid, project_id, type, created_at, accessed_at, weight,
+                         SELECT rowid, project_id, type, created_at, accessed_at, weight, pinned_at, wrong_at,
                                 row_number() OVER (PARTITION BY project_id ORDER BY weight DESC, created_at DESC) AS place
                          FROM memories WHERE digest IS NULL)
                      WHERE (?1 IS NULL OR project_id = ?1) AND type NOT IN ('preference', 'correction', 'architecture', 'pattern', 'convention')
                        AND max(created_at, COALESCE(accessed_at, 0)) < ?2 AND place > ?3
-                       AND rowid NOT IN (SELECT memory FROM digests)",
+                       AND pinned_at IS NULL AND wrong_at IS NULL AND rowid NOT IN (SELECT memory FROM digests)",
                 )?
                 .query_map(params![project, time(before), keep], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             if really {
                 for rowid in &rows {
+                    // What is of no use here may be of use to others.
+                    tx.prepare_cached("UPDATE team_records SET memory = NULL WHERE memory = ?1")?.execute([rowid])?;
                     remove(&tx, *rowid)?;
                 }
                 tx.commit()?;
@@ -456,14 +466,19 @@ impl Store {
     /// Returns what applies to a project as a whole, newest first.
     pub fn knowledge(&self, project: &str, limit: u32) -> Result<Vec<Knowledge>> {
         let kinds = KNOWLEDGE_KINDS.iter().map(|&kind| kind.to_owned()).collect();
-        let known =
-            self.recent(&MemoryFilter { project: Some(project.to_owned()), kinds, ..MemoryFilter::default() }, limit)?;
+        let filter = MemoryFilter { project: Some(project.to_owned()), kinds, current: true, ..MemoryFilter::default() };
+        let known = self.recent(&filter, limit)?;
         Ok(known
             .into_iter()
+            .map(|mut memory| {
+                memory.name_colleague();
+                memory
+            })
             .map(|memory| Knowledge {
                 kind: memory.kind,
                 file: memory.files.into_iter().next(),
                 content: memory.title,
+                importance: memory.importance,
                 updated: memory.created,
             })
             .collect())
@@ -508,19 +523,21 @@ impl Store {
             let count = |sql: &str| -> rusqlite::Result<u64> {
                 self.conn.query_row(sql, params![project], |row| row.get::<_, i64>(0)).map(time_from_sql)
             };
-            let types = self
-                .conn
-                .prepare(
-                    "SELECT type, count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)
-                     GROUP BY type ORDER BY 2 DESC, 1",
-                )?
-                .query_map(params![project], |row| Ok((row.get(0)?, row.get::<_, i64>(1).map(time_from_sql)?)))?
-                .collect::<rusqlite::Result<_>>()?;
+            // An unknown project has no memories.
+            let number = project.map(|project| projects::number(&self.conn, project)).transpose()?.map(|it| it.unwrap_or(-1));
+            let condition = if number.is_some() { "project = ?1" } else { "?1 IS NULL" };
+            let mut types = count_kinds(&self.conn, condition, number)?;
+            types.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
             Ok(Stats {
-                memories: count("SELECT count(*) FROM memories WHERE digest IS NULL AND (?1 IS NULL OR project_id = ?1)")?,
-                compressed: count(
-                    "SELECT count(*) FROM memories WHERE digest IS NOT NULL AND (?1 IS NULL OR project_id = ?1)",
-                )?,
+                memories: types.iter().map(|(_, number)| number).sum(),
+                compressed: self
+                    .conn
+                    .query_row(
+                        &format!("SELECT count(*) FROM memories WHERE digest IS NOT NULL AND {condition}"),
+                        [number],
+                        |row| row.get::<_, i64>(0),
+                    )
+                    .map(time_from_sql)?,
                 digests: count(
                     "SELECT count(*) FROM digests d JOIN memories m ON m.rowid = d.memory WHERE ?1 IS NULL OR m.project_id = ?1",
                 )?,
@@ -555,8 +572,13 @@ impl Store {
             self.conn
                 .prepare_cached("SELECT notes FROM session_context WHERE session_id = ?1")
                 .and_then(|mut s| s.query_row([session], |row| row.get::<_, String>(0)).optional()),
-        )
-        .map(|notes| notes.map(|notes| from_json_or_default(&notes)))
+        )?
+        .map(|notes| {
+            let mut notes = from_json_or_default(&notes);
+            self.leave_out_wrong(session, &mut notes)?;
+            Ok(notes)
+        })
+        .transpose()
     }
 }
 
@@ -582,9 +604,8 @@ pub(super) fn mark_shown<'a>(
     Ok(())
 }
 
-/// Returns the weight of a memory; the column `weight` contains the same value.
 /// Deletes a memory and returns it.
-fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Option<Memory>> {
+pub(super) fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Option<Memory>> {
     let found = tx
         .prepare_cached(&format!("SELECT {COLUMNS}, m.rowid AS number FROM memories m WHERE m.id = ?1"))?
         .query_row([id], |row| Ok((from_row(row)?, row.get("number")?)))
@@ -600,6 +621,7 @@ fn delete(tx: &Connection, id: &str, now: u64) -> rusqlite::Result<Option<Memory
     Ok(Some(memory))
 }
 
+/// Returns the weight of a memory; the column `weight` contains the same value.
 fn weight(memory: &Memory) -> f64 {
     f64::from(memory.importance) + OCCURRENCE_WEIGHT * f64::from(memory.seen.saturating_sub(1).min(MAX_OCCURRENCES))
 }
@@ -608,7 +630,6 @@ fn weight(memory: &Memory) -> f64 {
 pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<()> {
     let (title, content): (String, String) =
         tx.query_row("SELECT title, content FROM memories WHERE rowid = ?1", [rowid], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
     let sessions: Vec<(String, String)> = tx
         .prepare(
             "SELECT session_id, notes FROM session_context
@@ -618,18 +639,24 @@ pub(super) fn forget_in_notes(tx: &Connection, rowid: i64) -> rusqlite::Result<(
         .collect::<rusqlite::Result<_>>()?;
     for (session, notes) in sessions {
         let mut notes: SessionNotes = from_json_or_default(&notes);
-        // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
-        notes.decisions.retain(|decision| kept(&decision.what) && !begins(&content, &decision.what));
-        notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(&content, &discovery.insight));
-        for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
-            list.retain(kept);
-        }
-        for list in [&mut notes.done, &mut notes.current, &mut notes.pending] {
-            list.retain(kept);
-        }
+        drop_from_notes(&mut notes, &title, &content);
         tx.execute("UPDATE session_context SET notes = ?2 WHERE session_id = ?1", params![session, json(&notes)])?;
     }
     Ok(())
+}
+
+/// Removes from notes what a memory with this title and content says.
+pub(super) fn drop_from_notes(notes: &mut SessionNotes, title: &str, content: &str) {
+    let kept = |text: &String| text.trim() != title.trim() && text.trim() != content.trim();
+    // The memory of a decision begins with what was chosen, followed by the reason and the rejected options.
+    notes.decisions.retain(|decision| kept(&decision.what) && !begins(content, &decision.what));
+    notes.discoveries.retain(|discovery| kept(&discovery.insight) && !begins(content, &discovery.insight));
+    for list in [&mut notes.learnings, &mut notes.preferences, &mut notes.errors, &mut notes.blockers] {
+        list.retain(kept);
+    }
+    for list in [&mut notes.done, &mut notes.current, &mut notes.pending] {
+        list.retain(kept);
+    }
 }
 
 fn begins(content: &str, text: &str) -> bool {
@@ -681,6 +708,27 @@ pub(super) fn content_hash(draft: &Draft) -> ContentHash {
     ContentHash::of(&[&draft.kind, if content.is_empty() { draft.title.trim() } else { content }])
 }
 
+/// Returns the number of memories of each kind, without those that were folded into a digest, in alphabetic order. The condition is
+/// about the project's number `?1`.
+pub(super) fn count_kinds(conn: &Connection, condition: &str, number: Option<i64>) -> rusqlite::Result<Vec<(String, u64)>> {
+    // Whole rows would have to be read to see which memories were folded into a digest. These are few, and have an index.
+    let sql = format!(
+        "SELECT type, sum(n) FROM (
+             SELECT type, count(*) AS n FROM memories WHERE {condition} GROUP BY type
+             UNION ALL
+             SELECT type, -count(*) FROM memories WHERE digest IS NOT NULL AND {condition} GROUP BY type)
+         GROUP BY type HAVING sum(n) > 0 ORDER BY type"
+    );
+    let count = |row: &Row<'_>| Ok((row.get(0)?, time_from_sql(row.get(1)?)));
+    conn.prepare_cached(&sql)?.query_map([number], count)?.collect()
+}
+
+/// Returns whether the user deleted what a draft says.
+pub(super) fn is_forgotten(tx: &Connection, project: &str, draft: &Draft) -> rusqlite::Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
+        .exists(params![project, content_hash(draft)])
+}
+
 /// Stores a draft, or adds an occurrence to the memory that has its content.
 pub(super) fn put(
     tx: &Connection,
@@ -708,9 +756,14 @@ pub(super) fn put(
         raise_said_by(tx, memory, draft)?;
         return Ok(PutOutcome::Known);
     }
-    // A memory that replaces a shared one is shared too.
+    // A memory that replaces a shared or a pinned one is shared or pinned too.
     let is_shared = before.map_or(Ok(false), |before| sharing::is_shared(tx, before))?;
-    if before.is_some() {
+    let mut pinned_at = None;
+    if let Some(before) = before {
+        if is_only_occurrence(tx, before)? {
+            pinned_at = marks::of(tx, before)?.pinned_at;
+            marks::set_pinned(tx, before, None)?;
+        }
         retract(tx, session, &key)?;
     }
     let created = draft.origin.at.unwrap_or(now);
@@ -718,10 +771,7 @@ pub(super) fn put(
         raise_said_by(tx, memory, draft)?;
         (memory, PutOutcome::NewOccurrence)
     } else {
-        let deleted = tx
-            .prepare_cached("SELECT 1 FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
-            .exists(params![project, hash])?;
-        if deleted {
+        if is_forgotten(tx, project, draft)? {
             return Ok(PutOutcome::Forgotten);
         }
         (insert(tx, project, session, draft, hash, None, policy, created)?.0, PutOutcome::Stored)
@@ -737,6 +787,9 @@ pub(super) fn put(
     }
     if is_shared {
         sharing::share(tx, memory, now)?;
+    }
+    if pinned_at.is_some() {
+        marks::set_pinned(tx, memory, pinned_at)?;
     }
     Ok(put)
 }
@@ -876,6 +929,15 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
     .execute(params![rowid, hash])?;
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project, hash])?;
+    // Whoever rewrote it said something else than what was wrong.
+    let is_new = tx
+        .prepare_cached("SELECT content_hash <> ?2 FROM memories WHERE rowid = ?1")?
+        .query_row(params![rowid, hash], |row| row.get::<_, bool>(0))?;
+    if is_new {
+        marks::set_wrong(tx, rowid, None, None)?;
+    }
+    let because = marks::reason(tx, rowid)?;
+    let attributes: Vec<Attribute> = draft.attributes.iter().cloned().chain(because).collect();
     tx.prepare_cached(
         "UPDATE memories SET type = ?2, title = ?3, content = ?4, content_hash = ?5, keywords = ?6, files = ?7, metadata = ?8,
                 importance = ?9, weight = ?9, created_at = ?10, maker = ?11 WHERE rowid = ?1",
@@ -888,7 +950,7 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
         hash,
         json(&draft.keywords),
         json(&draft.files),
-        json(&draft.attributes),
+        json(&attributes),
         f64::from(draft.importance),
         draft.origin.at.map(time),
         policy_number(tx, OWN_POLICY)?,
@@ -912,8 +974,35 @@ pub(super) fn recount(tx: &Connection, memory: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes what a session learned under `key`, and the memory with it if that was its only occurrence.
+/// Returns whether a memory was learned in one place.
+fn is_only_occurrence(tx: &Connection, memory: i64) -> rusqlite::Result<bool> {
+    let places: u32 =
+        tx.prepare_cached("SELECT count(*) FROM sightings WHERE memory = ?1")?.query_row([memory], |row| row.get(0))?;
+    Ok(places == 1)
+}
+
+/// Takes back what a session learned under `key`, and removes the memory if that was its only occurrence. What a person
+/// pinned or marked wrong stays, and the occurrence with it under another key.
 pub(super) fn retract(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
+    let memory: Option<(i64, String)> = tx
+        .prepare_cached(
+            "SELECT m.rowid, m.id FROM sightings s JOIN memories m ON m.rowid = s.memory WHERE s.session_id = ?1 AND s.key = ?2
+               AND (m.pinned_at IS NOT NULL OR m.wrong_at IS NOT NULL)",
+        )?
+        .query_row([session, key], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((memory, id)) = memory
+        && is_only_occurrence(tx, memory)?
+    {
+        tx.prepare_cached("UPDATE OR REPLACE sightings SET key = 'marked:' || ?3 WHERE session_id = ?1 AND key = ?2")?
+            .execute([session, key, &id])?;
+        return Ok(());
+    }
+    take_back(tx, session, key)
+}
+
+/// Removes what a session learned under `key`, and the memory with it if that was its only occurrence.
+pub(super) fn take_back(tx: &Connection, session: &str, key: &str) -> rusqlite::Result<()> {
     let memory: Option<i64> = tx
         .prepare_cached("DELETE FROM sightings WHERE session_id = ?1 AND key = ?2 RETURNING memory")?
         .query_row([session, key], |row| row.get(0))

@@ -23,6 +23,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_attacks.sql"),
     include_str!("migrations/0010_supersessions.sql"),
     include_str!("migrations/0011_revisits.sql"),
+    include_str!("migrations/0012_marks.sql"),
+    include_str!("migrations/0013_team.sql"),
+    include_str!("migrations/0014_file_anchors.sql"),
 ];
 
 /// The newest schema version that this program knows.

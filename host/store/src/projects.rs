@@ -48,9 +48,12 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT id, identity, root,
+                    // Whole rows would have to be read to see which memories were folded into a digest. These have an index.
+                    "WITH folded AS (SELECT project, count(*) AS n FROM memories WHERE digest IS NOT NULL GROUP BY project)
+                     SELECT id, identity, root,
                             (SELECT count(*) FROM session_history h WHERE h.project_id = p.id),
-                            (SELECT count(*) FROM memories m WHERE m.project = p.number AND m.digest IS NULL),
+                            (SELECT count(*) FROM memories m WHERE m.project = p.number)
+                                - COALESCE((SELECT n FROM folded WHERE folded.project = p.number), 0),
                             max(COALESCE((SELECT max(ended_at) FROM session_history h WHERE h.project_id = p.id), 0),
                                 COALESCE((SELECT max(timestamp) FROM events e WHERE e.project_id = p.id), 0)) AS last_at
                      FROM projects p WHERE p.id <> ?1 ORDER BY last_at DESC, p.number LIMIT ?2",

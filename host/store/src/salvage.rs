@@ -23,6 +23,7 @@ const TABLES: &[&str] = &[
     "digests",
     "supersessions",
     "sightings",
+    "file_anchors",
     "shown",
     "notes",
     "note_files",

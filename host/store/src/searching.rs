@@ -44,6 +44,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::extent::Extent;
 use super::helper::{PendingAnswer, SearchHelper};
 use super::index::{self, LIVE, MODEL, NO_MODEL};
+use super::marks::Marked;
 use super::memories::{COLUMNS, from_row, row_range};
 use super::sharing::{SHARED_FROM, is_known};
 use super::vectors::{Cosines, Scan};
@@ -75,7 +76,9 @@ const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
 fn select_stored() -> String {
-    format!("SELECT {COLUMNS}, m.access_count, m.superseded_by, m.revisited_by FROM memories m WHERE m.rowid = ?1")
+    format!(
+        "SELECT {COLUMNS}, m.access_count, m.superseded_by, m.revisited_by, m.pinned_at, m.wrong_at FROM memories m WHERE m.rowid = ?1"
+    )
 }
 
 /// A search request.
@@ -99,6 +102,8 @@ pub struct Search<'a> {
     pub is_quick: bool,
     /// Whether to leave out memories whose place a later one took. The later one is found in their stead.
     pub current: bool,
+    /// What a person may have said of the results.
+    pub marked: Marked,
 }
 
 #[cfg(test)]
@@ -115,6 +120,7 @@ impl<'a> Search<'a> {
             probe: None,
             is_quick: false,
             current: false,
+            marked: Marked::NotWrong,
         }
     }
 }
@@ -499,6 +505,9 @@ fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32
         .optional()
 }
 
+/// The name of the attribute of what a colleague shared ([`throughline_model::said_by::COLLEAGUE`]), as it is written in JSON.
+const COLLEAGUE_ATTRIBUTE: &str = "[\"colleague\",";
+
 /// The columns of a memory that ranking needs, borrowed from its row: of some hundred candidates only a few are
 /// returned.
 struct Stored<'r> {
@@ -516,6 +525,8 @@ struct Stored<'r> {
     accessed: u32,
     superseded_by: Option<i64>,
     revisited_by: Option<i64>,
+    is_pinned: bool,
+    is_wrong: bool,
 }
 
 impl<'r> Stored<'r> {
@@ -536,11 +547,17 @@ impl<'r> Stored<'r> {
             accessed: row.get(11)?,
             superseded_by: row.get(12)?,
             revisited_by: row.get(13)?,
+            is_pinned: row.get::<_, Option<i64>>(14)?.is_some(),
+            is_wrong: row.get::<_, Option<i64>>(15)?.is_some(),
         })
     }
 
-    /// Returns whether the memory passes the query's filters and is not a copy of one that is searched as well.
+    /// Returns whether the memory passes the query's filters, is not a copy of one that is searched as well, and has
+    /// no mark that excludes it.
     fn is_wanted(&self, conn: &Connection, search: &Search<'_>, row: &Row<'_>) -> rusqlite::Result<bool> {
+        if !search.marked.includes(self.is_pinned, self.is_wrong) {
+            return Ok(false);
+        }
         if !search.query.has_filters() && !self.attributes.contains(SHARED_FROM) {
             return Ok(true);
         }
@@ -601,10 +618,12 @@ fn scored(
         bm25: best.bm25,
         cosine: nearest,
         importance: stored.importance,
-        created: stored.created,
+        // What is pinned does not age.
+        created: if stored.is_pinned { i64::MAX } else { stored.created },
         seen: stored.seen,
         accessed: stored.accessed,
         content_hash: stored.said(),
+        is_colleagues: stored.attributes.contains(COLLEAGUE_ATTRIBUTE),
         head: stored.superseded_by.map(|next| supersessions::head_of(conn, next)).transpose()?,
         later,
     };
@@ -743,7 +762,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
     let mut hits = Vec::new();
     for project in projects {
         let mut condition = super::memories::Where::default();
-        condition.query(query, project);
+        condition.query(query, project, search.marked);
         let sql = format!(
             "SELECT m.rowid, m.superseded_by, m.revisited_by FROM memories m WHERE {} ORDER BY m.created_at DESC, m.id LIMIT {FILTERED}",
             condition.sql()

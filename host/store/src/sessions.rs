@@ -1,14 +1,17 @@
 //! Tables `session_history` and `session_context`, and the transaction that stores what was extracted from a stretch of
 //! transcript.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::memories::{OWN_POLICY, PutOutcome, put, retract};
+use super::events::{PROMPT, RECORDED_PROMPT};
+use super::memories::{OWN_POLICY, PutOutcome, is_forgotten, put, retract};
 use throughline_model::cursor::Cursor;
 
 use super::{
-    ExtractorState, Result, Store, StoreError, erase, events, from_json_or_default, json, projects, time, time_from_sql,
-    transcripts,
+    ExtractorState, FileAnchor, Result, Store, StoreError, erase, events, file_anchors, from_json_or_default, json,
+    projects, time, time_from_sql, tombstones, transcripts,
 };
 use crate::journal::{EventPayload, JournalRecord};
 use throughline_model::contract::{Draft, SessionNotes, SessionRecord};
@@ -50,6 +53,8 @@ pub struct CommitBatch<'a> {
     pub reader: &'a str,
     /// Where the next reading starts, or `None` if no transcript was read.
     pub cursor: Option<&'a Cursor>,
+    /// How the files are that the memories of the session are about.
+    pub anchors: &'a [FileAnchor],
     /// Why the host read the transcript: `stop`, `compact`, …
     pub moment: &'a str,
     /// The current time.
@@ -69,7 +74,7 @@ pub struct Learned {
     pub states: Vec<ExtractorState>,
     /// An event to store in the same transaction, with its kind.
     pub event: Option<(&'static str, EventPayload)>,
-    /// Tool calls that the transcript records, in order. Those that a hook has recorded are not stored again.
+    /// Tool calls and prompts that the transcript records, in order. Those that a hook has recorded are not stored again.
     pub calls: Vec<JournalRecord>,
 }
 
@@ -194,14 +199,24 @@ impl Store {
 
     /// Returns sessions of a project, newest first, without `except`.
     pub fn sessions(&self, project: &str, except: &str, limit: u32) -> Result<Vec<SessionRecord>> {
-        self.explain(
+        let mut sessions: Vec<SessionRecord> = self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
                      WHERE h.project_id = ?1 AND h.session_id <> ?2 ORDER BY h.ended_at DESC, h.session_id LIMIT ?3"
                 ))
                 .and_then(|mut s| s.query_map(params![project, except, limit], from_row)?.collect()),
-        )
+        )?;
+        sessions.iter_mut().try_for_each(|session| self.without_wrong(session))?;
+        Ok(sessions)
+    }
+
+    /// Removes from a session's notes what was marked wrong.
+    fn without_wrong(&self, session: &mut SessionRecord) -> Result<()> {
+        match &mut session.notes {
+            Some(notes) => self.leave_out_wrong(&session.id, notes),
+            None => Ok(()),
+        }
     }
 
     /// Returns up to five sessions of any project whose identifier begins with `beginning`, an exact match first.
@@ -244,7 +259,7 @@ impl Store {
     /// events so far.
     pub fn known_sessions(&self, project: Option<&str>, limit: u32) -> Result<Vec<KnownSession>> {
         // The inner query skips from session to session along an index, however many events each has.
-        self.explain(
+        let mut sessions: Vec<KnownSession> = self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "WITH RECURSIVE seen (id) AS (
@@ -254,19 +269,23 @@ impl Store {
                      {KNOWN} WHERE ?1 IS NULL OR p.id = ?1 ORDER BY last_at DESC, ids.id LIMIT ?2"
                 ))
                 .and_then(|mut s| s.query_map(params![project, limit], known_from_row)?.collect()),
-        )
+        )?;
+        sessions.iter_mut().try_for_each(|session| self.without_wrong(&mut session.record))?;
+        Ok(sessions)
     }
 
     /// Returns one session of any project.
     pub fn known_session(&self, id: &str) -> Result<Option<KnownSession>> {
-        self.explain(
+        let mut session: Option<KnownSession> = self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "WITH ids (id) AS (SELECT ?1 WHERE EXISTS (SELECT 1 FROM session_history WHERE session_id = ?1)
                                                    OR EXISTS (SELECT 1 FROM events WHERE session_id = ?1)) {KNOWN}"
                 ))
                 .and_then(|mut s| s.query_row([id], known_from_row).optional()),
-        )
+        )?;
+        session.iter_mut().try_for_each(|session| self.without_wrong(&mut session.record))?;
+        Ok(session)
     }
 
     /// Returns when something was last stored of a session of a project, other than `except`; none if nothing was.
@@ -306,14 +325,16 @@ impl Store {
 
     /// Returns one session of a project.
     pub fn session(&self, project: &str, id: &str) -> Result<Option<SessionRecord>> {
-        self.explain(
+        let mut session: Option<SessionRecord> = self.explain(
             self.conn
                 .prepare_cached(&format!(
                     "SELECT {COLUMNS} FROM session_history h LEFT JOIN session_context c USING (session_id)
                      WHERE h.project_id = ?1 AND h.session_id = ?2"
                 ))
                 .and_then(|mut s| s.query_row([project, id], from_row).optional()),
-        )
+        )?;
+        session.iter_mut().try_for_each(|session| self.without_wrong(session))?;
+        Ok(session)
     }
 }
 
@@ -341,6 +362,7 @@ impl Store {
             policies: &[(OWN_POLICY.0.to_owned(), OWN_POLICY.1.to_owned())],
             reader: "",
             cursor: None,
+            anchors: &[],
             moment: IMPORTED,
             now,
         };
@@ -373,7 +395,9 @@ fn write(tx: &Connection, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
         transcripts::put_state(tx, batch.reader, state)?;
     }
     // They come before the event, which may be the end of the session.
-    committed.calls = events::put_calls(tx, batch.project, &learned.calls, batch.now)?;
+    let forgotten = forgotten_prompts(tx, batch)?;
+    let calls: Vec<&JournalRecord> = learned.calls.iter().filter(|record| !forgotten.contains(&record.key)).collect();
+    committed.calls = events::put_calls(tx, batch.project, &calls, batch.now)?;
     if let Some((kind, seen)) = &learned.event {
         events::put(tx, kind, batch.session_id, &batch.project.id, batch.now, seen)?;
     }
@@ -392,7 +416,24 @@ fn write(tx: &Connection, batch: &CommitBatch<'_>) -> Result<CommitCounts> {
             PutOutcome::Known | PutOutcome::Forgotten => {}
         }
     }
+    file_anchors::put(tx, batch.session_id, batch.anchors)?;
     Ok(committed)
+}
+
+/// Returns the keys of the prompts that begin a memory which the user deleted.
+fn forgotten_prompts(tx: &Connection, batch: &CommitBatch<'_>) -> Result<BTreeSet<String>> {
+    let mut forgotten = BTreeSet::new();
+    if !batch.learned.calls.iter().any(|record| record.kind == PROMPT) || !tombstones::has_any(tx, &batch.project.id)? {
+        return Ok(forgotten);
+    }
+    for (_, draft) in &batch.learned.drafts {
+        if let Some(line) = &draft.origin.line_uuid
+            && is_forgotten(tx, &batch.project.id, draft)?
+        {
+            forgotten.insert(format!("{RECORDED_PROMPT}{line}"));
+        }
+    }
+    Ok(forgotten)
 }
 
 /// Stores a session. A session stays in the project in which it began, because nothing said in one project may be shown

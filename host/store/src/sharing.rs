@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
-use super::memories::{self, COLUMNS, Knowledge, OWN_POLICY, PutOutcome, from_row, retract};
+use super::memories::{self, COLUMNS, Knowledge, OWN_POLICY, PutOutcome, from_row, take_back};
 use super::{Result, Store, digests, from_json_or_default, json, projects};
 use throughline_model::contract::{Attribute, Draft, Memory, Origin};
 use throughline_model::project::Project;
@@ -173,7 +173,7 @@ fn remove_copy(tx: &Connection, key: &str) -> rusqlite::Result<()> {
         .prepare_cached("SELECT memory FROM sightings WHERE session_id = '' AND key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()?;
-    retract(tx, "", key)?;
+    take_back(tx, "", key)?;
     copy.map_or(Ok(()), |copy| name_origins(tx, copy))
 }
 

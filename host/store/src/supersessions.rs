@@ -2,7 +2,7 @@
 //!
 //! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads
 //! from the older memory to the newer one, so there is no circle. Of several links of one memory, the one to the newest
-//! memory counts; following it to the end leads to the *head*, which holds now. Triggers keep the columns
+//! memory counts, as long as that is not marked wrong; following it to the end leads to the *head*, which holds now. Triggers keep the columns
 //! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
@@ -68,7 +68,7 @@ pub struct Comparison {
 
 impl Store {
     /// Returns the memories of a project to compare, of each kind the newest `limit`, if any was stored since the last
-    /// comparison. Leaves out kinds in `except`, and what was folded into a digest.
+    /// comparison. Leaves out kinds in `except`, what was folded into a digest, and what was marked wrong.
     pub fn to_compare(&self, project: &str, except: &[&str], limit: u32) -> Result<Option<Comparison>> {
         let Some((number, compared, through)) = self.explain(uncompared(&self.conn, project))? else { return Ok(None) };
         let mut kinds = self.kinds(project)?;
@@ -78,7 +78,7 @@ impl Store {
             // One index scan per kind, as for lists.
             let mut select = self.conn.prepare_cached(&format!(
                 "SELECT {COLUMNS}, m.rowid FROM memories m WHERE m.project = ?1 AND m.type = ?2 AND m.digest IS NULL
-                 ORDER BY m.created_at DESC LIMIT ?3"
+                   AND m.wrong_at IS NULL ORDER BY m.created_at DESC LIMIT ?3"
             ))?;
             let mut memories: Vec<ComparedMemory> = Vec::new();
             for kind in kinds {
@@ -127,12 +127,7 @@ impl Store {
             undone_at: None,
         };
         self.write(|tx| {
-            let are_of_one_project = tx
-                .prepare_cached(
-                    "SELECT 1 FROM memories o JOIN memories n ON n.project = o.project WHERE o.id = ?1 AND n.id = ?2",
-                )?
-                .exists([older, newer])?;
-            if !are_of_one_project || leads_to(tx, newer, older)? {
+            if !can_supersede(tx, older, newer)? {
                 return Ok(false);
             }
             remove(tx, older, newer)?;
@@ -140,7 +135,12 @@ impl Store {
         })
     }
 
-    /// Undoes all links from and to a memory, and returns those that were in force.
+    /// Returns whether [`Store::supersede`] would make a link.
+    pub fn can_supersede(&self, older: &str, newer: &str) -> Result<bool> {
+        self.explain(can_supersede(&self.conn, older, newer))
+    }
+
+    /// Undoes all links from and to a memory, and returns those that were in force, in the order of [`Store::supersessions`].
     pub fn unlink(&mut self, id: &str, now: u64) -> Result<Vec<Supersession>> {
         self.write(|tx| {
             let undone: Vec<Supersession> =
@@ -243,7 +243,7 @@ fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> 
     conn.prepare_cached(
         "SELECT o.id, n.id, s.relation, s.similarity, s.made_at, s.undone_at, s.may_change
          FROM supersessions s JOIN memories o ON o.rowid = s.older JOIN memories n ON n.rowid = s.newer
-         WHERE o.id = ?1 OR n.id = ?1 ORDER BY o.created_at, n.created_at, o.id, n.id",
+         WHERE o.id = ?1 OR n.id = ?1 ORDER BY o.created_at, n.created_at, o.rowid, n.rowid",
     )?
     .query_map([id], |row| {
         Ok(Supersession {
@@ -257,6 +257,13 @@ fn links_of(conn: &Connection, id: &str) -> rusqlite::Result<Vec<Supersession>> 
         })
     })?
     .collect()
+}
+
+fn can_supersede(conn: &Connection, older: &str, newer: &str) -> rusqlite::Result<bool> {
+    let are_of_one_project = conn
+        .prepare_cached("SELECT 1 FROM memories o JOIN memories n ON n.project = o.project WHERE o.id = ?1 AND n.id = ?2")?
+        .exists([older, newer])?;
+    Ok(are_of_one_project && older != newer && !leads_to(conn, newer, older)?)
 }
 
 /// Returns whether the chain from a memory passes through another one.
@@ -284,6 +291,29 @@ fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
             link.change.number()
         ])?;
     Ok(put > 0)
+}
+
+/// Returns the rows that a person or an agent said this one replaces, and how.
+pub(super) fn stated_by(conn: &Connection, newer: i64) -> rusqlite::Result<Vec<(i64, String)>> {
+    conn.prepare_cached(
+        "SELECT older, relation FROM supersessions WHERE newer = ?1 AND similarity IS NULL AND undone_at IS NULL ORDER BY older",
+    )?
+    .query_map([newer], |row| Ok((row.get(0)?, row.get(1)?)))?
+    .collect()
+}
+
+/// States that a row took the place of an older one, unless that is known, was undone, or would make a circle.
+pub(super) fn state(tx: &Connection, older: i64, newer: i64, relation: Relation, now: u64) -> rusqlite::Result<()> {
+    let id = |row: i64| -> rusqlite::Result<Option<String>> {
+        tx.prepare_cached("SELECT id FROM memories WHERE rowid = ?1")?.query_row([row], |row| row.get(0)).optional()
+    };
+    let (Some(older), Some(newer)) = (id(older)?, id(newer)?) else { return Ok(()) };
+    if older == newer || leads_to(tx, &newer, &older)? {
+        return Ok(());
+    }
+    let link =
+        Supersession { older, newer, relation, change: Change::Unlikely, similarity: None, made_at: now, undone_at: None };
+    put(tx, &link).map(drop)
 }
 
 fn remove(tx: &Connection, older: &str, newer: &str) -> rusqlite::Result<()> {

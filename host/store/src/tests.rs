@@ -75,7 +75,14 @@ fn a_search_of_two_threads_finds_what_one_finds() {
             let rest = "It reads the file before it writes the table. ".repeat(if n % 50 == 0 { 60 } else { 0 });
             let what = ["the cache is flushed", "the parser drops a line", "a login has expired"][n % 3];
             let draft = draft(None, &format!("In part {n} {what}. {rest}"), &format!("u{n}"));
-            Import { project: project.clone(), session: format!("s{}", n % 40), key: None, id: None, draft }
+            Import {
+                project: project.clone(),
+                session: format!("s{}", n % 40),
+                key: None,
+                id: None,
+                marks: crate::Marks::default(),
+                draft,
+            }
         })
         .collect();
     it.store.import(&all_redacted(&batch), 3_000).unwrap();
@@ -138,6 +145,7 @@ impl Fixture {
                 policies: &[("p".into(), "d".into())],
                 reader: "s",
                 cursor: None,
+                anchors: &[],
                 moment: "stop",
                 now: 3_000,
             })
@@ -279,6 +287,7 @@ fn what_was_deleted_leaves_the_notes_too() {
             policies: &[("p".into(), "d".into())],
             reader: "s",
             cursor: None,
+            anchors: &[],
             moment: "stop",
             now: 1,
         })
@@ -352,6 +361,7 @@ fn a_batch_whose_cursor_lost_the_race_stores_nothing() {
         policies: &[("p".into(), "d".into())],
         reader: "s",
         cursor: Some(&cursor),
+        anchors: &[],
         moment: "stop",
         now: 1,
     });
@@ -498,6 +508,24 @@ fn the_newest_events_come_first_whichever_journal_was_taken_first() {
     assert_eq!(ids, ["late", "early"], "sessions of which there are only events are known too");
     assert_eq!(it.store.sessions_named("ea").unwrap(), ["early"]);
     assert_eq!(it.store.known_session("nobody").unwrap(), None);
+}
+
+#[test]
+fn the_events_that_are_known_are_told_for_many_keys_at_once() {
+    let mut it = fixture();
+    let records = [
+        used("one", "k1", 1_000, edit("a.rs")),
+        used("one", "k'2", 2_000, edit("b.rs")),
+        used("two", "k3", 3, edit("c.rs")),
+    ];
+    it.store.put_records(&project("a"), &all_redacted(&records), 3_000).unwrap();
+    let known = |keys: &[&str]| {
+        let mut known: Vec<String> = it.store.known_events("one", keys).unwrap().into_iter().collect();
+        known.sort();
+        known
+    };
+    assert_eq!(known(&["k0", "k'2", "k1", "k1", "k3"]), ["k'2", "k1"], "a key is that of one session");
+    assert_eq!(known(&[]), [""; 0]);
 }
 
 #[test]

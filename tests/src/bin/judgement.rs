@@ -1,10 +1,10 @@
 //! Measures what the memory tells beside what readers wanted to be told. The exit code is 1 if less is reached than the
 //! options ask for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
 use tests::judgement::gold::Share;
 use tests::judgement::{chains, gold, rules};
@@ -39,6 +39,25 @@ enum Set {
         /// The most prompts at which the hook speaks though it should be silent
         #[arg(long, default_value_t = usize::MAX)]
         max_spoke: usize,
+    },
+    /// Real sessions, told by the rules alone and after a language model went over them: what is told, traps, and what a session costs
+    ///
+    /// To record the replies of your model, set `record` under `[model]` in CONFIG. To measure again without it, set the provider
+    /// "recorded" with the same folder.
+    Model {
+        /// Folder of gold files
+        folder: PathBuf,
+        /// Folder of their transcripts
+        transcripts: PathBuf,
+        /// A `config.toml` with `[model]`
+        #[arg(long)]
+        config: PathBuf,
+        /// Folder of the built policy
+        #[arg(long, default_value = "policies/model-summaries/dist/model-summaries")]
+        policy: PathBuf,
+        /// Pass this environment variable on, such as that of a key; may be repeated
+        #[arg(long, value_name = "NAME")]
+        env: Vec<String>,
     },
     /// Rules settled in conversations
     Rules {
@@ -84,7 +103,7 @@ fn main() -> Result<ExitCode> {
     };
     let details = match set {
         Set::Gold { folder, transcripts, min_told, max_traps, min_answered, max_spoke } => {
-            let report = gold::measure(&folder, &transcripts)?;
+            let report = gold::measure(&folder, &transcripts, None)?;
             for (name, share) in report.kinds.iter().chain(&report.languages) {
                 println!("  {name:12} {}", describe(share));
             }
@@ -108,6 +127,14 @@ fn main() -> Result<ExitCode> {
             require(share(report.answered, report.prompts) >= min_answered, "fewer prompts are answered");
             require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
             report.details
+        }
+        Set::Model { folder, transcripts, config, policy, env } => {
+            let model = gold::Model {
+                policy: std::fs::canonicalize(&policy).with_context(|| format!("{} is not built", policy.display()))?,
+                config,
+                variables: env,
+            };
+            compare(&folder, &transcripts, &model)?
         }
         Set::Chains { folder, name, min_linked, max_false, min_first, max_stale } => {
             let report = chains::measure(&folder, &name)?;
@@ -160,6 +187,38 @@ fn main() -> Result<ExitCode> {
         eprintln!("error: {what} than is required");
     }
     Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what is told by the rules alone and after the model went over each session, and what that cost.
+fn compare(folder: &Path, transcripts: &Path, model: &gold::Model) -> Result<Vec<String>> {
+    let rules = gold::measure(folder, transcripts, None)?;
+    let with_model = gold::measure(folder, transcripts, Some(model))?;
+    let sessions = with_model.sessions.max(1);
+    let row = |name: &str, report: &gold::Report| {
+        println!(
+            "{name:6}  told {:.3}  stored {:.3}  traps {}/{}  {:.2} other lines a session  {} characters a session",
+            report.all.told(),
+            f64::from(report.all.told + report.all.stored) / f64::from(report.all.wanted.max(1)),
+            report.trapped,
+            report.traps,
+            share(report.others, sessions),
+            report.chars / sessions,
+        );
+    };
+    row("rules", &rules);
+    row("model", &with_model);
+    let cost = with_model.model;
+    let per_session = sessions as u64;
+    println!(
+        "{sessions} sessions: {} requests, {} without an answer, {} unsupported statements; {} tokens and ${}.{:06} a session",
+        cost.sent,
+        cost.failed,
+        cost.unsupported,
+        cost.tokens / per_session,
+        cost.nano_usd / per_session / 1_000_000_000,
+        cost.nano_usd / per_session % 1_000_000_000 / 1_000
+    );
+    Ok(with_model.details)
 }
 
 fn describe(it: &Share) -> String {

@@ -68,9 +68,37 @@ impl Share {
     }
 }
 
+/// A language model that goes over each session before it is measured.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The folder of a built policy with the stage `consolidator`.
+    pub policy: PathBuf,
+    /// A `config.toml` with `[model]`.
+    pub config: PathBuf,
+    /// Environment variables that are passed on, such as that of a key.
+    pub variables: Vec<String>,
+}
+
+/// What the model did and cost.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct ModelCost {
+    /// Requests that were sent, and requests without an answer.
+    pub sent: u64,
+    /// See `sent`.
+    pub failed: u64,
+    /// Statements that the lines that they cite do not say.
+    pub unsupported: u64,
+    /// Tokens that were read and written.
+    pub tokens: u64,
+    /// Billionths of a US dollar.
+    pub nano_usd: u64,
+}
+
 /// What was measured.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// What the model did and cost.
+    pub model: ModelCost,
     /// Over all sessions.
     pub all: Share,
     /// By kind.
@@ -100,7 +128,7 @@ pub struct Report {
 }
 
 /// Measures the binary under test on all gold files of a folder whose sessions lie below `transcripts`.
-pub fn measure(folder: &Path, transcripts: &Path) -> Result<Report> {
+pub fn measure(folder: &Path, transcripts: &Path, model: Option<&Model>) -> Result<Report> {
     // The binary runs in a folder of its own.
     let transcripts = &fs::canonicalize(transcripts).with_context(|| format!("cannot find {}", transcripts.display()))?;
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
@@ -118,19 +146,49 @@ pub fn measure(folder: &Path, transcripts: &Path) -> Result<Report> {
         if !transcript.exists() {
             continue;
         }
-        measure_session(&gold, &transcript, &mut report)?;
+        measure_session(&gold, &transcript, model, &mut report)?;
         let repository = transcript.parent().unwrap_or(transcripts).to_owned();
         repositories.entry(repository).or_default().push(gold);
     }
     for (repository, golds) in repositories {
-        measure_prompts(&repository, transcripts, &golds, &mut report)?;
+        // What a model makes of a session is measured where it is told at the next start.
+        if model.is_none() {
+            measure_prompts(&repository, transcripts, &golds, &mut report)?;
+        }
     }
     Ok(report)
 }
 
-fn measure_session(gold: &File, transcript: &Path, report: &mut Report) -> Result<()> {
-    let home = Home::new();
+/// Lets the model go over all sessions of a home.
+fn go_over(home: &mut Home, model: &Model, cost: &mut ModelCost) -> Result<()> {
+    for name in &model.variables {
+        home.set(name, &std::env::var(name).with_context(|| format!("{name} is not set"))?);
+    }
+    let config = home.throughline().join("config");
+    fs::create_dir_all(&config)?;
+    fs::copy(&model.config, config.join("config.toml"))
+        .with_context(|| format!("cannot copy {}", model.config.display()))?;
+    drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), model.policy.as_os_str()]).success());
+    let sessions = home.json(["session", "list", "--all-projects", "--json"]);
+    for session in sessions.as_array().into_iter().flatten().filter_map(|session| session["id"].as_str()) {
+        let run = home.run(["model", "run", "--session", session, "--json"]);
+        let ran: Value = serde_json::from_str(&run.stdout).with_context(|| format!("no model ran: {}", run.stderr))?;
+        let number = |name: &str| ran[name].as_u64().unwrap_or(0);
+        cost.sent += number("sent");
+        cost.failed += number("failed");
+        cost.unsupported += number("unsupported");
+        cost.tokens += number("input_tokens") + number("output_tokens");
+        cost.nano_usd += number("nano_usd");
+    }
+    Ok(())
+}
+
+fn measure_session(gold: &File, transcript: &Path, model: Option<&Model>, report: &mut Report) -> Result<()> {
+    let mut home = Home::new();
     drop(home.run(["ingest".as_ref(), transcript.as_os_str()]).success());
+    if let Some(model) = model {
+        go_over(&mut home, model, &mut report.model)?;
+    }
     let stored = memories(&home, &[]);
     let archived = memories(&home, &["--type", "turn"]);
     let payload = json!({"session_id": "00000000-0000-4000-8000-000000000000", "transcript_path": "", "cwd": cwd_of(transcript)?,

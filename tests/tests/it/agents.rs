@@ -766,6 +766,36 @@ fn a_session_with_droid() {
 }
 
 #[test]
+fn a_session_with_qwen() {
+    let home = Home::new();
+    let project = home.project("importer");
+    let send = |event: &str, session: &str, more: Value| {
+        let mut payload = json!({"hook_event_name": event, "session_id": session, "cwd": project,
+            "transcript_path": "/nowhere.jsonl", "timestamp": "2026-11-25T05:23:58.769Z"});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call(&home, &["--agent", "qwen"], &payload)
+    };
+    let (first, second) = (session_id(1), session_id(2));
+    assert_eq!(send("UserPromptSubmit", &first, json!({"prompt": "We decided: empty amounts are imported as zero."})), None);
+    let response = |said: &str| json!({"llmContent": said, "returnDisplay": said});
+    send(
+        "PostToolUse",
+        &first,
+        json!({"tool_name": "write_file", "tool_use_id": "a", "tool_input": {"file_path": project.join("rules.md"),
+            "content": "zero"}, "tool_response": response("Successfully created")}),
+    );
+    // It reports a request with results as a prompt without words.
+    send("UserPromptSubmit", &first, json!({"prompt": ""}));
+    send("Stop", &first, json!({"stop_hook_active": true, "last_assistant_message": "Empty amounts are zero now."}));
+    send("SessionEnd", &first, json!({"reason": "other"}));
+    let shown = home.json(["session", "show", &first, "--json"]);
+    assert_eq!((&shown["agent"], shown["prompts"].as_array().map(Vec::len)), (&json!("qwen"), Some(1)), "{shown:#}");
+    let answer = send("SessionStart", &second, json!({"source": "startup"})).expect("it is told");
+    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a context");
+    assert!(told.contains("rules.md") && told.contains("zero"), "{told}");
+}
+
+#[test]
 fn whatever_they_send_the_answer_is_json_or_nothing() {
     let home = Home::new();
     let project = home.project("billing");
@@ -790,7 +820,7 @@ fn whatever_they_send_the_answer_is_json_or_nothing() {
         .to_string()
         .into(),
     ];
-    for agent in ["codex", "gemini", "cursor", "copilot", "droid", "claude-code"] {
+    for agent in ["codex", "gemini", "cursor", "copilot", "droid", "opencode", "qwen", "claude-code"] {
         for input in &inputs {
             let run = home.hook_with_input(&["--agent", agent], input.clone());
             assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""), "{agent} {run:#?}");

@@ -27,7 +27,7 @@ const fn agent(name: &'static str, file: &'static str, project: &'static str) ->
     Agent { name, file, project, start: "SessionStart", stop: "Stop", events: 8, comments: false }
 }
 
-const AGENTS: [Agent; 5] = [
+const AGENTS: [Agent; 6] = [
     agent("codex", ".codex/hooks.json", ".codex/hooks.json"),
     Agent {
         stop: "AfterAgent",
@@ -48,6 +48,7 @@ const AGENTS: [Agent; 5] = [
         ..agent("copilot", ".copilot/hooks/throughline.json", ".github/hooks/throughline.json")
     },
     Agent { events: 7, comments: true, ..agent("droid", ".factory/settings.json", ".factory/settings.json") },
+    Agent { comments: true, ..agent("qwen", ".qwen/settings.json", ".qwen/settings.json") },
 ];
 
 impl Agent {
@@ -462,14 +463,20 @@ fn uninstalling_takes_all_out() {
         drop(home.run(["install", "--agent", agent.name]).success());
     }
     let dry = home.json(["uninstall", "--dry-run", "--json"]);
-    assert_eq!(dry["files"].as_array().map(Vec::len), Some(6), "{dry:#}");
+    assert_eq!(dry["files"].as_array().map(Vec::len), Some(12), "{dry:#}");
     drop(home.run(["uninstall", "--agent", "gemini"]).success());
     let removed = home.json(["uninstall", "--json"]);
-    let names: Vec<&str> =
+    let mut names: Vec<&str> =
         removed["files"].as_array().expect("files").iter().filter_map(|it| it["agent"].as_str()).collect();
-    assert_eq!(names, ["claude-code", "codex", "cursor", "copilot", "droid"]);
+    // Hooks and the MCP server are in two files each.
+    assert_eq!(names.len(), 11);
+    names.dedup();
+    assert_eq!(names, ["claude-code", "codex", "cursor", "copilot", "droid", "qwen"]);
     let run = home.run(["uninstall"]).success();
-    assert!(run.stdout.starts_with("not installed in ~/.claude/settings.json, ~/.codex/hooks.json, "), "{run:#?}");
+    assert!(
+        run.stdout.starts_with("not installed in ~/.claude/settings.json, ~/.claude/.claude.json, ~/.codex/hooks.json, "),
+        "{run:#?}"
+    );
 }
 
 #[test]
@@ -503,6 +510,7 @@ fn the_doctor_knows_every_agent() {
         ("cursor", "Cursor"),
         ("copilot", "Copilot CLI"),
         ("droid", "Factory droid"),
+        ("qwen", "Qwen Code"),
     ];
     for (agent, (name, title)) in AGENTS.iter().zip(titles) {
         assert_eq!(agent.name, name);

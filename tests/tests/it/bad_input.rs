@@ -37,6 +37,7 @@ fn with_one_session() -> (Home, std::path::PathBuf) {
     session.stop("The otter exporter writes headers now.");
     session.end();
     assert!(home.remembers(REQUEST), "{:#?}", home.memories());
+    home.rest();
     (home, project)
 }
 

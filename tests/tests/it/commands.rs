@@ -87,7 +87,7 @@ fn installing_for_a_project_stays_in_the_project() {
     for (scope, name) in [("project", "settings.json"), ("local", "settings.local.json")] {
         let mut command = home.command(["install", "--scope", scope]);
         command.current_dir(&project);
-        drop(tests::process::run(command, Vec::new(), tests::process::WATCHDOG).success());
+        drop(process::run(command, Vec::new(), WATCHDOG).success());
         let text = std::fs::read_to_string(project.join(".claude").join(name)).expect("settings of the project");
         assert!(text.contains(&program()), "{text}");
     }
@@ -184,6 +184,23 @@ fn what_shells_and_readers_of_manuals_get() {
         let run = home.run(["completions", shell]).success();
         assert!(run.stdout.contains("throughline"), "{shell}: {run:#?}");
     }
+    // The scripts ask the program.
+    let project = home.project("otters");
+    let save =
+        tests::home::run_in(&home, &project, &["memory", "save", "The otter service keeps tokens in Redis", "--json"])
+            .success();
+    let saved: Value = serde_json::from_str(&save.stdout).expect("JSON");
+    let id = saved["id"].as_str().expect("an identifier");
+    let complete = |words: &[&str]| {
+        let mut command = home.command(["--", "throughline"].iter().chain(words));
+        command.current_dir(&project).env("THROUGHLINE_COMPLETE", "fish");
+        process::run(command, Vec::new(), WATCHDOG).success().stdout
+    };
+    let offered = complete(&["memory", "show", &id[..4]]);
+    assert!(offered.starts_with(id) && offered.contains("keeps tokens in Redis"), "{offered}");
+    assert!(complete(&["search", "--project", "ot"]).starts_with("otters"));
+    assert!(complete(&["install", "--agent", "open"]).starts_with("opencode"));
+    assert_eq!(complete(&["memory", "show", "zzzz"]), "");
     let page = home.run(["man"]).success();
     assert!(page.stdout.contains(".TH"), "{page:#?}");
 }
@@ -231,7 +248,7 @@ fn unknown_types_and_dates_are_errors_that_name_the_known_ones() {
     let run = |arguments: &[&str]| {
         let mut command = home.command(arguments);
         command.current_dir(&project);
-        tests::process::run(command, Vec::new(), tests::process::WATCHDOG)
+        process::run(command, Vec::new(), WATCHDOG)
     };
     drop(run(&["memory", "save", "Otters hold hands"]).success());
     for arguments in [
@@ -298,7 +315,7 @@ fn exit_codes_are_those_of_the_table() {
     let code = |arguments: &[&str]| {
         let mut command = home.command(arguments);
         command.current_dir(&project);
-        tests::process::run(command, Vec::new(), tests::process::WATCHDOG).code
+        process::run(command, Vec::new(), WATCHDOG).code
     };
     let line = |arguments: &[&str]| arguments.join(" ");
     let unwell = project.join(".gsd/memories/general/2026-01-01_a.md");

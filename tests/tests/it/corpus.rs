@@ -41,6 +41,7 @@ fn bookkeeping(table: &str, column: &str) -> bool {
         "sightings" => column == "memory",
         "transcripts" => ["device", "inode", "modified", "version", "updated_at"].contains(&column),
         "extractor_states" => column == "version",
+        "file_anchors" => column == "at",
         "session_context" => ["saved_at", "moment"].contains(&column),
         "projects" => ["created_at", "memories", "compared"].contains(&column),
         _ => false,

@@ -242,10 +242,14 @@ fn what_claude_noted_comes_on_request_and_nothing_is_told_twice() {
     assert_eq!((&noted["said_by"], &noted["title"]), (&json!("agent"), &json!("How prices are told")));
     assert!(told(&home, &project).contains(rule));
 
+    write(&project.join("CLAUDE.local.md"), "Read @docs/imported.md first.\n");
     for file in [
         project.join("CLAUDE.md"),
         home.agent().join("CLAUDE.md"),
         project.join(".claude/CLAUDE.md"),
+        project.join(".claude/rules/shop/prices.md"),
+        project.parent().expect("a folder").join("CLAUDE.md"),
+        project.join("docs/imported.md"),
         folder.join("memory/MEMORY.md"),
     ] {
         let before = std::fs::read(&file).ok();

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use tests::component;
+use tests::process;
 
 /// Parses the `Cargo.toml` in a folder.
 fn manifest(folder: &Path) -> toml::Table {
@@ -134,4 +135,71 @@ fn packages_say_what_a_registry_asks_for() {
             assert!(has_version, "{name} depends on {dependency} without a version");
         }
     }
+}
+
+/// Packs made-up programs into `out`.
+fn pack(programs: &Path, out: &Path) -> String {
+    let target = format!("x86_64-unknown-linux-gnu={}", programs.display());
+    let output = Command::new("python3")
+        .arg(component::workspace().join("packaging/package.py"))
+        .args(["--target", &target, "--version", "1.2.3", "--runs"])
+        .arg(process::throughline())
+        .arg("--out")
+        .arg(out)
+        .env("SOURCE_DATE_EPOCH", "1700000000")
+        .output()
+        .expect("run python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::read_to_string(out.join("SHA256SUMS")).expect("the checksums")
+}
+
+#[test]
+fn the_same_programs_give_the_same_packages() {
+    let has_toml = Command::new("python3").args(["-c", "import tomllib"]).output().is_ok_and(|it| it.status.success());
+    if !has_toml {
+        tests::skip("the_same_programs_give_the_same_packages", "there is no python3 of version 3.11 or newer");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = folder.path().join("programs");
+    std::fs::create_dir(&programs).expect("create the folder");
+    for name in ["throughline", "throughline-embedder"] {
+        std::fs::write(programs.join(name), format!("\x7fELF {name} GLIBC_2.4 GLIBC_2.31 libgcc_s.so.1")).expect("write");
+    }
+    let lacking = Command::new("python3")
+        .arg(component::workspace().join("packaging/package.py"))
+        .args(["--target", &format!("x86_64-unknown-linux-gnu={}", programs.display()), "--out"])
+        .arg(folder.path().join("lacking"))
+        .output()
+        .expect("run python3");
+    let said = String::from_utf8_lossy(&lacking.stderr);
+    assert!(!lacking.status.success() && said.contains("throughline-viewer does not exist; hint: "), "{said}");
+    std::fs::write(programs.join("throughline-viewer"), "\x7fELF").expect("write");
+
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let sums = pack(&programs, &first);
+    assert_eq!(sums, pack(&programs, &second));
+    let names: Vec<&str> = sums.lines().filter_map(|line| line.split("  ").nth(1)).collect();
+    assert_eq!(
+        names,
+        [
+            "install.sh",
+            "throughline-1.2.3-py3-none-manylinux_2_31_x86_64.whl",
+            "throughline-1.2.3-x86_64-unknown-linux-gnu.tar.gz",
+            "throughline-1.2.3.cdx.json",
+            "throughline-linux-x64-1.2.3.tgz",
+            "throughline-throughline-1.2.3.tgz",
+            "throughline.rb",
+            "throughline_1.2.3_amd64.deb",
+        ]
+    );
+    let archive = names[2];
+    let sum = sums.lines().find_map(|line| line.strip_suffix(archive)).expect("its checksum").trim();
+    for file in ["install.sh", "throughline.rb"] {
+        let text = std::fs::read_to_string(first.join(file)).expect("a file");
+        assert!(text.contains(sum) && !text.contains('@'), "{file}: {text}");
+    }
+    // The metadata for cargo binstall name the same archive.
+    let manifest = std::fs::read_to_string(component::workspace().join("host/throughline/Cargo.toml")).expect("a manifest");
+    assert!(manifest.contains("/v{ version }/throughline-{ version }-{ target }{ archive-suffix }\""));
 }

@@ -172,9 +172,9 @@ fn an_import_that_nobody_can_have() {
 
 #[test]
 fn a_component_of_another_version() {
-    let wasm = wat::parse_str(r#"(component (import "throughline:policy/log@0.2.0" (instance (export "write" (func)))))"#)
+    let wasm = wat::parse_str(r#"(component (import "throughline:policy/log@0.3.0" (instance (export "write" (func)))))"#)
         .expect("it parses");
-    costs_nothing(&DropIn::redactor("younger", wasm), "built for version 0.2.0 of the contract");
+    costs_nothing(&DropIn::redactor("younger", wasm), "built for version 0.3.0 of the contract");
 }
 
 #[test]

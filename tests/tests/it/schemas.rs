@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tests::home::Home;
+use tests::postgres::{self, Team};
 use tests::process::{self, Finished, WATCHDOG};
 use tests::schemas;
 use tests::session::Session;
@@ -102,6 +103,17 @@ impl Tour<'_> {
         self.json("memory reindex", &[]);
         self.json("memory share", &[saved]);
         self.json("memory unshare", &[saved]);
+        self.json("memory pin", &[saved]);
+        self.json("memory unpin", &[saved]);
+        let other = self.json("memory save", &["Otters sleep on their backs"]);
+        let other = other["id"].as_str().expect("an identifier");
+        self.json("memory merge", &[saved, other, "--dry-run"]);
+        let merged = self.json("memory merge", &[saved, other]);
+        self.json("memory unlink", &[merged["id"].as_str().expect("an identifier")]);
+        self.json("memory supersede", &[saved, other]);
+        self.json("memory wrong", &[other, "--because", "some do not"]);
+        self.json("memory list", &["--wrong"]);
+        self.json("memory right", &[other]);
         self.json("memory unlink", &[saved]);
         self.runs("memory suggest-shared", &["--json"], "");
         self.json("memory gc", &["--dry-run"]);
@@ -156,6 +168,44 @@ impl Tour<'_> {
         self.json("import", &["--from", "markdown", &notes.to_string_lossy()]);
     }
 
+    /// A language model that was asked and did not answer.
+    fn of_models(&mut self) {
+        let Some(policy) = tests::sources::build("model-summaries", "what_every_command_prints_is_as_its_schema_says")
+        else {
+            self.seen.extend(["model-run", "model-spend", "model-outbox"].map(str::to_owned));
+            return;
+        };
+        let config = self.home.throughline().join("config");
+        std::fs::create_dir_all(&config).expect("create the folder");
+        let empty = self.home.path().join("no-replies");
+        let text = format!(
+            "[model]\nprovider = \"recorded\"\nrecorded.folder = \"{}\"\nlimits.day_tokens = 1000000\n",
+            empty.display()
+        );
+        std::fs::write(config.join("config.toml"), text).expect("write");
+        drop(self.home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), policy.as_os_str()]).success());
+        let ran = self.runs("model run", &["--json"], "");
+        assert!(ran.stdout.contains("\"failed\""), "{ran:#?}");
+        self.json("model outbox", &["--dry-run"]);
+        self.json("model outbox", &[]);
+        self.json("model spend", &[]);
+    }
+
+    /// A team, where this machine has a server.
+    fn of_team(&mut self) {
+        let Some(server) = postgres::shared("what_every_command_prints_is_as_its_schema_says") else {
+            self.seen.extend(["outbox", "search", "status", "sync"].map(|verb| format!("team-{verb}")));
+            return;
+        };
+        let team = Team::new(server);
+        postgres::join(self.home, &team.invite("ann", "contributor"));
+        self.json("memory save", &["--type", "decision", "Otters work in a team"]);
+        self.json("team outbox", &[]);
+        self.json("team sync", &[]);
+        self.json("team status", &[]);
+        self.json("team search", &["otters"]);
+    }
+
     /// Policies, and each of their stages.
     fn of_policies(&mut self, transcript: &Path) {
         let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/default");
@@ -184,7 +234,9 @@ fn what_every_command_prints_is_as_its_schema_says() {
     tour.of_sessions(&session);
     tour.of_memories();
     tour.of_policies(&home.transcript_path(&project, &session));
+    tour.of_models();
     tour.of_the_whole();
+    tour.of_team();
     let described: BTreeSet<String> = std::fs::read_dir(schemas::folder())
         .expect("docs/json")
         .filter_map(|entry| Some(entry.expect("an entry").file_name().to_str()?.strip_suffix(".schema.json")?.to_owned()))

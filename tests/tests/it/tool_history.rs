@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::home::Home;
+use tests::home::{Home, run_in};
 use tests::process;
 use tests::session::Session;
 use tests::transcript::{Transcript, session_id};
@@ -79,6 +79,59 @@ fn a_session_before_the_installation_has_its_tool_calls() {
     assert_eq!(copied["totals"]["tool_calls"], 0, "{copied:#}");
     assert_eq!(observed(&home, &project), WORK);
     assert_eq!(asked(&home, &project, &["failures"])[0]["count"], 1);
+}
+
+/// The summaries of the project's prompts, oldest first.
+#[track_caller]
+fn prompted(home: &Home, project: &Path) -> Vec<String> {
+    let all = asked(home, project, &["timeline", "--limit", "100"]);
+    let prompts = all.as_array().expect("a list").iter().filter(|event| event["type"] == "user_prompt");
+    prompts.map(|event| event["summary"].as_str().expect("a summary").to_owned()).collect()
+}
+
+#[test]
+fn a_session_before_the_installation_has_its_prompts() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    let mut transcript = Transcript::new(&session_id(1), &project);
+    work(&mut transcript);
+    transcript.user("Feed the walrus\n\nand close the gate").answer("The walrus is fed.");
+    ingest(&home, &project, &mut transcript);
+    let prompts = ["Make the otter exporter write headers", "Feed the walrus"];
+    assert_eq!(prompted(&home, &project), prompts);
+    let timeline = asked(&home, &project, &["timeline"]);
+    let kinds: Vec<&str> =
+        timeline.as_array().expect("a list").iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    assert_eq!(
+        kinds,
+        ["user_prompt", "tool_observation", "tool_observation", "tool_observation", "user_prompt"],
+        "{timeline:#}"
+    );
+    assert!(timeline[4]["at"].as_str().expect("a time").starts_with("2025-06-02"), "{timeline:#}");
+    let turns = asked(&home, &project, &["memory", "list", "--type", "turn"]);
+    let turn = asked(&home, &project, &["memory", "show", turns[0]["id"].as_str().expect("an id")]);
+    assert!(!turn["attributes"].to_string().contains("walrus"), "it is not stored twice: {turn:#}");
+    // Neither a second reading nor a copy says it again, nor what was forgotten.
+    home.json(["ingest", "--json"]);
+    let copy = home.work().join("copy.jsonl");
+    std::fs::write(&copy, transcript.text()).expect("write");
+    home.json(["ingest", "--json", copy.to_str().expect("a path")]);
+    assert_eq!(prompted(&home, &project), prompts);
+    drop(run_in(&home, &project, &["memory", "forget", "--match", "walrus", "--yes"]).success());
+    let copy = home.work().join("another.jsonl");
+    std::fs::write(&copy, transcript.text()).expect("write");
+    home.json(["ingest", "--json", copy.to_str().expect("a path")]);
+    assert_eq!(prompted(&home, &project), prompts[..1]);
+}
+
+#[test]
+fn prompts_that_hooks_saw_are_not_read_again() {
+    let home = Home::new();
+    let project = home.project("zoo");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.exporter("Make the otter exporter write headers");
+    home.json(["ingest", "--json"]);
+    assert_eq!(prompted(&home, &project), ["Make the otter exporter write headers"]);
 }
 
 #[test]

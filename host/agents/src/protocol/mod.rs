@@ -24,6 +24,8 @@
 //! | Copilot CLI | `~/.copilot/session-state/*/events.jsonl` | what 1.0.102 sends and writes, run likewise; compactions, sub-agents: its documentation |
 //! | droid | `~/.factory/sessions/*/*.jsonl` | its documentation |
 //! | Cursor | synthesized by our hooks | its documentation |
+//! | Qwen Code | synthesized by our hooks | what 0.15.10 sends, run likewise |
+//! | opencode | synthesized by our plugin's events; its own are in a database | what 1.18.33 does, run likewise |
 //!
 //! # Duplicate hooks
 //!
@@ -55,7 +57,9 @@ pub mod fields;
 mod gemini;
 pub mod harmless;
 pub mod name;
+mod opencode;
 mod patch;
+mod qwen;
 pub mod shorten;
 mod tool_mapping;
 pub mod transcripts;
@@ -73,6 +77,8 @@ pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Pa
         Agent::Cursor => cursor::parse(input, event_for_hook(name)),
         Agent::Copilot => copilot::parse(input, event_for_hook(name)),
         Agent::Droid => droid::parse(input),
+        Agent::Opencode => opencode::parse(input),
+        Agent::Qwen => qwen::parse(input),
     }
 }
 
@@ -96,11 +102,12 @@ pub fn detect_agent(input: &[u8]) -> Agent {
 pub fn answer(event: &Event, context: &str) -> Option<String> {
     let context = &harmless::neutralize(context);
     let answer = match event.agent {
-        Agent::ClaudeCode => claude_code::answer,
+        Agent::ClaudeCode | Agent::Qwen => claude_code::answer,
         Agent::Codex | Agent::Droid => codex::answer,
         Agent::Gemini => gemini::answer,
         Agent::Cursor => cursor::answer,
         Agent::Copilot => copilot::answer,
+        Agent::Opencode => opencode::answer,
     };
     answer(&event.moment, context)
 }
@@ -109,7 +116,8 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
 pub fn shows_notice(agent: Agent, is_warning: bool) -> bool {
     match agent {
         // `systemMessage` is documented for every hook, and for Gemini CLI's `SessionStart`.
-        Agent::ClaudeCode | Agent::Droid | Agent::Gemini => true,
+        // Our plugin for opencode shows it as a toast.
+        Agent::ClaudeCode | Agent::Droid | Agent::Gemini | Agent::Opencode | Agent::Qwen => true,
         // Codex shows it as a warning.
         Agent::Codex => is_warning,
         Agent::Cursor | Agent::Copilot => false,
@@ -132,6 +140,7 @@ pub fn shows_answer(event: &Event) -> bool {
     match event.agent {
         Agent::Cursor => !matches!(event.moment, Moment::PromptSubmitted { .. }),
         Agent::Copilot => copilot::shows_answer(&event.moment),
+        Agent::Opencode => opencode::shows_answer(&event.moment),
         _ => true,
     }
 }

@@ -15,11 +15,16 @@ pub enum Agent {
     Copilot,
     /// Factory's droid.
     Droid,
+    /// opencode.
+    Opencode,
+    /// Qwen Code.
+    Qwen,
 }
 
 impl Agent {
     /// All supported agents.
-    pub const ALL: [Self; 6] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor, Self::Copilot, Self::Droid];
+    pub const ALL: [Self; 8] =
+        [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor, Self::Copilot, Self::Droid, Self::Opencode, Self::Qwen];
 
     /// Returns the name that sessions and commands use.
     pub fn name(self) -> &'static str {
@@ -30,6 +35,8 @@ impl Agent {
             Self::Cursor => "cursor",
             Self::Copilot => "copilot",
             Self::Droid => "droid",
+            Self::Opencode => "opencode",
+            Self::Qwen => "qwen",
         }
     }
 

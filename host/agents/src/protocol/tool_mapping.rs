@@ -13,15 +13,15 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("Bash", &["bash", "Shell", "shell", "local_shell", "exec_command", "run_shell_command", "run_terminal_cmd", "Execute"]),
     ("PowerShell", &["powershell"]),
     ("BashOutput", &["write_stdin", "read_bash", "write_bash", "stop_bash", "list_bash"]),
-    ("Read", &["view", "read_file", "view_image"]),
-    ("Write", &["create", "Create", "write_file"]),
+    ("Read", &["read", "view", "read_file", "view_image"]),
+    ("Write", &["write", "create", "Create", "write_file"]),
     ("Edit", &["edit", "replace", "StrReplace", "search_replace", "str_replace_editor", "edit_file"]),
     ("Grep", &["grep", "rg", "grep_search", "search_file_content"]),
     ("Glob", &["glob", "glob_file_search", "file_search"]),
-    ("LS", &["list_directory", "list_dir"]),
-    ("WebFetch", &["web_fetch", "FetchUrl"]),
-    ("WebSearch", &["web_search", "google_web_search"]),
-    ("TodoWrite", &["update_plan", "write_todos", "update_todo", "todo_write"]),
+    ("LS", &["list", "list_directory", "list_dir"]),
+    ("WebFetch", &["webfetch", "web_fetch", "FetchUrl"]),
+    ("WebSearch", &["websearch", "web_search", "google_web_search"]),
+    ("TodoWrite", &["update_plan", "write_todos", "update_todo", "todo_write", "todowrite"]),
     ("Task", &["task", "spawn_agent", "invoke_agent"]),
     ("AskUserQuestion", &["ask_user", "AskUser", "request_user_input"]),
 ];
@@ -30,8 +30,8 @@ const TOOLS: &[(&str, &[&str])] = &[
 const COMMAND: (&str, &[&str]) = ("command", &["command", "cmd"]);
 const FILE: (&str, &[&str]) = ("file_path", &["file_path", "path", "absolute_path", "target_file", "filePath"]);
 const CONTENT: (&str, &[&str]) = ("content", &["content", "file_text", "contents"]);
-const OLD: (&str, &[&str]) = ("old_string", &["old_string", "old_str"]);
-const NEW: (&str, &[&str]) = ("new_string", &["new_string", "new_str"]);
+const OLD: (&str, &[&str]) = ("old_string", &["old_string", "old_str", "oldString"]);
+const NEW: (&str, &[&str]) = ("new_string", &["new_string", "new_str", "newString"]);
 const PLACE: (&str, &[&str]) = ("path", &["path", "dir_path", "target_directory"]);
 const QUERY: (&str, &[&str]) = ("query", &["query", "search_term"]);
 const ABOUT: (&str, &[&str]) = ("description", &["description", "agent_name", "agent_type", "name"]);
@@ -233,6 +233,12 @@ mod tests {
             (
                 "edit",
                 json!({"path": "a", "old_str": "x", "new_str": "y"}),
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            ),
+            (
+                "edit",
+                json!({"filePath": "/p/a", "oldString": "x", "newString": "y"}),
                 "Edit",
                 json!({"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
             ),

@@ -126,6 +126,30 @@ const DROID: [Hook; 7] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
+/// What our plugin for opencode reports, by opencode's names. A session starts when the plugin first hears of it, and
+/// ends when opencode does.
+const OPENCODE: [Hook; 7] = [
+    hook("session.created", "memory-load", 10, Profile::Minimal),
+    hook("chat.message", "memory-search", 5, Profile::Standard),
+    hook("tool.execute.after", "memory-track", 3, Profile::Standard),
+    hook("experimental.session.compacting", "memory-flush", 15, Profile::Minimal),
+    hook("session.compacted", "", 15, Profile::Standard),
+    hook("session.idle", "memory-complete", 5, Profile::Standard),
+    hook("dispose", "memory-save", 15, Profile::Minimal),
+];
+
+/// Qwen Code's hooks (0.15.10). Without a terminal, it has neither a start nor an end of a session.
+const QWEN: [Hook; 8] = [
+    hook("SessionStart", "memory-load", 10, Profile::Minimal),
+    hook("UserPromptSubmit", "memory-search", 5, Profile::Standard),
+    hook("PostToolUse", "memory-track", 3, Profile::Standard),
+    hook("PostToolUseFailure", "memory-failure", 3, Profile::Standard),
+    hook("SubagentStop", "memory-subagent", 5, Profile::Standard),
+    hook("PreCompact", "memory-flush", 15, Profile::Minimal),
+    hook("Stop", "memory-complete", 5, Profile::Standard),
+    hook("SessionEnd", "memory-save", 15, Profile::Minimal),
+];
+
 /// Returns all hooks that can be registered with the agent.
 pub fn hooks(agent: Agent) -> &'static [Hook] {
     match agent {
@@ -135,6 +159,8 @@ pub fn hooks(agent: Agent) -> &'static [Hook] {
         Agent::Cursor => &CURSOR,
         Agent::Copilot => &COPILOT,
         Agent::Droid => &DROID,
+        Agent::Opencode => &OPENCODE,
+        Agent::Qwen => &QWEN,
     }
 }
 
@@ -182,6 +208,8 @@ pub(super) enum Call {
     Exec,
     /// A shell command line, in the member with that name.
     Shell(&'static str),
+    /// By a plugin that is the whole file.
+    Plugin,
 }
 
 /// Claude Code's format, which other agents adopted.
@@ -202,7 +230,7 @@ pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
     match agent {
         Agent::ClaudeCode => Layout { call: Call::Exec, ..GROUPED },
         Agent::Codex => Layout { only_hooks: true, ..GROUPED },
-        Agent::Gemini => Layout {
+        Agent::Gemini | Agent::Qwen => Layout {
             second: 1_000,
             more: &[("name", "throughline"), ("type", "command")],
             syntax: Syntax::Comments,
@@ -225,6 +253,7 @@ pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
             let is_bare = only_hooks && super::hooks::has_events_at_top(text, hooks(agent));
             Layout { events: (!is_bare).then_some("hooks"), only_hooks, syntax: Syntax::Comments, ..GROUPED }
         }
+        Agent::Opencode => Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
     }
 }
 
@@ -247,6 +276,8 @@ pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<Pa
         Agent::Cursor => one(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
         // Copilot reads every file of these folders.
         Agent::Copilot => one(paths.copilot.join("hooks/throughline.json"), ".github/hooks/throughline.json"),
+        Agent::Qwen => one(home(agent, paths).join("settings.json"), ".qwen/settings.json"),
+        Agent::Opencode => one(home(agent, paths).join("plugins/throughline.js"), ".opencode/plugins/throughline.js"),
         Agent::Droid => {
             let (at, settings) = match scope {
                 Scope::User => (paths.factory.clone(), "settings.json"),
@@ -261,14 +292,16 @@ pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<Pa
 }
 
 /// Returns the agent's own folder. If the folder exists, the agent is installed.
-pub fn home(agent: Agent, paths: &Paths) -> &Path {
+pub fn home(agent: Agent, paths: &Paths) -> PathBuf {
     match agent {
-        Agent::ClaudeCode => &paths.claude,
-        Agent::Codex => &paths.codex,
-        Agent::Gemini => &paths.gemini,
-        Agent::Cursor => &paths.cursor,
-        Agent::Copilot => &paths.copilot,
-        Agent::Droid => &paths.factory,
+        Agent::ClaudeCode => paths.claude.clone(),
+        Agent::Codex => paths.codex.clone(),
+        Agent::Gemini => paths.gemini.clone(),
+        Agent::Cursor => paths.cursor.clone(),
+        Agent::Copilot => paths.copilot.clone(),
+        Agent::Droid => paths.factory.clone(),
+        Agent::Opencode => paths.user_config.join("opencode"),
+        Agent::Qwen => paths.home.join(".qwen"),
     }
 }
 
@@ -276,13 +309,15 @@ pub fn home(agent: Agent, paths: &Paths) -> &Path {
 pub(crate) fn hook_files(agent: Agent, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
     let both = |user: PathBuf, project: &str| vec![user, folder.join(project)];
     match agent {
-        Agent::ClaudeCode => Vec::new(),
+        // opencode runs no hooks of another agent.
+        Agent::ClaudeCode | Agent::Opencode => Vec::new(),
         Agent::Codex => [
             both(paths.codex.join("hooks.json"), ".codex/hooks.json"),
             both(paths.codex.join("config.toml"), ".codex/config.toml"),
         ]
         .concat(),
         Agent::Gemini => both(paths.gemini.join("settings.json"), ".gemini/settings.json"),
+        Agent::Qwen => both(paths.home.join(".qwen/settings.json"), ".qwen/settings.json"),
         Agent::Cursor => both(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
         Agent::Copilot => {
             let mut files = both(paths.copilot.join("settings.json"), ".github/copilot/settings.json");
@@ -306,7 +341,7 @@ pub fn project_variable(agent: Agent) -> Option<&'static str> {
         Agent::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
         Agent::Gemini => Some("GEMINI_PROJECT_DIR"),
         Agent::Droid => Some("FACTORY_PROJECT_DIR"),
-        Agent::Codex | Agent::Cursor | Agent::Copilot => None,
+        Agent::Codex | Agent::Cursor | Agent::Copilot | Agent::Opencode | Agent::Qwen => None,
     }
 }
 
@@ -325,6 +360,8 @@ pub fn title(agent: Agent) -> &'static str {
         Agent::Cursor => "Cursor",
         Agent::Copilot => "Copilot CLI",
         Agent::Droid => "Factory droid",
+        Agent::Opencode => "opencode",
+        Agent::Qwen => "Qwen Code",
     }
 }
 
@@ -338,6 +375,7 @@ pub fn next(agent: Agent, scope: Scope) -> Option<&'static str> {
         Agent::Droid => {
             Some("droid sessions that are open now do not use the new hooks; `/hooks` in droid shows which hooks it runs")
         }
+        Agent::Opencode => Some("opencode loads plugins when it starts: restart one that is running"),
         _ => None,
     }
 }

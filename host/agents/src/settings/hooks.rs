@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::agents::{Call, Hook, Layout, Profile};
 use super::json::{Document, PathStep, Piece, Syntax};
 use super::malformed::Malformed;
+use super::opencode;
 use crate::protocol::name::Agent;
 
 /// A hook of Throughline's that was found in settings.
@@ -39,16 +40,26 @@ pub(super) fn install(
 ) -> Result<String, Malformed> {
     let present = registered(text, layout, program)?;
     let present = || Profile::of(agent, present.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard);
-    edit(text, agent, layout, program, Some(profile.unwrap_or_else(present)))
+    let profile = profile.unwrap_or_else(present);
+    if layout.call == Call::Plugin {
+        return opencode::install(text, &command(agent, program), profile);
+    }
+    edit(text, agent, layout, program, Some(profile))
 }
 
 /// Returns the text without Throughline's hooks, and without groups and lists that contained nothing else.
 pub(super) fn uninstall(text: &str, agent: Agent, layout: &Layout, program: &Path) -> Result<String, Malformed> {
+    if layout.call == Call::Plugin {
+        return Ok(opencode::uninstall(text));
+    }
     edit(text, agent, layout, program, None)
 }
 
 /// Returns Throughline's hooks in the order of the text.
 pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<Vec<Registration>, Malformed> {
+    if layout.call == Call::Plugin {
+        return opencode::registered(text, called);
+    }
     let document = Document::parse(text, layout.syntax)?;
     let mut found = Vec::new();
     for event in events(&document, layout)? {
@@ -79,6 +90,9 @@ pub(super) fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
 
 /// Returns whether the text contains nothing but what every file of this kind has.
 pub(super) fn is_empty(text: &str, layout: &Layout) -> bool {
+    if layout.call == Call::Plugin {
+        return text.is_empty();
+    }
     let left = Document::parse(text, layout.syntax).ok().and_then(|document| document.get(&[]));
     let members = left.as_ref().and_then(Value::as_object);
     members.is_some_and(|it| it.iter().all(|(name, value)| name == "version" && value.as_u64() == layout.version))
@@ -212,6 +226,28 @@ pub const BY_NAME: &str = "throughline";
 /// not always have the PATH of a terminal, so the folders in which it is usually installed are tried too.
 const FIND: &str = r#"for p in "$(command -v throughline)" "${CARGO_HOME:-$HOME/.cargo}/bin/throughline" "$HOME/.local/bin/throughline"; do [ -x "$p" ] && exec "$p" "$@"; done; exit 0"#;
 
+/// Whether the words call the program by its name.
+fn looks_up(words: &[String]) -> bool {
+    words.len() > 3 && words[..3] == ["sh", "-c", FIND]
+}
+
+/// Splits a command into the program and its arguments.
+fn called(mut words: Vec<String>) -> Option<(PathBuf, Vec<String>)> {
+    if looks_up(&words) {
+        words.drain(..3);
+    }
+    (!words.is_empty()).then(|| (PathBuf::from(words.remove(0)), words))
+}
+
+/// The words of a command that calls the program for every event.
+fn command(agent: Agent, program: &Path) -> Vec<String> {
+    let mut words = vec![program.to_string_lossy().into_owned(), "hook".into(), "--agent".into(), agent.name().into()];
+    if program == Path::new(BY_NAME) {
+        words.splice(0..0, ["sh", "-c", FIND].map(str::to_owned));
+    }
+    words
+}
+
 /// A handler of Throughline's.
 struct Handler {
     value: Value,
@@ -230,23 +266,18 @@ impl Handler {
     fn parse(value: &Value, layout: &Layout, program: &Path) -> Option<Self> {
         let arguments =
             || value["args"].as_array().map(|it| it.iter().filter_map(Value::as_str).map(str::to_owned).collect());
-        let (mut called, as_usual): (Vec<String>, bool) = match (layout.call, arguments()) {
+        let (words, as_usual): (Vec<String>, bool) = match (layout.call, arguments()) {
             (Call::Exec, Some(arguments)) => (with_first(value["command"].as_str()?, arguments), true),
-            (Call::Exec, None) => (words(value["command"].as_str()?), false),
+            (Call::Exec, None) => (split(value["command"].as_str()?), false),
             (Call::Shell(name), arguments) => match (value[name].as_str(), value["command"].as_str(), arguments) {
-                (Some(line), _, _) => (words(line), true),
-                (None, Some(line), _) => (words(line), false),
+                (Some(line), _, _) => (split(line), true),
+                (None, Some(line), _) => (split(line), false),
                 (None, None, arguments) => (with_first(value["exec"].as_str()?, arguments.unwrap_or_default()), false),
             },
+            (Call::Plugin, _) => return None,
         };
-        let by_name = called.len() > 3 && called[..3] == ["sh", "-c", FIND];
-        if by_name {
-            called.drain(..3);
-        }
-        if called.is_empty() {
-            return None;
-        }
-        let called_program = PathBuf::from(called.remove(0));
+        let by_name = looks_up(&words);
+        let (called_program, called) = called(words)?;
         let ours = called_program == program || called_program.file_stem().is_some_and(|name| name == "throughline");
         let timeout = value[layout.timeout].as_u64();
         (ours && called.first().is_some_and(|word| word == "hook")).then(|| Self {
@@ -290,6 +321,7 @@ impl Handler {
             Call::Exec => &["shell"],
             Call::Shell("bash") => &["command", "exec", "args", "timeout"],
             Call::Shell(_) => &["args"],
+            Call::Plugin => &[],
         };
         for name in others {
             document.remove(&below(way, &[PathStep::Name(name)]));
@@ -326,6 +358,7 @@ fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(S
             let words: Vec<String> = called.iter().map(|word| quoted(word)).collect();
             members.push((name.into(), words.join(" ").into()));
         }
+        Call::Plugin => {}
     }
     members.push((layout.timeout.into(), (hook.timeout * layout.second).into()));
     members
@@ -351,7 +384,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Splits a shell command line into words at the level of quotes and backslashes.
-fn words(line: &str) -> Vec<String> {
+fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -624,13 +657,13 @@ mod tests {
     #[test]
     fn a_line_is_read_as_it_was_written() {
         for word in ["/a/b", "/a b", "/it's", r"/back\slash", "/$HOME/`x`", "/é", "", "a'b'\"c\"\\"] {
-            assert_eq!(words(&format!("{} x", quoted(word))), [word, "x"], "{}", quoted(word));
+            assert_eq!(split(&format!("{} x", quoted(word))), [word, "x"], "{}", quoted(word));
         }
     }
 
     #[test]
-    fn shell_words() {
-        assert_eq!(words(r#"  "a b"\ c 'd"e' f\"g "\"" ''"#), ["a b c", "d\"e", "f\"g", "\"", ""]);
+    fn shell_split() {
+        assert_eq!(split(r#"  "a b"\ c 'd"e' f\"g "\"" ''"#), ["a b c", "d\"e", "f\"g", "\"", ""]);
     }
 
     fn plain() -> impl Strategy<Value = Value> {

@@ -11,6 +11,9 @@
 //! that open (was an empty object on one line or two?), `uninstall` looks at the backups: if `install` would turn one
 //! of them into the current file, that backup is restored as a whole.
 //!
+//! [`client`] says where each client has its MCP servers, and [`server`] adds and removes ours: in JSON with the same editor,
+//! in TOML with `toml_edit`, and in YAML line by line.
+//!
 //! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
 //! CLI). It has the program's absolute path, or, in a project's settings that others use too, a shell that looks the
 //! program up and does nothing where it is missing. Where an agent takes a line for a shell, words are quoted for POSIX
@@ -19,14 +22,18 @@
 //! - *Codex CLI* trusts a hook by a hash of command and timeout. So a line that works is never rewritten.
 //! - *droid* reads `hooks.json` before the `hooks` of its settings. So that file is used if it exists and is never
 //!   created: it would hide somebody's hooks in the settings.
+//! - *opencode* has no settings for hooks. [`opencode`] is a plugin, a file of our own.
 //! - *Cursor* and *Copilot CLI* also run the hooks in Claude Code's settings, which `install` and `doctor` say.
 
 pub mod agents;
+mod client;
 mod hooks;
 mod json;
 mod malformed;
+pub mod opencode;
 mod plugin;
 mod scope;
+mod server;
 
 use std::fmt;
 use std::fs;
@@ -34,6 +41,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use agents::{Hook, Profile};
+pub use client::{Client, Target};
 pub use hooks::{BY_NAME, Registration, is_set};
 pub use malformed::Malformed;
 pub use plugin::{Plugin, plugin};
@@ -149,10 +157,47 @@ pub fn parse_lenient(text: &str) -> Option<serde_json::Value> {
     json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
 }
 
+/// Returns the program that Throughline's MCP server in the client's file calls; none if it is not registered there.
+///
+/// # Errors
+///
+/// The text is not valid settings for the client either.
+pub fn registered_server(client: Client, text: &str, program: &Path) -> Result<Option<PathBuf>, Malformed> {
+    server::registered(text, client.server_format(), program)
+}
+
+/// Returns the programs that Throughline's hooks and server in `text`, the content of the client's file, call.
+pub fn called(client: Client, target: &Target, text: &str, program: &Path) -> Vec<PathBuf> {
+    let hooks =
+        client.agent().filter(|_| target.hooks).and_then(|agent| registered(agent, &target.file, text, program).ok());
+    let server = if target.servers { registered_server(client, text, program).ok().flatten() } else { None };
+    hooks.into_iter().flatten().map(|hook| hook.program).chain(server).collect()
+}
+
+/// Plans to let those hooks and that server of the file that are registered call `program`.
+///
+/// # Errors
+///
+/// As for [`Change::install`].
+pub fn update(client: Client, target: &Target, text: &str, program: &Path) -> Result<Change, SettingsError> {
+    let hooks = client.agent().filter(|agent| {
+        target.hooks && registered(*agent, &target.file, text, program).is_ok_and(|found| !found.is_empty())
+    });
+    let has_server = target.servers && registered_server(client, text, program).is_ok_and(|found| found.is_some());
+    match hooks {
+        Some(agent) => {
+            let change = Change::install(agent, &target.file, program, None)?;
+            if has_server { change.and_server(program) } else { Ok(change) }
+        }
+        None if has_server => Change::register_server(client, &target.file, program),
+        None => Change::plan(client, &target.file, |text, _| Ok(Some(text.to_owned()))),
+    }
+}
+
 /// A planned change of a settings file.
 #[derive(Debug)]
 pub struct Change {
-    agent: Agent,
+    client: Client,
     /// The file itself, after following links.
     file: PathBuf,
     /// The current text; `None` if the file does not exist.
@@ -168,7 +213,10 @@ impl Change {
     ///
     /// The file cannot be read, or is not valid settings for the agent either.
     pub fn install(agent: Agent, file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
-        Self::plan(agent, file, |text, layout, _| hooks::install(text, agent, layout, program, profile).map(Some))
+        Self::plan(agent.into(), file, |text, _| {
+            let layout = agents::layout(agent, file, text);
+            hooks::install(text, agent, &layout, program, profile).map(Some)
+        })
     }
 
     /// Plans to enable Throughline's plugin, from the marketplace in `folder`, in Claude Code's `file`, in place of
@@ -178,78 +226,123 @@ impl Change {
     ///
     /// As for [`Change::install`].
     pub fn install_plugin(file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
-        Self::plan(Agent::ClaudeCode, file, |text, layout, _| {
-            plugin::enable(&hooks::uninstall(text, Agent::ClaudeCode, layout, program)?, folder).map(Some)
+        Self::plan(Agent::ClaudeCode.into(), file, |text, _| {
+            let layout = agents::layout(Agent::ClaudeCode, file, text);
+            plugin::enable(&hooks::uninstall(text, Agent::ClaudeCode, &layout, program)?, folder).map(Some)
         })
     }
 
-    /// Plans the removal of hooks and plugin. If the file is exactly what `install` made of a backup, the backup is
-    /// restored. A file that only contains hooks, or that `install` made, is removed with the last of them.
+    /// Plans to register Throughline's MCP server, which is `program`, in the client's `file`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn register_server(client: Client, file: &Path, program: &Path) -> Result<Self, SettingsError> {
+        Self::plan(client, file, |text, _| Ok(Some(text.to_owned())))?.and_server(program)
+    }
+
+    /// Plans to register the MCP server in the same file too.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn and_server(mut self, program: &Path) -> Result<Self, SettingsError> {
+        let text = self.after.unwrap_or_default();
+        let with = server::add(&text, self.client.server_format(), program);
+        self.after = Some(with.map_err(|what| SettingsError::Malformed(self.file.clone(), what))?);
+        Ok(self)
+    }
+
+    /// Plans to take the MCP server out of the same file.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn without_server(mut self, target: &Target, program: &Path) -> Result<Self, SettingsError> {
+        if target.servers
+            && let Some(text) = &self.after
+        {
+            let left = server::remove(text, self.client.server_format(), program);
+            self.after = Some(left.map_err(|what| SettingsError::Malformed(self.file.clone(), what))?);
+        }
+        Ok(self)
+    }
+
+    /// Plans the removal of hooks and plugin from the agent's `file`.
     ///
     /// # Errors
     ///
     /// As for [`Change::install`].
     pub fn uninstall(agent: Agent, file: &Path, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
-        Self::plan(agent, file, |text, layout, file| {
-            let mut after = hooks::uninstall(text, agent, layout, program)?;
-            if agent == Agent::ClaudeCode {
-                after = plugin::disable(&after, folder)?;
-            }
+        let target = Target { file: file.to_owned(), hooks: true, servers: false };
+        Self::remove(agent.into(), &target, program, folder)
+    }
+
+    /// Plans the removal of hooks, plugin and MCP server. If the file is exactly what `install` made of a backup, the
+    /// backup is restored. A file that only contains hooks, or that `install` made, is removed with the last of them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn remove(client: Client, target: &Target, program: &Path, folder: &Path) -> Result<Self, SettingsError> {
+        let ours = Ours { agent: client.agent().filter(|_| target.hooks), target, client, program, folder };
+        Self::plan(client, &target.file, |text, file| {
+            let after = ours.take_out(text)?;
             if after == text {
                 return Ok(Some(after));
             }
-            let present = hooks::registered(text, layout, program)?;
-            let profile = Profile::of(agent, present.iter().map(|it| it.event.as_str()));
             let original = kept(file).find(|kept| {
-                let layout = agents::layout(agent, file, kept);
-                let is_without = hooks::registered(kept, &layout, program).is_ok_and(|found| found.is_empty());
-                is_without && hooks::install(kept, agent, &layout, program, profile).is_ok_and(|it| it == text)
+                ours.take_out(kept).is_ok_and(|it| it == *kept) && ours.put_in_like(text, kept).is_ok_and(|it| it == text)
             });
             if original.is_some() {
                 return Ok(original);
             }
             // A file that `install` made has no backup from before; an empty one is not left behind.
-            let is_ours = |kept: &String| {
-                hooks::uninstall(kept, agent, layout, program).is_ok_and(|it| it != *kept && hooks::is_empty(&it, layout))
-            };
-            let may_go = layout.only_hooks || kept(file).all(|kept| is_ours(&kept));
-            Ok((!may_go || !hooks::is_empty(&after, layout)).then_some(after))
+            let is_ours = |kept: &String| ours.take_out(kept).is_ok_and(|it| it != *kept && ours.is_empty(&it));
+            let only_hooks = ours.agent.is_some_and(|agent| agents::layout(agent, &target.file, text).only_hooks);
+            let may_go = only_hooks || kept(file).all(|kept| is_ours(&kept));
+            Ok((!may_go || !ours.is_empty(&after)).then_some(after))
         })
     }
 
     fn plan(
-        agent: Agent,
+        client: Client,
         file: &Path,
-        edit: impl FnOnce(&str, &agents::Layout, &Path) -> Result<Option<String>, Malformed>,
+        edit: impl FnOnce(&str, &Path) -> Result<Option<String>, Malformed>,
     ) -> Result<Self, SettingsError> {
-        let named = file;
         let file = resolve_links(file).map_err(|e| SettingsError::Unreadable(file.into(), e))?;
         let before = read(&file)?;
         let text = before.as_deref().unwrap_or_default();
-        let mut after = edit(text, &agents::layout(agent, named, text), &file)
-            .map_err(|what| SettingsError::Malformed(file.clone(), what))?;
+        let mut after = edit(text, &file).map_err(|what| SettingsError::Malformed(file.clone(), what))?;
         if before.is_none() && after.as_deref() == Some("") {
             after = None;
         }
-        Ok(Self { agent, file, before, after })
+        Ok(Self { client, file, before, after })
     }
 
     /// Returns the events that will call `program` after the change.
     pub fn events(&self, program: &Path) -> Vec<String> {
         let after = self.after.as_deref().unwrap_or_default();
-        let found = registered(self.agent, &self.file, after, program).unwrap_or_default();
+        let agent = self.client.agent();
+        let found = agent.and_then(|agent| registered(agent, &self.file, after, program).ok()).unwrap_or_default();
         found.into_iter().map(|registration| registration.event).collect()
     }
 
     /// Returns whether the plugin will be enabled after the change.
     pub fn has_plugin(&self) -> bool {
         let after = self.after.as_deref().unwrap_or_default();
-        self.agent == Agent::ClaudeCode && plugin(after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
+        self.client == Agent::ClaudeCode.into()
+            && plugin(after).is_ok_and(|plugin| plugin.is_some_and(|plugin| plugin.enabled))
     }
 
-    /// Returns the agent whose settings change.
-    pub fn agent(&self) -> Agent {
-        self.agent
+    /// Returns the client whose settings change.
+    pub fn client(&self) -> Client {
+        self.client
+    }
+
+    /// Returns whether the MCP server will be registered in the file after the change.
+    pub fn has_server(&self, program: &Path) -> bool {
+        registered_server(self.client, self.after.as_deref().unwrap_or_default(), program).is_ok_and(|it| it.is_some())
     }
 
     /// Returns the file that changes.
@@ -303,6 +396,62 @@ impl Change {
             None => fs::remove_file(&self.file).map_err(unwritable)?,
         }
         Ok(backup)
+    }
+}
+
+/// What of ours a file can contain.
+struct Ours<'a> {
+    /// The agent, if the file can contain hooks.
+    agent: Option<Agent>,
+    client: Client,
+    target: &'a Target,
+    program: &'a Path,
+    folder: &'a Path,
+}
+
+impl Ours<'_> {
+    fn layout(&self, agent: Agent, text: &str) -> agents::Layout {
+        agents::layout(agent, &self.target.file, text)
+    }
+
+    /// Returns the text without anything of ours.
+    fn take_out(&self, text: &str) -> Result<String, Malformed> {
+        let mut after = text.to_owned();
+        // In the opposite order of installing.
+        if self.target.servers {
+            after = server::remove(&after, self.client.server_format(), self.program)?;
+        }
+        if let Some(agent) = self.agent {
+            let layout = self.layout(agent, &after);
+            after = hooks::uninstall(&after, agent, &layout, self.program)?;
+        }
+        if self.agent == Some(Agent::ClaudeCode) {
+            after = plugin::disable(&after, self.folder)?;
+        }
+        Ok(after)
+    }
+
+    /// Returns `kept` with the hooks and the server that `text` has.
+    fn put_in_like(&self, text: &str, kept: &str) -> Result<String, Malformed> {
+        let mut after = kept.to_owned();
+        if let Some(agent) = self.agent {
+            let present = hooks::registered(text, &self.layout(agent, text), self.program)?;
+            if let Some(profile) = Profile::of(agent, present.iter().map(|it| it.event.as_str())) {
+                after = hooks::install(kept, agent, &self.layout(agent, kept), self.program, Some(profile))?;
+            }
+        }
+        let format = self.client.server_format();
+        if self.target.servers && server::registered(text, format, self.program)?.is_some() {
+            after = server::add(&after, format, self.program)?;
+        }
+        Ok(after)
+    }
+
+    fn is_empty(&self, text: &str) -> bool {
+        match self.agent {
+            Some(agent) => hooks::is_empty(text, &self.layout(agent, text)),
+            None => server::is_empty(text, self.client.server_format()),
+        }
     }
 }
 
@@ -454,7 +603,9 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("hooks.json");
             let by_name = Path::new(BY_NAME);
-            fs::write(&file, "{}").unwrap();
+            if agent != Agent::Opencode {
+                fs::write(&file, "{}").unwrap();
+            }
             Change::install(agent, &file, Path::new(PROGRAM), None).unwrap().apply().unwrap();
             // An installation of an earlier version is turned into one by name.
             Change::install(agent, &file, by_name, None).unwrap().apply().unwrap();

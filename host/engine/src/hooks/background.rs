@@ -12,13 +12,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 
+use super::memories::open_memories;
 use super::reading::{self, ReadRequest};
-use super::{journal_writer, synthesized_transcript};
+use super::{journal_writer, spawn, synthesized_transcript};
 use crate::history;
 use crate::memory::{compression, kept, supersession};
+use crate::model;
 use crate::projection;
 use crate::reindex;
 use crate::runtime::Runtime;
+use crate::team;
 use crate::weekly_copy;
 use throughline_model::project::Project;
 use throughline_platform::files;
@@ -89,6 +92,15 @@ pub enum Task {
         /// The agent's working folder.
         cwd: PathBuf,
     },
+    /// Let granted policies go over what is new in the project of a folder, with a language model.
+    Consolidate {
+        /// The agent's working folder.
+        cwd: PathBuf,
+        /// The session that is running.
+        except: String,
+    },
+    /// Sync with the team.
+    SyncTeam,
     /// Checkpoint the WAL.
     CheckpointWal,
     /// Rebuild the index where needed, and compute missing vectors.
@@ -127,6 +139,9 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         }
         Task::Compress { cwd } => return compress_memories(runtime, &mut store, cwd),
         Task::Compare { cwd } => return compare_memories(runtime, &mut store, cwd),
+        Task::Consolidate { cwd, except } => return consolidate(runtime, &mut store, cwd, except),
+        // It has its own lock too: a server may be slow.
+        Task::SyncTeam => return team::sync::run(runtime, &mut store).map(drop),
         // It has its own lock: embedding servers may be slow, and reading transcripts must not wait for them.
         Task::Reindex => {
             let report = reindex::run(runtime, &mut store, false, Some(Instant::now() + MAX_RUN_TIME), &mut |_| {})?;
@@ -146,7 +161,9 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
         | Task::ReadSubAgent { .. }
         | Task::Compress { .. }
         | Task::Compare { .. }
+        | Task::Consolidate { .. }
         | Task::Reindex
+        | Task::SyncTeam
         | Task::Upgrade
         | Task::CheckpointWal => {}
         Task::CleanUp => {
@@ -166,6 +183,7 @@ pub fn run(runtime: &Runtime, task: &Task) -> Result<()> {
             reading::read(runtime, &mut store, &request, until)?;
             supersession::link_all(&mut store, runtime.now)?;
             projection::write(runtime, &store, session)?;
+            spawn::consolidate(runtime, cwd, "");
         }
         Task::CatchUp { folder, except } => {
             for path in reading::unread(runtime, &store, folder, except)? {
@@ -205,6 +223,21 @@ fn compare_memories(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<
     store.set_synchronous_normal()?;
     supersession::link_all(store, runtime.now)?;
     history::follow(runtime, store, &Project::discover(cwd))
+}
+
+/// Lets granted policies go over what is new. It has its own lock, because a model is slow.
+fn consolidate(runtime: &Runtime, store: &mut Store, cwd: &Path, except: &str) -> Result<()> {
+    let Some(_lock) = lock(runtime, "model.lock")? else { return Ok(()) };
+    store.set_synchronous_normal()?;
+    let report =
+        model::run_due(runtime, store, &Project::discover(cwd), except, open_memories, Instant::now() + MAX_RUN_TIME)?;
+    if report.stored > 0 {
+        let detail = format!("{} memories of {} sessions", report.stored, report.sessions);
+        runtime.log.record(Level::Info, "what a model made of memories was stored", detail);
+        supersession::link_all(store, runtime.now)?;
+        store.checkpoint()?;
+    }
+    Ok(())
 }
 
 /// Folds old memories into digests. It has its own lock: the next session's unread transcripts must not wait for it.

@@ -4,7 +4,7 @@
 //! `hooks.catch_up_ms`, and the rest in the background. Then the policy's `context-builder` asks the `memories`
 //! capability for what it wants (recent, important, of a session, knowledge, the last session, a search) and writes
 //! Markdown within a budget. The host redacts the text once more, checks the budget, prints it, and records what was
-//! shown.
+//! shown. Before the policy's page stand the memories that the user pinned, in at most a third of the budget.
 //!
 //! The budget is in UTF-16 code units because the agent counts in them: beyond 10,000 it cuts the text to a preview.
 //! The default is 9,500. Stored text is data, and is made harmless where it enters the page: a memory cannot open or
@@ -17,12 +17,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::file_checks::FileChecks;
 use super::loaded::LoadedText;
-use super::memories::{FileChecks, ProjectMemories};
+use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
-use super::{Notice, journal_writer, session_project, spawn};
+use super::{Notice, journal_writer, pinned, session_project, spawn};
 use crate::memory::{kept, supersession};
 use crate::note_sync;
 use crate::runtime::Runtime;
@@ -31,7 +32,7 @@ use throughline_agents::loaded_files;
 use throughline_agents::protocol::harmless::neutralize;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event};
-use throughline_model::contract::Session;
+use throughline_model::contract::{Memory, Session};
 use throughline_platform::log::Level;
 use throughline_store::journal::HostRecord;
 use throughline_store::{self as store, Access, Store, StoreError};
@@ -132,6 +133,7 @@ pub(super) fn start_session(
         spawn::clean_up(runtime);
     }
     spawn::reindex(runtime, &store);
+    spawn::consolidate(runtime, &event.cwd, &event.session);
     Ok(Started::new(runtime, &store, (event.agent, &session), text, &used))
 }
 
@@ -165,10 +167,18 @@ pub fn context(
     if runtime.is_excluded(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
         return Ok((None, Vec::new()));
     }
+    // The agent's client replays the conversation, in which they stand.
+    let pinned = match source {
+        "resume" | "fork" => Vec::new(),
+        _ => store.pinned(&session.project, runtime.config.sharing.context)?,
+    };
+    let section = pinned::section(&pinned, budget as usize);
+    let pinned: Vec<Memory> = pinned.into_iter().map(|it| it.memory).collect();
+    let mut used: Vec<String> = pinned.iter().map(|memory| memory.id.clone()).collect();
     let memories = ProjectMemories {
         store: Rc::clone(store),
         project: session.project.clone(),
-        files: FileChecks::new(Path::new(&session.root)),
+        files: FileChecks::new(Path::new(&session.root), Some(Rc::clone(store))),
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
@@ -176,22 +186,24 @@ pub fn context(
             let (root, cwd) = (Path::new(&session.root), Path::new(&session.cwd));
             LoadedText::new(&loaded_files::loaded_texts(agent, &runtime.paths, root, cwd))
         }),
+        pinned,
     };
     let policies = runtime.policies(Some(Path::new(&session.root)))?;
     runtime.secrets.add_env_files(Path::new(&session.root), Path::new(&session.cwd));
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
-    let Some(built) = work.build_context(session, source, budget, &[], deadline)? else {
-        return Ok((None, Vec::new()));
-    };
-    let mut texts = [built.text];
+    let left = budget.saturating_sub(u32::try_from(pinned::units(&section)).unwrap_or(u32::MAX));
+    let mut texts = [section, String::new()];
+    if let Some(built) = work.build_context(session, source, left, &[], deadline)? {
+        used.extend(built.used);
+        texts[1] = built.text;
+    }
     work.redact(&mut texts, deadline)?;
-    let [text] = texts;
-    let text = neutralize(&text).into_owned();
+    let text = neutralize(&texts.concat()).into_owned();
     if text.encode_utf16().count() > budget as usize {
         // Placeholders can be longer than what they replace. Whole lines are cut from the end.
-        return Ok((Some(cut(&text, budget as usize)), built.used));
+        return Ok((Some(cut(&text, budget as usize)), used));
     }
-    Ok((Some(text).filter(|text| !text.trim().is_empty()), built.used))
+    Ok((Some(text).filter(|text| !text.trim().is_empty()), used))
 }
 
 /// Reads transcripts of earlier sessions of this project that were left unread, within a small time budget of its own.

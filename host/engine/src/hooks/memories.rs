@@ -1,17 +1,18 @@
 //! The memories that a policy may see: those of one project, and those that the user shared with all projects.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
 
+use super::file_checks::FileChecks;
 use super::loaded::LoadedText;
+use super::result::STORE_BUSY_TIMEOUT;
+use crate::runtime::Runtime;
 use crate::search::SearchRequest;
 use throughline_model::contract::{Memory, SessionRecord};
+use throughline_model::project::Project;
 use throughline_sandbox::imports::{Fact, MemorySource};
-use throughline_store::{DIGEST, MemoryFilter, SHARED_FROM, Store};
+use throughline_store::{Access, DIGEST, Knowledge, MemoryFilter, Store};
 
 /// One project's memories. The current session is known, so that "the last session" can exclude it.
 pub struct ProjectMemories {
@@ -29,6 +30,23 @@ pub struct ProjectMemories {
     pub shared: bool,
     /// What the agent loads by itself, which is not told again.
     pub loaded: LoadedText,
+    /// The pinned memories that stand on the page already.
+    pub pinned: Vec<Memory>,
+}
+
+/// Opens a project's own memories, for work outside of a hook.
+pub fn open_memories(runtime: &Runtime, project: &Project, session: &str) -> Result<Rc<dyn MemorySource>> {
+    let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
+    Ok(Rc::new(ProjectMemories {
+        store: Rc::clone(&store),
+        project: project.id.clone(),
+        files: FileChecks::new(&project.root, Some(store)),
+        session: session.to_owned(),
+        now: runtime.now,
+        shared: false,
+        loaded: LoadedText::default(),
+        pinned: Vec::new(),
+    }))
 }
 
 impl ProjectMemories {
@@ -39,6 +57,7 @@ impl ProjectMemories {
             kinds: kinds.to_vec(),
             shared: self.shared,
             current: true,
+            ..MemoryFilter::default()
         }
     }
 }
@@ -50,63 +69,25 @@ fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories
 }
 
-/// The attribute of a memory that names a file that it is about and that is gone.
-const GONE_FILE: &str = "gone-file";
-
-/// The most files that one hook looks for. Looking for one takes a microsecond or two, so that all of them take less than a
-/// millisecond.
-const MAX_LOOKED_FOR: usize = 400;
-
-/// Looks for the files that memories are about. A page asks for several lists of memories, which name the same files: each is
-/// looked for once.
-pub struct FileChecks {
-    root: PathBuf,
-    /// Whether the files that were looked for are there.
-    known: RefCell<HashMap<String, bool>>,
-}
-
-impl FileChecks {
-    /// Looks for files in a project's root folder.
-    pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), known: RefCell::default() }
-    }
-
-    /// Marks memories with the files that they are about and that are gone: a memory whose file is gone may be outdated. Paths
-    /// outside of the project are not looked for, and none at all if the project itself is not on this machine.
-    pub(super) fn mark_gone_files(&self, memories: &mut [Memory]) {
-        if !self.root.is_absolute() || !self.root.is_dir() {
-            return;
-        }
-        let mut known = self.known.borrow_mut();
-        // The paths of a shared memory are those of the project that shared it.
-        let is_own = |memory: &&mut Memory| !memory.attributes.iter().any(|(name, _)| name == SHARED_FROM);
-        for memory in memories.iter_mut().filter(is_own) {
-            let mut gone = Vec::new();
-            for file in &memory.files {
-                let is_inside =
-                    !file.starts_with('~') && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)));
-                if !is_inside || (known.len() >= MAX_LOOKED_FOR && !known.contains_key(file)) {
-                    continue;
-                }
-                let is_there = *known.entry(file.clone()).or_insert_with(|| self.root.join(file).symlink_metadata().is_ok());
-                if !is_there {
-                    gone.push((GONE_FILE.to_owned(), file.clone()));
-                }
-            }
-            memory.attributes.extend(gone);
-        }
-    }
-}
-
 impl ProjectMemories {
+    fn is_pinned(&self, memory: &Memory) -> bool {
+        self.pinned.iter().any(|pinned| pinned.id == memory.id)
+    }
+
     fn told(&self, memories: Vec<Memory>) -> Vec<Memory> {
         let mut memories = self.loaded.without_stated(without_digests(memories));
-        self.files.mark_gone_files(&mut memories);
+        memories.retain(|memory| !self.is_pinned(memory));
+        self.files.mark_files(&mut memories);
+        memories.iter_mut().for_each(Memory::name_colleague);
         memories
     }
 }
 
 impl MemorySource for ProjectMemories {
+    fn count(&self, kinds: &[String]) -> Result<u64> {
+        Ok(self.store.count(&self.filter(None, kinds))?)
+    }
+
     fn recent(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         Ok(self.told(self.store.recent(&self.filter(None, kinds), limit)?))
     }
@@ -122,7 +103,9 @@ impl MemorySource for ProjectMemories {
     fn search(&self, query: &str, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         let request = SearchRequest::of_policy(query, kinds, &self.project, limit, self.now).with_shared(self.shared);
         let mut found: Vec<Memory> = request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect();
-        self.files.mark_gone_files(&mut found);
+        found.retain(|memory| !self.is_pinned(memory));
+        self.files.mark_files(&mut found);
+        found.iter_mut().for_each(Memory::name_colleague);
         Ok(found)
     }
 
@@ -132,8 +115,15 @@ impl MemorySource for ProjectMemories {
         } else {
             self.store.knowledge(&self.project, limit)?
         };
-        let known = known.into_iter();
-        Ok(known.map(|k| Fact { kind: k.kind, file: k.file, content: k.content, updated: k.updated }).collect())
+        let known = known.into_iter().filter(|known| self.pinned.iter().all(|pinned| pinned.title != known.content));
+        let fact = |known: Knowledge| Fact {
+            kind: known.kind,
+            file: known.file,
+            content: known.content,
+            importance: known.importance,
+            updated: known.updated,
+        };
+        Ok(known.map(fact).collect())
     }
 
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRecord>> {
@@ -154,6 +144,7 @@ impl MemorySource for ProjectMemories {
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
     use std::time::Duration;
 
     use proptest::prelude::*;
@@ -182,52 +173,6 @@ mod tests {
         }
         told.extend(SESSIONS.map(|session| format!("{:?}", memories.session(session).unwrap())));
         told.concat()
-    }
-
-    #[test]
-    fn files_that_are_gone_are_marked() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("src")).unwrap();
-        std::fs::write(dir.path().join("src/a.rs"), "").unwrap();
-        let memory = |files: &[&str]| Memory { files: files.iter().map(|&it| it.into()).collect(), ..Memory::default() };
-        let mut memories = [
-            memory(&["src/a.rs"]),
-            memory(&["src/b.rs", "src/a.rs"]),
-            memory(&["/etc/none", "../none", "~/none"]),
-            memory(&[]),
-        ];
-        FileChecks::new(dir.path()).mark_gone_files(&mut memories);
-        let gone: Vec<Vec<(String, String)>> = memories.iter().map(|memory| memory.attributes.clone()).collect();
-        assert_eq!(gone, [vec![], vec![(GONE_FILE.into(), "src/b.rs".into())], vec![], vec![]]);
-        // Its paths are those of another project.
-        let shared = vec![(SHARED_FROM.to_owned(), "a1".to_owned())];
-        let mut memories = [Memory { attributes: shared.clone(), ..memory(&["src/b.rs"]) }];
-        FileChecks::new(dir.path()).mark_gone_files(&mut memories);
-        assert_eq!(memories[0].attributes, shared);
-        // The project is on another machine.
-        let mut memories = [memory(&["src/b.rs"])];
-        FileChecks::new(&dir.path().join("none")).mark_gone_files(&mut memories);
-        assert!(memories[0].attributes.is_empty());
-    }
-
-    #[test]
-    fn one_hook_looks_for_few_files_and_for_each_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let checks = FileChecks::new(dir.path());
-        let about = |file: String| Memory { files: vec![file], ..Memory::default() };
-        let mut gone = 0;
-        for list in 0..4 {
-            let mut memories: Vec<Memory> = (0..200).map(|at| about(format!("{list}-{at}.rs"))).collect();
-            checks.mark_gone_files(&mut memories);
-            gone += memories.iter().filter(|memory| !memory.attributes.is_empty()).count();
-        }
-        assert_eq!(gone, MAX_LOOKED_FOR);
-        // What is known is not looked for again, and is still said.
-        std::fs::write(dir.path().join("0-0.rs"), "").unwrap();
-        let mut again = [about("0-0.rs".into())];
-        checks.mark_gone_files(&mut again);
-        assert_eq!(again[0].attributes.len(), 1);
-        assert_eq!(checks.known.borrow().len(), MAX_LOOKED_FOR);
     }
 
     proptest! {
@@ -277,6 +222,7 @@ mod tests {
                     policies: &[("p".into(), "d".into())],
                     reader: "s",
                     cursor: None,
+                    anchors: &[],
                     moment: "stop",
                     now: 3_000,
                 });
@@ -297,9 +243,10 @@ mod tests {
             let store = Rc::new(store);
             for (project, shared) in (0..4).flat_map(|project| [(project, true), (project, false)]) {
                 let memories = ProjectMemories {
-                    store: Rc::clone(&store), project: format!("p{project}"), files: FileChecks::new(Path::new("/none")), session: "s9".into(),
+                    store: Rc::clone(&store), project: format!("p{project}"), files: FileChecks::new(Path::new("/none"), None), session: "s9".into(),
                     now: 4_000, shared,
                     loaded: LoadedText::default(),
+                    pinned: Vec::new(),
                 };
                 let told = all(&memories, &query.join(" "));
                 for other in (0..4).filter(|other| *other != project) {

@@ -37,12 +37,14 @@
 pub mod background;
 mod checkpoints;
 mod exclusion;
+mod file_checks;
 mod journal_writer;
 pub mod last_runs;
 mod load;
 mod loaded;
 mod memories;
 mod missed;
+mod pinned;
 pub mod reading;
 mod recall;
 mod refusal;
@@ -59,10 +61,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 
+pub use file_checks::FileChecks;
 pub use journal_writer::store_journal;
 pub use load::context;
 pub use loaded::LoadedText;
-pub use memories::{FileChecks, ProjectMemories};
+pub use memories::{ProjectMemories, open_memories};
 pub use result::STORE_BUSY_TIMEOUT;
 
 use crate::runtime::Runtime;

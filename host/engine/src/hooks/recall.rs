@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
+use super::file_checks::FileChecks;
 use super::journal_writer;
 use super::loaded::LoadedText;
-use super::memories::{FileChecks, ProjectMemories};
+use super::memories::ProjectMemories;
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, is_read_only};
 use super::session_project::project_of;
 use crate::runtime::Runtime;
@@ -61,12 +62,13 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let memories = ProjectMemories {
         store: Rc::clone(&store),
         project: project.id.clone(),
-        files: FileChecks::new(&project.root),
+        files: FileChecks::new(&project.root, Some(Rc::clone(&store))),
         session: event.session.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
         // Only the page at the start repeats what a file says. Beside a prompt, a rule is worth telling twice.
         loaded: LoadedText::default(),
+        pinned: Vec::new(),
     };
     let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
     if is_writable {
@@ -99,7 +101,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
     let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
-    FileChecks::new(&project.root).mark_gone_files(&mut found);
+    FileChecks::new(&project.root, Some(Rc::clone(&store))).mark_files(&mut found);
+    found.iter_mut().for_each(Memory::name_colleague);
     if found.is_empty() {
         return Ok(None);
     }

@@ -49,6 +49,8 @@ pub(super) fn save(
         if matches!(event.moment, Moment::End { .. }) {
             spawn::compare(runtime, &store, &project_of(&store, &event.session, &event.cwd)?.id, &event.cwd);
             spawn::compress(runtime, &store, &event.cwd);
+            spawn::consolidate(runtime, &event.cwd, "");
+            spawn::sync_team(runtime);
         }
     }
     if outcome.finished {

@@ -6,8 +6,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::memory::{compression, supersession};
+use crate::model::due;
+use crate::model::settings::Provider;
 use crate::reindex;
 use crate::runtime::Runtime;
+use crate::team::credentials;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::paths::{NAMESPACE, Paths};
@@ -74,6 +77,22 @@ pub(super) fn compress(runtime: &Runtime, store: &Store, cwd: &Path) {
 pub(super) fn compare(runtime: &Runtime, store: &Store, project: &str, cwd: &Path) {
     if supersession::is_due(store, project).unwrap_or(false) {
         spawn(runtime, &[OsStr::new("compare"), cwd.as_os_str()]);
+    }
+}
+
+/// Starts [`Task::Consolidate`](super::background::Task::Consolidate) if a policy may ask a model. This is cheap: the check looks at
+/// the configuration first.
+pub(super) fn consolidate(runtime: &Runtime, cwd: &Path, except: &str) {
+    if runtime.config.model.provider != Provider::None && due::is_due(runtime, &Project::discover(cwd).root) {
+        spawn(runtime, &[OsStr::new("consolidate"), cwd.as_os_str(), OsStr::new(except)]);
+    }
+}
+
+/// Starts [`Task::SyncTeam`](super::background::Task::SyncTeam) if this machine has joined a team. This is cheap: it looks whether
+/// there is a file.
+pub(super) fn sync_team(runtime: &Runtime) {
+    if credentials::file(&runtime.paths).exists() {
+        spawn(runtime, &[OsStr::new("team")]);
     }
 }
 

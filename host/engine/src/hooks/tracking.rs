@@ -95,8 +95,9 @@ fn unreported_uses<'u>(runtime: &Runtime, event: &Event, uses: &'u [ToolUse], ba
     if known.contains(&false)
         && let Ok(store) = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)
     {
+        let stored = store.known_events(&event.session, &keys).unwrap_or_default();
         for (known, key) in known.iter_mut().zip(&keys) {
-            *known |= store.has_event(&event.session, key).unwrap_or_default();
+            *known |= stored.contains(*key);
         }
     }
     uses.iter().zip(known).filter(|(_, known)| !known).map(|(it, _)| it).collect()

@@ -27,6 +27,9 @@ pub(super) const MAX_TYPE_BYTES: usize = 64;
 /// The longest title, characters.
 pub(crate) const MAX_TITLE_CHARS: usize = 200;
 
+/// The longest reason why a memory is wrong, characters.
+pub(crate) const MAX_REASON_CHARS: usize = 1_000;
+
 /// A title made from content that is at least this long, in characters, ends after a sentence.
 const LONG_TITLE: usize = 120;
 
@@ -67,6 +70,12 @@ pub struct Line {
     pub created: Option<Timestamp>,
     /// Who said it, if that is known.
     pub said_by: Option<SaidBy>,
+    /// When a person pinned it.
+    pub pinned_at: Option<Timestamp>,
+    /// When a person marked it wrong.
+    pub wrong_at: Option<Timestamp>,
+    /// Why it is wrong.
+    pub wrong_because: Option<String>,
 }
 
 /// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
@@ -95,6 +104,12 @@ struct RawFields {
     created_at: Value,
     #[serde(default)]
     said_by: Value,
+    #[serde(default)]
+    pinned_at: Value,
+    #[serde(default)]
+    wrong_at: Value,
+    #[serde(default)]
+    wrong_because: Value,
 }
 
 /// Parses a line, or says why it cannot be used. The reason never contains text of the line, which is not redacted yet.
@@ -127,7 +142,16 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
         importance: importance(&fields.importance)?,
         created: parse_time(&fields.created_at)?,
         said_by: said_by(fields.said_by)?,
+        pinned_at: time_of(&fields.pinned_at, "pinned_at")?,
+        wrong_at: time_of(&fields.wrong_at, "wrong_at")?,
+        wrong_because: string(fields.wrong_because, "wrong_because")?
+            .map(|because| cut(because.trim(), MAX_REASON_CHARS).trim().to_owned())
+            .filter(|because| !because.is_empty()),
     })
+}
+
+fn time_of(value: &Value, name: &str) -> Result<Option<Timestamp>, String> {
+    parse_time(value).map_err(|why| why.replace("created_at", name))
 }
 
 fn said_by(value: Value) -> Result<Option<SaidBy>, String> {
@@ -305,6 +329,7 @@ mod tests {
         let line = of(concat!(
             r#"{"id": 17, "project": "shop", "session_id": "s-1", "type": "Error Fix", "title": " T ", "content": "C","#,
             r#""keywords": "one", "files": ["a.rs", ""], "importance": 1, "said_by": "agreed","#,
+            r#""pinned_at": 1736902800, "wrong_at": "2025-01-15T01:00:00Z", "wrong_because": " a guess ","#,
             r#""created_at": "2025-01-15T10:00:00+09:00"}"#,
         ));
         let wanted = Line {
@@ -319,6 +344,9 @@ mod tests {
             importance: 1.0,
             created: Some(1_736_902_800_000),
             said_by: Some(SaidBy::Agreed),
+            pinned_at: Some(1_736_902_800_000),
+            wrong_at: Some(1_736_902_800_000),
+            wrong_because: Some("a guess".into()),
         };
         assert_eq!(line, Ok(wanted));
     }

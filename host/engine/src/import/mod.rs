@@ -27,7 +27,7 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_model::said_by::SaidBy;
-use throughline_store::{Import, PutOutcome, SessionUpdate, Store};
+use throughline_store::{Import, Marks, PutOutcome, SessionUpdate, Store, WRONG_BECAUSE};
 
 /// The most memories stored in one transaction.
 const BATCH: usize = 2_000;
@@ -325,6 +325,7 @@ fn import_of(place: &TargetProject, line: Line) -> Import {
         key: line.id.clone(),
         id: line.id,
         session: line.session,
+        marks: Marks { pinned_at: line.pinned_at, wrong_at: line.wrong_at },
         draft: Draft {
             key: None,
             title: line.title,
@@ -334,7 +335,9 @@ fn import_of(place: &TargetProject, line: Line) -> Import {
             files: line.files,
             importance: line.importance,
             origin: Origin { line_uuid: None, at: line.created },
-            attributes: line.said_by.map(SaidBy::attribute).into_iter().collect(),
+            attributes: (line.said_by.map(SaidBy::attribute).into_iter())
+                .chain(line.wrong_because.map(|because| (WRONG_BECAUSE.to_owned(), because)))
+                .collect(),
         },
         project: place.project.clone(),
     }

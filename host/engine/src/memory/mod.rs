@@ -3,6 +3,7 @@
 pub mod compression;
 pub mod deletion;
 pub mod kept;
+pub mod marking;
 pub mod saving;
 pub mod supersession;
 pub mod types;

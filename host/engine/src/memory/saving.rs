@@ -16,14 +16,14 @@ use throughline_store::{PutOutcome, SAVED, SAVED_BY_AGENT, Store};
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// The longest title, characters.
-const MAX_TITLE_CHARS: usize = 200;
+pub(crate) const MAX_TITLE_CHARS: usize = 200;
 
 /// The longest type name, bytes.
 const MAX_TYPE_BYTES: usize = 64;
 
 /// The most tags, and the longest tag in bytes.
-const MAX_TAGS: usize = 32;
-const MAX_TAG: usize = 200;
+pub(crate) const MAX_TAGS: usize = 32;
+pub(crate) const MAX_TAG: usize = 200;
 
 /// The type of a saved session summary, and its key in the session: a later summary replaces the earlier one.
 pub const SUMMARY_TYPE: &str = "session_summary";
@@ -51,6 +51,8 @@ pub struct SaveRequest {
     pub kind: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
+    /// Files that it is about.
+    pub files: Vec<String>,
     /// The session that the memory is about.
     pub session: Option<String>,
     /// Identifiers of the memories whose place it takes.
@@ -99,17 +101,24 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &S
         title: request.title.clone().unwrap_or_default(),
         content: request.text.trim().to_owned(),
         keywords: request.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect(),
+        files: request.files.clone(),
         importance,
         origin: Origin { line_uuid: None, at: Some(runtime.now) },
         attributes: vec![(source.0.into(), source.1.into()), said_by.attribute()],
         kind,
-        ..Draft::default()
     };
     let draft = Redacted::new(draft, &mut ProjectRedactor::new(runtime, Some(&project.root)))?.map(with_title);
     let (put, id) = store.save_memory(project, session, &draft, runtime.now)?;
     let (Some(id), PutOutcome::Stored | PutOutcome::NewOccurrence | PutOutcome::Known) = (id, put) else {
         return Err(RequestError::new("this exact text was deleted for good", "reword it").into());
     };
+    if store.marks(&[&id])?.iter().any(|marks| marks.wrong_at.is_some()) {
+        return Err(RequestError::new(
+            format!("this exact text is memory {id}, which was marked wrong"),
+            format!("reword it, or undo the mark with `throughline memory right {id}`"),
+        )
+        .into());
+    }
     for older in &request.supersedes {
         if !store.supersede(older, &id, Relation::Amends, runtime.now)? {
             return Err(RequestError::new(
@@ -140,7 +149,8 @@ fn kind(request: &SaveRequest) -> Result<String, RequestError> {
     Ok(kind.to_owned())
 }
 
-fn check(request: &SaveRequest) -> Result<(), RequestError> {
+/// Refuses what is too long, or empty.
+pub(crate) fn check(request: &SaveRequest) -> Result<(), RequestError> {
     if request.text.len() > MAX_TEXT_BYTES || request.title.as_ref().is_some_and(|title| title.len() > MAX_TEXT_BYTES) {
         return Err(RequestError::new("the text is larger than 64 KiB", "save only the part worth remembering"));
     }
@@ -163,9 +173,14 @@ fn without_marks(line: &str) -> &str {
     if text.len() < line.len() && text.starts_with(' ') { text.trim() } else { line }
 }
 
+/// Returns the first line of a text.
+pub(crate) fn title_of(text: &str) -> String {
+    let lines = text.lines().map(without_marks);
+    lines.filter(|line| !line.is_empty()).map(|line| line.chars().take(MAX_TITLE_CHARS).collect()).next().unwrap_or_default()
+}
+
 /// Gives a redacted draft its title: the one that was given, or the first line of the content.
 fn with_title(draft: Draft) -> Draft {
-    let lines = [draft.title.as_str(), draft.content.as_str()].into_iter().flat_map(str::lines).map(without_marks);
-    let title = lines.filter(|line| !line.is_empty()).map(|line| line.chars().take(MAX_TITLE_CHARS).collect()).next();
-    Draft { title: title.unwrap_or_default(), ..draft }
+    let title = if draft.title.trim().is_empty() { title_of(&draft.content) } else { title_of(&draft.title) };
+    Draft { title, ..draft }
 }

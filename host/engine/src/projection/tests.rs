@@ -82,6 +82,7 @@ impl Fixture {
                 policies: &[("p".into(), "d".into())],
                 reader: id,
                 cursor: None,
+                anchors: &[],
                 moment: "stop",
                 now: AT + 6 * MINUTE,
             })

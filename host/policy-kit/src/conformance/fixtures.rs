@@ -585,6 +585,7 @@ impl FakeMemories {
             kind: ["architecture", "pattern", "convention", "decision"][number % 4].into(),
             file: (number.is_multiple_of(2)).then(|| format!("src/part{number}.rs")),
             content: text(number).replace(['\n', '\r'], " "),
+            importance: 0.5,
             updated: STARTED_AT,
         };
         let record = |number: usize| SessionRecord {
@@ -625,6 +626,10 @@ fn is_wanted(memory: &Memory, kinds: &[String]) -> bool {
 }
 
 impl MemorySource for FakeMemories {
+    fn count(&self, kinds: &[String]) -> Result<u64> {
+        Ok(self.memories.iter().filter(|memory| is_wanted(memory, kinds)).count() as u64)
+    }
+
     fn recent(&self, kinds: &[String], limit: u32) -> Result<Vec<Memory>> {
         Ok(self.give(limit, |memory| is_wanted(memory, kinds), false))
     }

@@ -2,6 +2,7 @@
 //! seeded generator, so two runs over one policy give the same report. The suite ends whatever the policy does.
 
 mod builder;
+mod consolidator;
 mod extractor;
 mod fixtures;
 mod observer;
@@ -38,6 +39,7 @@ pub fn run(subject: &dyn Subject, stages: &[Stage], options: &Options) -> Confor
             Stage::ContextBuilder => builder::run(&suite, &mut recorder),
             Stage::Observer => observer::run(&suite, &mut recorder),
             Stage::Query => query::run(&suite, &mut recorder),
+            Stage::Consolidator => consolidator::run(&suite, &mut recorder),
         }
     }
     report

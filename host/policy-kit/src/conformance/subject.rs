@@ -10,8 +10,8 @@ use throughline_model::contract::{Memory, Session, SessionNotes};
 use throughline_model::lines::LineSource;
 use throughline_sandbox::imports::{Grants, MemorySource};
 use throughline_sandbox::instance::{
-    BuiltContext, ExtractRequest, Extraction, LinkedPolicy, Observation, PolicyInstance, Redacted, Search, Summary,
-    ToolEvent,
+    BuiltContext, ConsolidateRequest, Consolidation, ExtractRequest, Extraction, LinkedPolicy, Observation, PolicyInstance,
+    Redacted, Search, Summary, ToolEvent,
 };
 
 /// How long an instance may take to start.
@@ -50,6 +50,8 @@ pub trait Instance {
         last_turn: Option<&str>,
         deadline: Instant,
     ) -> Result<Option<Search>>;
+    /// Runs stage `consolidator`.
+    fn consolidate(&mut self, request: &ConsolidateRequest, deadline: Instant) -> Result<Consolidation>;
 }
 
 /// A policy with its grants. The suite provides the memories.
@@ -104,5 +106,9 @@ impl Instance for PolicyInstance {
         deadline: Instant,
     ) -> Result<Option<Search>> {
         PolicyInstance::plan(self, session, prompt, last_turn, deadline)
+    }
+
+    fn consolidate(&mut self, request: &ConsolidateRequest, deadline: Instant) -> Result<Consolidation> {
+        PolicyInstance::consolidate(self, request, deadline)
     }
 }

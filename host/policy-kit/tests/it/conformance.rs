@@ -14,7 +14,8 @@ use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Inst
 use throughline_sandbox::engine::{EpochTicker, Limits};
 use throughline_sandbox::imports::{Grants, MemorySource};
 use throughline_sandbox::instance::{
-    BuiltContext, ExtractRequest, Extraction, Finding, Observation, Redacted, Search, Summary, ToolEvent,
+    BuiltContext, ConsolidateRequest, Consolidated, Consolidation, ExtractRequest, Extraction, Finding, Observation,
+    Redacted, Search, Source, Statement, Summary, ToolEvent,
 };
 
 fn check_component(bytes: &[u8], stages: &[Stage], options: &Options) -> ConformanceReport {
@@ -37,10 +38,10 @@ fn ids(report: &ConformanceReport, status: Status) -> Vec<&str> {
 fn the_default_policy_passes_and_twice_the_same() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policies/default/policy.wasm");
     let bytes = std::fs::read(path).expect("it is committed");
-    let report = check_component(&bytes, &Stage::ALL, &Options::default());
+    let report = check_component(&bytes, &Stage::OF_DEFAULT, &Options::default());
     let fails: Vec<_> = report.with(Status::Fail).collect();
     assert!(report.has_passed(), "{fails:#?}");
-    assert_eq!(report, check_component(&bytes, &Stage::ALL, &Options::default()));
+    assert_eq!(report, check_component(&bytes, &Stage::OF_DEFAULT, &Options::default()));
     let json = serde_json::to_value(&report.checks[0]).expect("it is plain data");
     assert_eq!(json["id"], "empty-transcript");
     assert_eq!(json["stage"], "extractor");
@@ -64,7 +65,7 @@ fn every_check_has_a_name_of_its_own_and_says_why() {
 
 /// Returns the whole text of the contract on one line.
 fn contract() -> String {
-    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit/v0.1.0")).expect("it is there");
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit/v0.2.0")).expect("it is there");
     let texts = files.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a text"));
     texts.collect::<String>().split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
 }
@@ -76,6 +77,7 @@ type Redact = dyn Fn(&[String], u32) -> Result<Vec<Redacted>>;
 type Build = dyn Fn(&dyn MemorySource, &str, u32, Vec<Memory>, u32) -> Result<Option<BuiltContext>>;
 type Observe = dyn Fn(&ToolEvent, u32) -> Result<Option<Observation>>;
 type Plan = dyn Fn(&str, Option<&str>, u32) -> Result<Option<Search>>;
+type Consolidate = dyn Fn(&ConsolidateRequest, u32) -> Result<Consolidation>;
 
 /// A policy without a component.
 struct Fake {
@@ -86,6 +88,7 @@ struct Fake {
     build: Box<Build>,
     observe: Box<Observe>,
     plan: Box<Plan>,
+    consolidate: Box<Consolidate>,
 }
 
 impl Default for Fake {
@@ -99,6 +102,7 @@ impl Default for Fake {
             build: Box::new(|memories, _, budget, found, _| built(memories, budget, found)),
             observe: Box::new(|event, _| Ok(Some(observed(event)))),
             plan: Box::new(|prompt, _, _| Ok(planned(prompt))),
+            consolidate: Box::new(|request, _| Ok(consolidated(request))),
         }
     }
 }
@@ -153,6 +157,10 @@ impl Instance for FakeInstance<'_> {
 
     fn plan(&mut self, _: &Session, prompt: &str, last_turn: Option<&str>, _: Instant) -> Result<Option<Search>> {
         (self.fake.plan)(prompt, last_turn, self.number)
+    }
+
+    fn consolidate(&mut self, request: &ConsolidateRequest, _: Instant) -> Result<Consolidation> {
+        (self.fake.consolidate)(request, self.number)
     }
 }
 
@@ -229,6 +237,50 @@ fn observed(event: &ToolEvent) -> Observation {
 fn planned(prompt: &str) -> Option<Search> {
     let text: String = prompt.split_whitespace().take(8).collect::<Vec<_>>().join(" ").chars().take(200).collect();
     (!text.trim().is_empty()).then(|| Search { text, kinds: vec!["decision".into()], limit: 5, min_score: 0.3 })
+}
+
+/// Makes a memory of the first source that can be replaced.
+fn consolidated(request: &ConsolidateRequest) -> Consolidation {
+    let memory = |source: &Source| {
+        let cites = source.lines.iter().map(|line| line.id.clone()).collect();
+        let statement = Statement { text: "It is settled.".into(), cites };
+        Consolidated {
+            kind: "session_summary".into(),
+            title: statement.clone(),
+            statements: vec![statement],
+            replaces: vec![source.id.clone()],
+            keywords: Vec::new(),
+            files: Vec::new(),
+            importance: 0.5,
+        }
+    };
+    Consolidation { memories: request.sources.first().map(memory).into_iter().collect(), superseded: Vec::new() }
+}
+
+#[test]
+fn a_consolidator_that_breaks_the_contract_is_told_so() {
+    let with = |consolidate: Box<Consolidate>| Fake { consolidate, ..Fake::default() };
+    each_fails_its_checks(
+        Stage::Consolidator,
+        vec![
+            Break {
+                what: "it always fails",
+                fake: with(Box::new(|_, _| bail!("no"))),
+                fails: &["no-sources", "no-model", "odd-characters", "many-sources", "deterministic"],
+                warns: &["references"],
+            },
+            Break {
+                what: "it replaces what is no source",
+                fake: with(Box::new(|request, _| {
+                    let mut answer = consolidated(request);
+                    answer.memories.iter_mut().for_each(|memory| memory.replaces = vec!["another".into()]);
+                    Ok(answer)
+                })),
+                fails: &["references"],
+                warns: &[],
+            },
+        ],
+    );
 }
 
 #[test]

@@ -302,6 +302,9 @@ fn a_new_policy_in_rust() {
 struct OneDecision;
 
 impl MemorySource for OneDecision {
+    fn count(&self, _kinds: &[String]) -> anyhow::Result<u64> {
+        Ok(1)
+    }
     fn recent(&self, kinds: &[String], limit: u32) -> anyhow::Result<Vec<Memory>> {
         assert_eq!((kinds, limit), (["decision".to_owned()].as_slice(), 7));
         Ok(vec![Memory {

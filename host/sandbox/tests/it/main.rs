@@ -3,4 +3,5 @@
 mod chain;
 mod sandbox;
 mod support;
+mod versions;
 mod wasi;

@@ -14,7 +14,7 @@ pub(crate) fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
     Terms {
         name: name.into(),
         digest: "d".repeat(64),
-        capabilities: Capabilities::contract(),
+        capabilities: Capabilities::of_default(),
         stages: stages.to_vec(),
         limits,
     }

@@ -40,9 +40,13 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         [word, session] if word == "take" => Task::StoreJournal { session: session.to_string_lossy().into_owned() },
         [word, cwd] if word == "compress" => Task::Compress { cwd: cwd.into() },
         [word, cwd] if word == "compare" => Task::Compare { cwd: cwd.into() },
+        [word, cwd, except] if word == "consolidate" => {
+            Task::Consolidate { cwd: cwd.into(), except: except.to_string_lossy().into_owned() }
+        }
         [word] if word == "tidy" => Task::CleanUp,
         [word] if word == "checkpoint" => Task::CheckpointWal,
         [word] if word == "reindex" => Task::Reindex,
+        [word] if word == "team" => Task::SyncTeam,
         [word] if word == "upgrade" => Task::Upgrade,
         _ => return ExitCode::FAILURE,
     };

@@ -1,14 +1,30 @@
-//! `throughline completions` and `throughline man`: shell completions and manual pages.
+//! `throughline completions` and `throughline man`: shell completions and manual pages. [`complete`] answers a shell's question.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap_complete::Shell;
+use clap_complete::env::{CompleteEnv, Shells};
 
 use super::error::CommandError;
+use super::live_values;
+
+/// The environment variable by which a completion script asks.
+const ASKED: &str = "THROUGHLINE_COMPLETE";
+
+/// Answers a completion script that asks what may come next. Returns whether one did.
+pub(super) fn complete() -> bool {
+    if std::env::var_os(ASKED).is_none() {
+        return false;
+    }
+    let asked = CompleteEnv::with_factory(|| live_values::add(super::command())).var(ASKED);
+    asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref()).unwrap_or(true)
+}
 
 /// Print a completion script for a shell
+///
+/// The script asks the program, so it knows your projects, memories, sessions and policies.
 #[derive(clap::Args)]
 #[command(after_help = "Example: throughline completions bash > ~/.local/share/bash-completion/completions/throughline")]
 pub(super) struct Arguments {
@@ -27,9 +43,11 @@ pub(super) struct ManArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    // The generator panics if it cannot write its output, so it writes to memory.
+    let name = arguments.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).ok_or_else(|| CommandError::new(format!("there are no completions for {name}")))?;
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::command(), "throughline", &mut script);
+    shell.write_registration(ASKED, "throughline", "throughline", "throughline", &mut script)?;
     write(&script)
 }
 

@@ -4,12 +4,13 @@
 use std::fmt::Write as _;
 
 /// The groups with their commands. A test checks that each visible command is in one of them.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up", &["install", "uninstall", "status", "doctor", "verify", "config", "demo", "namespaces"]),
     ("Find", &["search", "timeline", "session", "files", "failures", "observations", "projects", "view"]),
     ("Change", &["memory", "note", "pause", "resume", "scrub"]),
     ("Move in and out", &["ingest", "import", "export", "backup", "restore", "projections"]),
-    ("Policies", &["policy"]),
+    ("Share", &["team"]),
+    ("Policies", &["policy", "model"]),
     ("For agents and scripts", &["context", "redact", "mcp", "statusline", "hook", "completions", "man"]),
 ];
 

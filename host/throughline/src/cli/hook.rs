@@ -16,6 +16,7 @@ use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, co
 use throughline_agents::settings;
 use throughline_agents::settings::agents::{end_limit, project_variable};
 use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
+use throughline_engine::model::MARK;
 use throughline_engine::plugin_options;
 use throughline_engine::runtime::{self, Runtime, RuntimeError};
 use throughline_platform::log::{self, Level};
@@ -35,6 +36,11 @@ const REPLAY_LIMIT: Duration = Duration::from_mins(1);
 /// Runs the hook.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
+    // The session is one that a call to a model created: it is never remembered.
+    if std::env::var_os(MARK).is_some() {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        return ExitCode::SUCCESS;
+    }
     let Ok(paths) = Paths::from_env() else {
         return ExitCode::SUCCESS;
     };

@@ -15,7 +15,7 @@ use super::output::{self, BOLD};
 use super::scope;
 use throughline_agents::plugin;
 use throughline_agents::protocol::name::Agent;
-use throughline_agents::settings::{self, Change, SettingsError, agents};
+use throughline_agents::settings::{self, Change, Client, SettingsError, Target, agents};
 use throughline_engine::config;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest;
@@ -25,20 +25,23 @@ use throughline_platform::program;
 use throughline_sandbox::managed::Managed;
 use throughline_store::Access;
 
-/// Register the hooks with an agent, so that it remembers
+/// Register the hooks and the MCP server with an agent
 ///
-/// Adds hooks to the settings of the agent, by default Claude Code. Nothing else in the settings is changed, and a copy
-/// of the old file is kept beside it. Also creates the folders and the database and compiles the policies, so that the
-/// first session does not have to wait. Running the command again changes nothing, or updates the hooks if the program
-/// was moved.
+/// Adds hooks to the settings of the agent, by default Claude Code, and the MCP server with which the agent can search the
+/// memory. Nothing else in the settings is changed, and a copy of each old file is kept beside it. Also creates the folders
+/// and the database and compiles the policies, so that the first session does not have to wait. Running the command again
+/// changes nothing, or updates the hooks if the program was moved; then the hooks of other agents are updated too.
+///
+/// Antigravity CLI, Amp, Goose and Zed get the MCP server only: their sessions are not remembered.
 ///
 /// With `--plugin`, enables the built-in plugin for Claude Code instead: it has the same hooks, and also the MCP
 /// server, commands and a skill. If hooks are registered as well, the hooks of the plugin do nothing.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 pub(super) struct Arguments {
     /// The agent whose sessions to remember
-    #[arg(long, value_parser = super::agent::parser(), value_name = "NAME", default_value = "claude-code")]
-    agent: Agent,
+    #[arg(long, value_parser = super::agent::client_parser(), value_name = "NAME", default_value = "claude-code")]
+    agent: Client,
     #[command(flatten)]
     settings: SettingsScope,
     /// Which hooks to register; by default the profile that is registered already, or else `standard`
@@ -47,6 +50,9 @@ pub(super) struct Arguments {
     /// Enable the plugin, with MCP server, commands and skill, instead of registering hooks
     #[arg(long, conflicts_with = "profile")]
     plugin: bool,
+    /// Do not register the MCP server, and remove it if it is registered
+    #[arg(long)]
+    no_mcp: bool,
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -55,15 +61,15 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// Remove the hooks and the plugin from the agents' settings
+/// Remove what `install` added to the agents' settings
 ///
-/// Removes what `install` added and nothing else, for every agent unless `--agent` names one. A copy of each old file
+/// Removes the hooks, the MCP server and the plugin, and nothing else, for every agent unless `--agent` names one. A copy of each old file
 /// is kept beside it. The memory stays.
 #[derive(clap::Args)]
 pub(super) struct UninstallArguments {
     /// Only change the settings of this agent
-    #[arg(long, value_parser = super::agent::parser(), value_name = "NAME")]
-    agent: Option<Agent>,
+    #[arg(long, value_parser = super::agent::client_parser(), value_name = "NAME")]
+    agent: Option<Client>,
     #[command(flatten)]
     settings: SettingsScope,
     /// Show what would change and change nothing
@@ -127,7 +133,7 @@ impl From<Scope> for settings::Scope {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Installed {
-    /// The agent: `claude-code`, `codex`, `gemini`, `cursor`, `copilot` or `droid`.
+    /// The agent, as `--agent` names it.
     agent: &'static str,
     settings: PathBuf,
     /// Whether the file was changed; with `dry_run`, whether it would be.
@@ -138,7 +144,12 @@ pub(super) struct Installed {
     program: PathBuf,
     /// Whether the plugin is enabled in the file; with `dry_run`, whether it would be.
     plugin: bool,
+    /// The hooks that are registered; empty for an agent without hooks.
     events: Vec<String>,
+    /// The file in which the MCP server is registered by itself; with `dry_run`, would be. The plugin brings its own.
+    mcp: Option<PathBuf>,
+    /// Files of other agents whose hooks or MCP server called another program, and now call this one.
+    updated: Vec<PathBuf>,
     /// What to do in the agent before it runs the hooks; null if there is nothing to do.
     next: Option<&'static str>,
     /// How many transcripts of Claude Code `throughline ingest` could read; 0 for another agent.
@@ -178,75 +189,138 @@ impl From<SettingsError> for CommandError {
 }
 
 pub(super) fn install(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let agent = arguments.agent;
-    if environment::has_namespace_option() {
-        return Err(CommandError::new("the namespace of a hook is that of the agent that calls it").hint(
-            "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment or under `env` in its settings",
-        ));
-    }
-    if arguments.plugin && agent != Agent::ClaudeCode {
-        return Err(CommandError::new(format!("the plugin is for Claude Code, not for {}", agents::title(agent)))
-            .hint("leave out --plugin to register the hooks"));
-    }
+    let client = arguments.agent;
+    check(arguments)?;
     let runtime = environment::runtime()?;
     let program = program()?;
     // A file that is committed must not contain the path that one person has.
     let is_shared = arguments.settings.scope == Scope::Project && !arguments.plugin;
     let program = if is_shared { PathBuf::from(settings::BY_NAME) } else { program };
     let folder = plugin::folder(&runtime.paths);
-    let files = arguments.settings.files(agent, &runtime)?;
-    let mut changes = Vec::new();
-    for (number, file) in files.iter().enumerate() {
-        changes.push(if number > 0 {
-            // Hooks that an earlier version of the agent or of this program used there would be called twice.
-            Change::uninstall(agent, file, &program, &folder)?
-        } else if arguments.plugin {
-            Change::install_plugin(file, &program, &folder)?
-        } else {
-            Change::install(agent, file, &program, arguments.profile.map(Into::into))?
-        });
-    }
-    let next = agents::next(agent, arguments.settings.scope.into());
+    let targets = arguments.settings.targets(client, &runtime)?;
+    let changes = plan(arguments, &targets, &program, &folder)?;
+    let others = if arguments.settings.scope == Scope::User { moved(client, &runtime, &program) } else { Vec::new() };
+    let next = client.agent().and_then(|agent| agents::next(agent, arguments.settings.scope.into()));
     if arguments.dry_run {
         if arguments.json {
-            output::json(&Installed::new(&runtime, &changes, program, None, next, true))?;
+            output::json(&Installed::new(&runtime, &changes, &others, program, None, next, true))?;
             return Ok(ExitCode::SUCCESS);
         }
-        return preview(&runtime, &changes);
+        return preview(&runtime, &changes.into_iter().chain(others).collect::<Vec<_>>());
     }
     // The hooks come last, when everything that they need is there.
     let prepared = prepare(&runtime);
     runtime.finish();
     prepared?;
-    if arguments.plugin {
+    if arguments.plugin || (folder.is_dir() && !is_shared && !plugin::is_current(&folder, &program)) {
         plugin::write(&folder, &program).map_err(|error| plugin_error(&folder, &error))?;
     }
-    let mut backup = None;
-    for (number, change) in changes.iter().enumerate() {
-        let kept = change.apply()?;
-        backup = if number == 0 { kept } else { backup };
+    let backups = changes.iter().map(Change::apply).collect::<Result<Vec<_>, _>>()?;
+    for change in &others {
+        change.apply()?;
     }
-    let report = Installed::new(&runtime, &changes, program, backup, next, false);
+    let report = Installed::new(&runtime, &changes, &others, program, backups.first().cloned().flatten(), next, false);
     if arguments.json {
         output::json(&report)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let file = paths::display(&report.settings, &runtime.paths.home);
-    let mut out = output::stdout();
-    if report.changed {
-        writeln!(out, "{BOLD}installed{BOLD:#} in {file}")?;
-        if arguments.plugin {
-            writeln!(out, "  plugin: {} from {}", plugin::ID, paths::display(&folder, &runtime.paths.home))?;
-        } else {
-            writeln!(out, "  hooks: {}", report.events.join(", "))?;
-        }
-        print_backup_path(&mut out, &runtime, report.backup.as_deref())?;
-    } else {
-        writeln!(out, "already installed in {file}; nothing was changed")?;
-    }
-    out.flush()?;
+    print_installed(arguments, &runtime, &report, &backups)?;
     print_advice(arguments, &runtime, &report, &folder)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses options that do not fit together.
+fn check(arguments: &Arguments) -> Result<(), CommandError> {
+    let title = arguments.agent.title();
+    if environment::has_namespace_option() {
+        return Err(CommandError::new("the namespace of a hook is that of the agent that calls it").hint(
+            "install without --namespace, and set THROUGHLINE_NAMESPACE in the agent's environment or under `env` in its settings",
+        ));
+    }
+    if arguments.plugin && arguments.agent != Agent::ClaudeCode.into() {
+        let what = if arguments.agent.agent().is_some() { "hooks" } else { "MCP server" };
+        return Err(CommandError::new(format!("the plugin is for Claude Code, not for {title}"))
+            .hint(format!("leave out --plugin to register the {what}")));
+    }
+    if arguments.agent.agent().is_none() && (arguments.profile.is_some() || arguments.no_mcp) {
+        return Err(CommandError::new(format!("{title} has no hooks that Throughline could use, only MCP servers"))
+            .hint("leave out --profile and --no-mcp"));
+    }
+    Ok(())
+}
+
+/// Plans what is done with the files of the agent: hooks go into the first.
+fn plan(arguments: &Arguments, targets: &[Target], program: &Path, folder: &Path) -> Result<Vec<Change>, SettingsError> {
+    let client = arguments.agent;
+    // The plugin brings the server, and `--no-mcp` leaves it out.
+    let wants_server = !arguments.plugin && !arguments.no_mcp;
+    let mut changes = Vec::new();
+    for (number, target) in targets.iter().enumerate() {
+        let file = &target.file;
+        let adds_server = target.servers && wants_server;
+        let change = match client.agent().filter(|_| target.hooks) {
+            None if adds_server => Change::register_server(client, file, program)?,
+            None => Change::remove(client, target, program, folder)?,
+            // Hooks that an earlier version of the agent or of this program used there would be called twice.
+            Some(agent) if number > 0 => Change::uninstall(agent, file, program, folder)?,
+            Some(_) if arguments.plugin => Change::install_plugin(file, program, folder)?,
+            Some(agent) => {
+                let hooks = Change::install(agent, file, program, arguments.profile.map(Into::into))?;
+                if adds_server { hooks.and_server(program)? } else { hooks.without_server(target, program)? }
+            }
+        };
+        changes.push(change);
+    }
+    Ok(changes)
+}
+
+/// Plans to let the hooks and servers of other agents call this program where they call another one of ours, such as an
+/// earlier installation. What cannot be read is left to `doctor`.
+fn moved(except: Client, runtime: &Runtime, program: &Path) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for client in Client::all().filter(|client| *client != except) {
+        for target in client.targets(settings::Scope::User, &runtime.paths, Path::new("")) {
+            let text = settings::read(&target.file).ok().flatten().unwrap_or_default();
+            let called = settings::called(client, &target, &text, program);
+            if !called.iter().any(|called| called.is_absolute() && !program::is_same_file(called, program)) {
+                continue;
+            }
+            let change = settings::update(client, &target, &text, program);
+            changes.extend(change.ok().filter(|change| !change.is_unchanged()));
+        }
+    }
+    changes
+}
+
+fn print_installed(
+    arguments: &Arguments,
+    runtime: &Runtime,
+    report: &Installed,
+    backups: &[Option<PathBuf>],
+) -> Result<(), CommandError> {
+    let shown = |file: &Path| paths::display(file, &runtime.paths.home);
+    let mut out = output::stdout();
+    if report.changed {
+        writeln!(out, "{BOLD}installed{BOLD:#} in {}", shown(&report.settings))?;
+        if arguments.plugin {
+            writeln!(out, "  plugin: {} from {}", plugin::ID, shown(&plugin::folder(&runtime.paths)))?;
+        } else if !report.events.is_empty() {
+            writeln!(out, "  hooks: {}", report.events.join(", "))?;
+        }
+        if let Some(file) = &report.mcp {
+            writeln!(out, "  MCP server: {}", shown(file))?;
+        }
+        for backup in backups {
+            print_backup_path(&mut out, runtime, backup.as_deref())?;
+        }
+    } else {
+        writeln!(out, "already installed in {}; nothing was changed", shown(&report.settings))?;
+    }
+    for file in &report.updated {
+        writeln!(out, "  {} called another throughline, and now calls this one", shown(file))?;
+    }
+    out.flush()?;
+    Ok(())
 }
 
 /// Prints notes and hints on stderr.
@@ -256,14 +330,23 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
     if let Some(next) = report.next {
         writeln!(err, "note: {next}")?;
     }
-    if runs_claude_hooks(arguments.agent, runtime) {
-        let title = agents::title(arguments.agent);
+    if let Some(instead) = lasting(&report.program) {
+        writeln!(
+            err,
+            "warning: {} is in a cache that may be emptied, and the hooks then do nothing",
+            report.program.display()
+        )?;
+        writeln!(err, "hint: run `{instead}`, then `throughline install`")?;
+    }
+    if arguments.agent.agent().is_some_and(|agent| runs_claude_hooks(agent, runtime)) {
+        let title = arguments.agent.title();
         writeln!(err, "note: {title} may run the hooks in Claude Code's settings too; each event is still counted once")?;
     }
     if report.plugin && !arguments.plugin {
         writeln!(err, "note: the plugin is enabled too; its own hooks do nothing while these are registered")?;
     }
-    let local = if arguments.agent == Agent::ClaudeCode { "; --scope local changes only your own settings" } else { "" };
+    let is_claude = arguments.agent == Agent::ClaudeCode.into();
+    let local = if is_claude { "; --scope local changes only your own settings" } else { "" };
     if scope == Scope::Project && arguments.plugin {
         writeln!(err, "note: the file contains the path {}, which others may not have{local}", folder.display())?;
     } else if scope == Scope::Project {
@@ -271,6 +354,13 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
             err,
             "note: the hooks call the throughline that each person has installed, and do nothing for those who have none{local}"
         )?;
+    }
+    if scope != Scope::User && !arguments.plugin && !arguments.no_mcp {
+        let option = if is_claude { String::new() } else { format!(" --agent {}", arguments.agent.name()) };
+        writeln!(err, "note: `throughline install{option}` registers the MCP server, in your own settings only")?;
+    }
+    if is_claude && !report.plugin {
+        writeln!(err, "hint: `throughline install --plugin` also brings commands such as /throughline:recall, and a skill")?;
     }
     if report.transcripts > 0 {
         writeln!(
@@ -280,6 +370,18 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
         )?;
     }
     Ok(())
+}
+
+/// Returns how to install a program to stay that `npx` or `uvx` fetched to run it once; none for another program.
+fn lasting(program: &Path) -> Option<&'static str> {
+    let has = |name: &str| program.components().any(|part| part.as_os_str() == name);
+    if has("_npx") {
+        Some("npm install -g @throughline/throughline")
+    } else if has("uv") && has("archive-v0") {
+        Some("uv tool install throughline")
+    } else {
+        None
+    }
 }
 
 /// Whether the agent may run our hooks from Claude Code's settings.
@@ -298,20 +400,22 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
     let program = program()?;
     let folder = plugin::folder(&runtime.paths);
     let mut changes = Vec::new();
-    for agent in Agent::ALL {
-        if arguments.agent.is_some_and(|named| named != agent) {
+    for client in Client::all() {
+        if arguments.agent.is_some_and(|named| named != client) {
             continue;
         }
-        let files = match arguments.settings.files(agent, &runtime) {
-            Ok(files) => files,
+        let targets = match arguments.settings.targets(client, &runtime) {
+            Ok(targets) => targets,
             Err(failure) if arguments.agent.is_some() => return Err(failure),
             Err(_) => continue,
         };
-        for file in files {
-            match Change::uninstall(agent, &file, &program, &folder) {
+        for target in targets {
+            match Change::remove(client, &target, &program, &folder) {
                 Ok(change) => changes.push(change),
-                // This agent was not named, and its file contains nothing of ours.
-                Err(_) if arguments.agent.is_none() && agent != Agent::ClaudeCode && !may_contain_hooks(&file) => {}
+                // This file was not asked for, and contains nothing of ours.
+                Err(_)
+                    if (arguments.agent.is_none() && client != Agent::ClaudeCode.into() || !target.hooks)
+                        && !may_contain_hooks(&target.file) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -323,14 +427,14 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
     let mut files = Vec::new();
     for change in changes.iter().filter(|change| !change.is_unchanged()) {
         files.push(ChangedFile {
-            agent: change.agent().name(),
+            agent: change.client().name(),
             settings: change.file().to_path_buf(),
             gone: change.removes_file(),
             backup: if arguments.dry_run { None } else { change.apply()? },
         });
     }
     // Settings of projects may refer to the folder too, so it is only removed with the user's own settings.
-    let is_claude = arguments.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+    let is_claude = arguments.agent.is_none_or(|client| client == Agent::ClaudeCode.into());
     if is_claude && arguments.settings.scope == Scope::User && !keeps_plugin && !arguments.dry_run {
         plugin::remove(&folder).map_err(|error| plugin_error(&folder, &error))?;
     }
@@ -360,14 +464,14 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<ExitCode, Comm
 
 /// Returns the settings of known projects, and of the current folder's, that still register hooks, each with its
 /// project. Other people may use such a file too, so it is only named.
-fn left(runtime: &Runtime, named: Option<Agent>, program: &Path) -> Vec<(PathBuf, PathBuf)> {
+fn left(runtime: &Runtime, named: Option<Client>, program: &Path) -> Vec<(PathBuf, PathBuf)> {
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT).ok();
     let known = store.and_then(|store| store.all_projects().ok()).unwrap_or_default();
     let mut roots: Vec<PathBuf> = known.into_iter().map(|project| project.root).filter(|root| root.is_absolute()).collect();
     roots.extend(std::env::current_dir());
     let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
     for root in roots {
-        for agent in Agent::ALL.into_iter().filter(|agent| named.is_none_or(|named| named == *agent)) {
+        for agent in Agent::ALL.into_iter().filter(|agent| named.is_none_or(|named| named == (*agent).into())) {
             for scope in [settings::Scope::Project, settings::Scope::Local] {
                 for file in agents::files(agent, scope, &runtime.paths, &root) {
                     let text = settings::read(&file).ok().flatten().unwrap_or_default();
@@ -404,20 +508,20 @@ fn may_contain_hooks(file: &Path) -> bool {
 
 impl SettingsScope {
     /// Returns the files that the agent reads; hooks are written to the first.
-    fn files(&self, agent: Agent, runtime: &Runtime) -> Result<Vec<PathBuf>, CommandError> {
+    fn targets(&self, client: Client, runtime: &Runtime) -> Result<Vec<Target>, CommandError> {
         let folder = match self.scope {
             Scope::User => PathBuf::new(),
             Scope::Project | Scope::Local => scope::folder(None)?,
         };
-        let files = agents::files(agent, self.scope.into(), &runtime.paths, &folder);
-        if files.is_empty() {
-            return Err(CommandError::new(format!(
-                "{} has no personal settings for a single project",
-                agents::title(agent)
-            ))
-            .hint("use --scope user or --scope project"));
+        let targets = client.targets(self.scope.into(), &runtime.paths, &folder);
+        if targets.is_empty() {
+            let (what, instead) = match client.agent() {
+                Some(_) => ("no personal settings for a single project", "use --scope user or --scope project"),
+                None => ("no settings of a project in which Throughline registers anything", "leave out --scope"),
+            };
+            return Err(CommandError::new(format!("{} has {what}", client.title())).hint(instead));
         }
-        Ok(files)
+        Ok(targets)
     }
 }
 
@@ -426,25 +530,28 @@ impl Installed {
     fn new(
         runtime: &Runtime,
         changes: &[Change],
+        others: &[Change],
         program: PathBuf,
         backup: Option<PathBuf>,
         next: Option<&'static str>,
         dry_run: bool,
     ) -> Self {
         let change = &changes[0];
-        let transcripts = if change.agent() == Agent::ClaudeCode {
+        let transcripts = if change.client() == Agent::ClaudeCode.into() {
             ingest::sources(&[runtime.paths.claude_projects()], &runtime.paths.claude_projects()).0.len()
         } else {
             0
         };
         Self {
-            agent: change.agent().name(),
+            agent: change.client().name(),
             settings: change.file().to_path_buf(),
             changed: changes.iter().any(|change| !change.is_unchanged()),
             dry_run,
             backup,
             plugin: change.has_plugin(),
             events: change.events(&program),
+            mcp: changes.iter().find(|change| change.has_server(&program)).map(|change| change.file().to_path_buf()),
+            updated: others.iter().map(|change| change.file().to_path_buf()).collect(),
             program,
             next,
             transcripts,

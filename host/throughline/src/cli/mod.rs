@@ -20,8 +20,10 @@ mod hook;
 mod import;
 mod ingest;
 mod install;
+mod live_values;
 mod mcp;
 mod memory;
+mod model;
 mod namespaces;
 mod note;
 mod number;
@@ -43,6 +45,7 @@ mod scrub;
 mod session;
 mod status;
 mod suggest;
+mod team;
 mod timeline;
 mod verify;
 mod view;
@@ -81,7 +84,7 @@ Environment:
 ///
 /// Start with `throughline install`. `throughline demo` shows what Throughline does without touching anything.
 #[derive(Parser)]
-#[command(name = "throughline", version, after_long_help = AFTER_HELP, arg_required_else_help = true)]
+#[command(name = "throughline", version, long_version = env!("THROUGHLINE_VERSION"), after_long_help = AFTER_HELP, arg_required_else_help = true)]
 struct Cli {
     /// Use this namespace instead of the one in `THROUGHLINE_NAMESPACE`
     #[arg(long, global = true, value_name = "NAME")]
@@ -114,6 +117,7 @@ enum Command {
     Pause(pause::PauseArguments),
     Resume(pause::ResumeArguments),
     Scrub(scrub::ScrubArguments),
+    Team(team::Arguments),
     Ingest(ingest::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
@@ -121,6 +125,7 @@ enum Command {
     Restore(restore::Arguments),
     Projections(projections::Arguments),
     Policy(policy::Arguments),
+    Model(model::Arguments),
     Context(context::Arguments),
     Redact(scrub::RedactArguments),
     Mcp(mcp::Arguments),
@@ -177,6 +182,9 @@ fn asks_for_help(arguments: &[OsString]) -> bool {
 }
 
 fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
+    if completions::complete() {
+        return ExitCode::SUCCESS;
+    }
     if let Some(note) = renamed::rewrite(&mut arguments) {
         print_note(&note);
     }
@@ -235,6 +243,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Pause(arguments) => pause::pause(&arguments),
         Command::Resume(arguments) => pause::resume(&arguments),
         Command::Scrub(arguments) => scrub::scrub(&arguments),
+        Command::Team(arguments) => team::run(arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
@@ -242,6 +251,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CommandError> {
         Command::Restore(arguments) => restore::run(&arguments),
         Command::Projections(arguments) => projections::run(&arguments),
         Command::Policy(arguments) => policy::run(arguments),
+        Command::Model(arguments) => model::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Redact(arguments) => scrub::redact(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),

@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use super::{context, doctor, events, failures, files, import, install, memory, namespaces, note, observations};
-use super::{pause, policy, projections, projects, restore, scrub, session, status, verify};
+use super::{pause, policy, projections, projects, restore, scrub, session, status, team, verify};
 
 /// A command, without the name of the program, and the schema of what it prints.
 pub(super) type Output = (&'static str, Schema);
@@ -54,7 +54,9 @@ fn outputs() -> BTreeMap<&'static str, Schema> {
         .chain(note::schemas())
         .chain(observations::schemas())
         .chain(policy::schemas())
+        .chain(super::model::schemas())
         .chain(session::schemas())
+        .chain(team::schemas())
         .collect()
 }
 

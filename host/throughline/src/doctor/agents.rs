@@ -62,7 +62,8 @@ impl AgentFindings {
         findings.extend(check_disabled_hooks(agent, paths, &sources));
         findings.extend(hooks::programs(&whose, &found, program, paths));
         findings.extend(hooks::events(&whose, &found, paths));
-        if found.iter().any(|(_, it)| is_outdated(agent, it)) {
+        let has_old_plugin = agent == Agent::Opencode && !sources.iter().all(|it| settings::opencode::is_current(&it.text));
+        if has_old_plugin || found.iter().any(|(_, it)| is_outdated(agent, it)) {
             findings.push(Finding::warn(
                 CHECK,
                 format!("{title}: hooks are registered in the form of another version"),
@@ -202,7 +203,12 @@ fn check_disabled_hooks(agent: Agent, paths: &Paths, sources: &[SettingsFile]) -
                 findings.push(off(&file, "hooksDisabled"));
             }
         }
-        Agent::ClaudeCode | Agent::Cursor => {}
+        Agent::Qwen => {
+            for source in sources.iter().filter(|source| json(&source.text)["disableAllHooks"] == Value::Bool(true)) {
+                findings.push(off(&source.file, "disableAllHooks"));
+            }
+        }
+        Agent::ClaudeCode | Agent::Cursor | Agent::Opencode => {}
     }
     findings
 }

@@ -176,16 +176,11 @@ pub(super) fn programs(
 
 /// Returns the program that a project's hooks find by its name.
 fn on_path(name: &Path) -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = variable("HOME");
-    let cargo = variable("CARGO_HOME").or_else(|| Some(home.as_ref()?.join(".cargo")));
-    let usual = [cargo.map(|cargo| cargo.join("bin")), home.map(|home| home.join(".local/bin"))];
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect();
-    folders.into_iter().chain(usual.into_iter().flatten()).map(|folder| folder.join(name)).find(|file| is_executable(file))
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    program::usual_folders(&home).map(|folder| folder.join(name)).find(|file| is_executable(file))
 }
 
-fn is_executable(file: &Path) -> bool {
+pub(super) fn is_executable(file: &Path) -> bool {
     file.is_file() && permissions::may_execute(file)
 }
 

@@ -19,7 +19,7 @@ const LOW_FREE_BYTES: u64 = 200 << 20;
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
 pub(super) fn program() -> Finding {
-    let version = env!("CARGO_PKG_VERSION");
+    let version = env!("THROUGHLINE_VERSION");
     match program::stable_path() {
         Ok(path) if path.exists() => Finding::ok("program", format!("throughline {version}, {}", path.display())),
         Ok(path) => Finding::fail(
@@ -29,6 +29,19 @@ pub(super) fn program() -> Finding {
         ),
         Err(error) => Finding::fail("program", format!("its path is unknown: {error}"), "run it by its full path"),
     }
+}
+
+/// Reports a second installation: after an upgrade of one, the other would still be called by somebody.
+pub(super) fn installations(paths: &Paths) -> Option<Finding> {
+    let found = program::installations(&paths.home);
+    let shown: Vec<String> = found.iter().map(|file| paths::display(file, &paths.home)).collect();
+    (found.len() > 1).then(|| {
+        Finding::warn(
+            "program",
+            format!("{} installations: {}", found.len(), shown.join(", ")),
+            "remove all but one, each with the tool that installed it, then run `throughline install`",
+        )
+    })
 }
 
 pub(super) fn configuration(paths: &Paths, config: &Config) -> Finding {

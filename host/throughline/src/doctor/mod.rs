@@ -13,7 +13,9 @@ mod policies;
 mod privacy;
 mod projections;
 mod reading;
+mod servers;
 mod storage;
+mod team;
 mod test_run;
 
 use std::path::Path;
@@ -27,6 +29,7 @@ use throughline_platform::paths::Paths;
 pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let now = runtime::now();
     let mut findings = vec![machine::program()];
+    findings.extend(machine::installations(paths));
     let (managed, finding) = policies::managed(paths, folder);
     findings.extend(finding);
     let config = match Config::load_or_last_good(&paths.config_file(), &paths.last_good_config()) {
@@ -56,9 +59,11 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
     findings.push(embedding::embedding(&config.embedding));
+    findings.extend(team::team(paths, store.as_ref(), now));
     let agents = agents::agents(paths, folder);
     findings.extend(hooks::registrations(paths, folder, agents.any));
     findings.extend(agents.findings);
+    findings.extend(servers::servers(paths));
     findings.extend(last_runs::last_runs(paths, now));
     findings.extend(other_systems::other_systems(paths, folder));
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));

@@ -27,6 +27,19 @@ const MAX_SUMMARY: usize = 16 << 10;
 const MAX_TOPICS: usize = 64;
 const MAX_TOPIC: usize = 200;
 
+/// The attribute of a draft with the first line of the prompt that it begins with.
+const PROMPT_ATTRIBUTE: &str = "prompt";
+
+/// A prompt that a transcript records.
+pub(super) struct RecordedPrompt {
+    /// Its first line.
+    pub(super) text: String,
+    /// The identifier of its line in the transcript.
+    pub(super) line: String,
+    /// When it was written, milliseconds since the Unix epoch.
+    pub(super) at: u64,
+}
+
 /// What all extractors found in one chunk.
 #[derive(Default)]
 pub(super) struct ExtractionResult {
@@ -103,6 +116,21 @@ impl ExtractionResult {
         for key in &mut self.retracted {
             *key = own(key);
         }
+    }
+
+    /// Takes the prompts that drafts begin with, each with its time and the identifier of its line.
+    pub(super) fn take_prompts(&mut self) -> Vec<RecordedPrompt> {
+        let mut prompts = Vec::new();
+        for (_, draft) in &mut self.drafts {
+            let Some(place) = draft.attributes.iter().position(|(name, _)| name == PROMPT_ATTRIBUTE) else { continue };
+            let (_, text) = draft.attributes.remove(place);
+            if let Origin { line_uuid: Some(line), at: Some(at) } = &draft.origin
+                && !text.trim().is_empty()
+            {
+                prompts.push(RecordedPrompt { text, line: line.clone(), at: *at });
+            }
+        }
+        prompts
     }
 
     /// Summarizes the notes.

@@ -18,7 +18,8 @@
 //!    notes into a text.
 //! 6. *redact*: the redactors run over *every* string: titles and contents, file names, keys, notes, and the
 //!    extractors' states. Only then are texts cut to their limits.
-//! 7. *commit*: one transaction stores drafts, observations, notes, summary, state and cursor, or nothing.
+//! 7. *commit*: one transaction stores drafts, observations, notes, summary, state and cursor, or nothing. With them it
+//!    stores how the files are that the drafts are about ([`anchors`]).
 //!
 //! A long transcript has many chunks, so memory use does not grow with its length, and a kill costs one chunk at most.
 //! If another process committed the same chunk first, the chunk is read again from where that process stopped. If a
@@ -28,6 +29,7 @@
 //! At `Stop` the transcript lags behind the event. So the agent's last text is handed over with the event as a
 //! *supplement*, for the notes of that call only.
 
+mod anchors;
 mod extract;
 mod merge;
 mod request;
@@ -181,15 +183,17 @@ fn read_chunk(
 
     let mut result = ExtractionResult::merge(answers, advance.to);
     result.leave_out(&runtime.privacy);
+    let prompts = result.take_prompts();
     match request.reason.sub_agent() {
         Some(id) => result.keep_sub_agent(id),
         None => result.summarize(&mut work, &scope.session, scope.until)?,
     }
     let policies = result.take_policies();
     let mut learned = result.into_learned(update(request, &scope), event(runtime, request, is_first));
-    learned.calls = calls;
+    learned.calls = tool_history::with_prompts(store, request, &scope, calls, prompts)?;
     let learned = Redacted::new(learned, &mut work.redactor(scope.until))?.map(merge::within_limits);
 
+    let anchors = anchors::of_reading(runtime, store, request, &scope, &learned)?;
     let committed = store.commit(&CommitBatch {
         project: &scope.project,
         session_id: &location.session,
@@ -197,6 +201,7 @@ fn read_chunk(
         policies: &policies,
         reader: &request.reader(&location.session),
         cursor: cursor.as_ref(),
+        anchors: &anchors,
         moment: request.reason.name(),
         now: runtime.now,
     })?;

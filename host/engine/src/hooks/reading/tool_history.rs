@@ -1,5 +1,7 @@
 //! The tool calls that a chunk of a transcript records become observations, as if hooks had reported them.
 //!
+//! So do prompts, if no hook saw any of the session.
+//!
 //! What hooks reported is not observed again: the agent's identifier of a call is the event's key. Where an agent's hooks have no
 //! identifiers, the store compares the observations themselves.
 
@@ -8,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::merge::RecordedPrompt;
 use super::request::ReadRequest;
 use super::scope::{CALL, Scope};
 use crate::hooks::{exclusion, tracking};
@@ -19,7 +22,7 @@ use throughline_platform::log::Level;
 use throughline_privacy::EarlierPart;
 use throughline_sandbox::chain::Work;
 use throughline_store::journal::{EventPayload, JournalRecord};
-use throughline_store::{OBSERVATION, Store};
+use throughline_store::{OBSERVATION, PROMPT, RECORDED_PROMPT, Store};
 
 /// The tool calls of the lines that a policy reads. The reader of the lines belongs to the policy meanwhile.
 #[derive(Clone, Default)]
@@ -71,12 +74,12 @@ pub(super) fn observe(
     {
         calls.adopt(&earlier.lines()?);
     }
-    let calls = calls.take();
+    let mut calls = calls.take();
+    let keys: Vec<&str> = calls.iter().map(|call| call.tool_use.id.as_str()).collect();
+    let known = store.known_events(&scope.session.id, &keys)?;
+    calls.retain(|call| !known.contains(&call.tool_use.id));
     let mut records = Vec::new();
     for (number, call) in calls.iter().enumerate() {
-        if store.has_event(&scope.session.id, &call.tool_use.id)? {
-            continue;
-        }
         match record(runtime, work, request, scope, call, until) {
             Ok(record) => records.extend(record),
             Err(error) => {
@@ -90,14 +93,37 @@ pub(super) fn observe(
     Ok(records)
 }
 
+/// Returns the calls with the prompts of the chunk among them, in the order in which they happened. The prompts of a sub-agent are its
+/// parent's words.
+pub(super) fn with_prompts(
+    store: &Store,
+    request: &ReadRequest,
+    scope: &Scope,
+    mut calls: Vec<JournalRecord>,
+    prompts: Vec<RecordedPrompt>,
+) -> Result<Vec<JournalRecord>> {
+    if prompts.is_empty() || request.reason.sub_agent().is_some() || store.has_seen_prompts(&scope.session.id)? {
+        return Ok(calls);
+    }
+    let record = |RecordedPrompt { text, line, at }| JournalRecord {
+        kind: PROMPT.into(),
+        key: format!("{RECORDED_PROMPT}{line}"),
+        at,
+        session: scope.session.id.clone(),
+        cwd: PathBuf::from(&scope.session.cwd),
+        seen: EventPayload { summary: text, ..EventPayload::default() },
+    };
+    let mut all: Vec<JournalRecord> = prompts.into_iter().map(record).collect();
+    all.append(&mut calls);
+    all.sort_by_key(|record| record.at);
+    Ok(all)
+}
+
 /// Whether a result of the chunk belongs to an earlier call that is not stored. To find the call, earlier lines must be read again.
 fn has_unknown_orphans(store: &Store, scope: &Scope, calls: &ToolCalls) -> Result<bool> {
-    for id in calls.orphans() {
-        if !store.has_event(&scope.session.id, id)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let orphans: Vec<&str> = calls.orphans().collect();
+    let known = store.known_events(&scope.session.id, &orphans)?;
+    Ok(orphans.into_iter().any(|id| !known.contains(id)))
 }
 
 fn record(

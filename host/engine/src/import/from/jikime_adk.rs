@@ -343,6 +343,7 @@ fn history(
             created: row.time("ended_at").or_else(|| row.time("started_at")).or(database.modified),
             session,
             said_by: Some(SaidBy::Agent),
+            ..Line::default()
         };
         sink.add_memory(Row { what: TABLE, place, line })
     })?;

@@ -42,6 +42,8 @@ required; unknown fields are ignored.
   said_by      who said it: human, agreed (the agent, and the human agreed),
                agent or tool; by default nobody knows. Import lines only from
                somebody whom you believe that
+  pinned_at    when you pinned it, and wrong_at when you marked it wrong, in the
+               forms of created_at; wrong_because says why
 
 Where each SYSTEM is looked for if no FILE is given:
 {places}  markdown, jsonl  nowhere: name a file, or for markdown a folder

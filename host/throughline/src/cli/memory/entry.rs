@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
+use super::marks;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::pager;
@@ -12,7 +13,7 @@ use throughline_model::contract::Memory;
 use throughline_model::said_by::SaidBy;
 use throughline_platform::paths;
 use throughline_search::tokens;
-use throughline_store::{EXTERNAL_ID, SHARED_FROM, Store};
+use throughline_store::{EXTERNAL_ID, Marks, SHARED_FROM, Store};
 
 /// A memory as printed with `--json`.
 #[derive(Serialize)]
@@ -46,10 +47,19 @@ pub(super) struct Entry<'a> {
     /// commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     said_by: Option<SaidBy>,
+    /// When a person pinned it; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned_at: Option<String>,
+    /// When a person marked it wrong; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_at: Option<String>,
+    /// Why it is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_because: Option<&'a str>,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(memory: &'a Memory, project: &'a str) -> Self {
+    pub(super) fn new(memory: &'a Memory, project: &'a str, marks: Marks) -> Self {
         let names = memory.attributes.iter().filter(|(key, _)| key == EXTERNAL_ID).map(|(_, name)| name.as_str());
         let external_ids: Vec<&str> = names.collect();
         Self {
@@ -68,6 +78,9 @@ impl<'a> Entry<'a> {
             importance: memory.importance,
             seen: memory.seen,
             said_by: memory.said_by(),
+            pinned_at: marks.pinned_at.map(output::timestamp),
+            wrong_at: marks.wrong_at.map(output::timestamp),
+            wrong_because: marks.wrong_at.and_then(|_| marks::because(memory)),
         }
     }
 }
@@ -75,8 +88,18 @@ impl<'a> Entry<'a> {
 /// Prints the memories as JSON.
 pub(super) fn write_json(store: &Store, memories: &[Memory]) -> Result<(), CommandError> {
     let roots = store.project_roots(memories)?;
-    let entries: Vec<Entry<'_>> = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root)).collect();
-    output::json(&entries)
+    output::json(&entries(store, memories, &roots)?)
+}
+
+/// Returns the memories as they are printed with `--json`, with the root folders of their projects.
+pub(super) fn entries<'a>(
+    store: &Store,
+    memories: &'a [Memory],
+    roots: &'a [String],
+) -> Result<Vec<Entry<'a>>, CommandError> {
+    let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+    let marks = store.marks(&ids)?;
+    Ok(memories.iter().zip(roots).zip(marks).map(|((memory, root), marks)| Entry::new(memory, root, marks)).collect())
 }
 
 /// What [`write_table`] prints.

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::cli::error::CommandError;
-use crate::cli::output;
+use crate::cli::output::{self, DIM};
+use throughline_engine::memory::marking::NamedMemory;
 use throughline_search::supersession::{Change, Relation};
 use throughline_store::{Replacement, Store, Supersession};
 
@@ -30,6 +31,9 @@ pub(super) struct MemoryLink {
     /// When a person undid the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     undone_at: Option<String>,
+    /// The other memory's session.
+    #[serde(skip)]
+    session: String,
 }
 
 impl MemoryLink {
@@ -69,9 +73,39 @@ pub(super) fn describe(store: &Store, id: &str, links: Vec<Supersession>) -> Res
             created_at: output::timestamp(found.memory.created),
             similarity: link.similarity,
             undone_at: link.undone_at.map(output::timestamp),
+            session: found.memory.session_id,
         });
     }
     Ok(described)
+}
+
+/// Returns the lines that tell of the links. A session says the same in several memories, such as a turn and its result: links to
+/// them are one for a reader.
+pub(super) fn lines(links: &[MemoryLink]) -> Vec<String> {
+    let mut groups: Vec<Vec<&MemoryLink>> = Vec::new();
+    for link in links {
+        let is_same = |group: &&mut Vec<&MemoryLink>| {
+            let of = group[0];
+            let key = |it: &MemoryLink| (it.is_in_force(), it.may_change, it.similarity.is_some());
+            !link.session.is_empty() && of.session == link.session && of.relation == link.relation && key(of) == key(link)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(link),
+            None => groups.push(vec![link]),
+        }
+    }
+    let line = |group: Vec<&MemoryLink>| {
+        let others: Vec<&str> = group[1..].iter().map(|link| link.id.as_str()).collect();
+        let others = if others.is_empty() { String::new() } else { format!("; the same in {}", others.join(", ")) };
+        output::clean_line(&format!("{}{others}", group[0]))
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// Describes a memory of a report: its title, type and identifier.
+pub(super) fn named(memory: &NamedMemory) -> String {
+    let NamedMemory { id, kind, title } = memory;
+    format!("{} {DIM}{} {id}{DIM:#}", output::clean_line(title), output::clean_line(kind))
 }
 
 /// Describes what holds instead of a memory, for the line below it in a list.

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use super::entry::{self, TableOptions};
-use super::links;
 use super::selection::Restriction;
+use super::{links, marks};
 use crate::cli::error::CommandError;
 use crate::cli::{output, scope};
 use throughline_engine::memory::types;
@@ -51,6 +51,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         kinds,
         shared: true,
         current: false,
+        marked: restriction.marked(),
     };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
@@ -69,7 +70,10 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         let options = TableOptions { projects, ..TableOptions::default() };
         let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
         let replaced = store.replacements(&ids)?;
-        let details: Vec<Vec<String>> = replaced.iter().map(|it| it.iter().map(links::replaced).collect()).collect();
+        let mut details = marks::of(store, &memories)?;
+        for (lines, replaced) in details.iter_mut().zip(&replaced) {
+            lines.extend(replaced.iter().map(links::replaced));
+        }
         entry::write_table(runtime, store, &memories, options, &details)?;
         if memories.len() == arguments.limit as usize {
             output::print_more(memories.len(), Some(store.count(&filter)?))?;

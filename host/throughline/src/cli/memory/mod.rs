@@ -8,6 +8,9 @@ mod gc;
 mod interactive;
 mod links;
 mod list;
+mod marks;
+mod merge;
+mod pin;
 mod reindex;
 mod save;
 mod search;
@@ -15,8 +18,10 @@ mod selection;
 mod share;
 mod show;
 mod stats;
+mod supersede;
 mod unforget;
 mod unlink;
+mod wrong;
 
 use std::process::ExitCode;
 
@@ -29,7 +34,7 @@ use super::error::CommandError;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_store::Access;
 
-/// Search, list, show, save, share and delete memories
+/// Search, list, show, save, correct, share and delete memories
 ///
 /// A memory belongs to a project: a git repository, whose worktrees share one memory, or else a folder. Unless an
 /// option says otherwise, the commands are about the project of the current folder.
@@ -45,10 +50,16 @@ enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Save(save::Arguments),
+    Pin(pin::Arguments),
+    Unpin(pin::UnpinArguments),
+    Wrong(wrong::Arguments),
+    Right(wrong::RightArguments),
+    Supersede(supersede::Arguments),
+    Merge(merge::Arguments),
+    Unlink(unlink::Arguments),
     Delete(delete::Arguments),
     Forget(forget::Arguments),
     Unforget(unforget::Arguments),
-    Unlink(unlink::Arguments),
     Stats(stats::Arguments),
     Gc(gc::Arguments),
     Compress(compress::Arguments),
@@ -77,10 +88,16 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::List(arguments) => list::run(&runtime, &store, &arguments),
         Command::Show(arguments) => show::run(&runtime, &store, &arguments),
         Command::Save(arguments) => save::run(&runtime, store, &arguments),
+        Command::Pin(arguments) => pin::pin(&runtime, store, &arguments),
+        Command::Unpin(arguments) => pin::unpin(&runtime, store, &arguments),
+        Command::Wrong(arguments) => wrong::wrong(&runtime, store, &arguments),
+        Command::Right(arguments) => wrong::right(&runtime, store, &arguments),
+        Command::Supersede(arguments) => supersede::run(&runtime, store, &arguments),
+        Command::Merge(arguments) => merge::run(&runtime, store, &arguments),
+        Command::Unlink(arguments) => unlink::run(&runtime, store, &arguments),
         Command::Delete(arguments) => delete::run(&runtime, store, &arguments),
         Command::Forget(arguments) => forget::run(&runtime, store, &arguments),
         Command::Unforget(arguments) => unforget::run(&runtime, store, &arguments),
-        Command::Unlink(arguments) => unlink::run(&runtime, store, &arguments),
         Command::Stats(arguments) => stats::run(&runtime, &store, &arguments),
         Command::Gc(arguments) => gc::run(&runtime, store, &arguments),
         Command::Compress(arguments) => compress::compress(&runtime, store, &arguments),
@@ -113,16 +130,22 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("memory forget", of::<throughline_engine::memory::deletion::ForgetReport>()),
         ("memory gc", of::<gc::Collected>()),
         ("memory list", of::<Vec<entry::Entry<'_>>>()),
+        ("memory merge", of::<throughline_engine::memory::marking::MergeReport>()),
+        ("memory pin", of::<pin::PinResult<'_>>()),
         ("memory reindex", of::<reindex::Reindexed<'_>>()),
+        ("memory right", of::<throughline_engine::memory::marking::MarkReport>()),
         ("memory save", of::<save::SavedMemory<'_>>()),
         ("memory search", of::<Vec<search::SearchResult<'_>>>()),
         ("memory share", of::<share::Shared<'_>>()),
+        ("memory supersede", of::<throughline_engine::memory::marking::SupersedeReport>()),
         ("memory unforget", of::<unforget::Output>()),
         ("memory unlink", of::<unlink::Unlinked>()),
+        ("memory unpin", of::<pin::PinResult<'_>>()),
         ("memory unshare", of::<share::Unshared<'_>>()),
         ("memory suggest-shared", of::<Vec<throughline_store::Suggestion>>()),
         ("memory show", of::<show::MemoryDetails<'_>>()),
         ("memory stats", of::<throughline_store::Stats>()),
+        ("memory wrong", of::<throughline_engine::memory::marking::MarkReport>()),
         ("search", of::<Vec<search::SearchResult<'_>>>()),
     ]
 }

@@ -73,6 +73,7 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         title: arguments.title.clone(),
         kind: arguments.kind.clone(),
         tags: Vec::new(),
+        files: Vec::new(),
         session,
         supersedes,
     };

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::entry::{self, Entry, TableOptions};
 use super::interactive;
-use super::links;
 use super::selection::Restriction;
 use super::show;
+use super::{links, marks};
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
@@ -95,6 +95,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         session: session.as_deref(),
         limit: arguments.limit,
         profile: arguments.profile.as_deref(),
+        marked: restriction.marked(),
     };
     let request = SearchRequest::explicit(runtime, store, &arguments.query.join(" "), project.as_ref(), options)?;
     let (profile, most) = (request.profile(), request.limit() as usize);
@@ -105,12 +106,14 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let lines: Vec<Vec<String>> = hits.iter().map(lines).collect();
     let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
     let replaced = store.replacements(&ids)?;
+    let marks = store.marks(&ids)?;
     let details: Vec<Vec<String>> = hits
         .iter()
         .zip(&lines)
-        .zip(&replaced)
-        .map(|((hit, lines), replaced)| {
-            let mut all = if arguments.explain { explanation(hit, profile) } else { Vec::new() };
+        .zip(replaced.iter().zip(marks))
+        .map(|((hit, lines), (replaced, of_person))| {
+            let mut all = marks::describe(&hit.memory, of_person);
+            all.extend(arguments.explain.then(|| explanation(hit, profile)).into_iter().flatten());
             all.extend(replaced.iter().map(links::replaced));
             all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
             all
@@ -121,8 +124,9 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let superseded_by = replaced.into_iter().map(|it| it.map(|it| it.head.id));
     if arguments.json {
         let roots = store.project_roots(&memories)?;
-        let entries = memories.iter().zip(&roots).map(|(memory, root)| Entry::new(memory, root));
+        let entries = entry::entries(store, &memories, &roots)?;
         let found: Vec<SearchResult<'_>> = entries
+            .into_iter()
             .zip(&explanations)
             .zip(&lines)
             .zip(superseded_by)

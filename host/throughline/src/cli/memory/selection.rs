@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::error::CommandError;
 use crate::cli::scope::Scope;
-use throughline_store::{MemoryRecord, Store};
+use throughline_store::{Marked, MemoryRecord, Store};
 
 /// The options that restrict which memories are searched or listed.
 #[derive(Args)]
@@ -18,6 +18,23 @@ pub(super) struct Restriction {
     /// repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub(super) types: Vec<String>,
+    /// Also memories that you marked wrong
+    #[arg(long, conflicts_with = "pinned")]
+    wrong: bool,
+    /// Only pinned memories
+    #[arg(long)]
+    pinned: bool,
+}
+
+impl Restriction {
+    /// Returns what you may have said of the memories.
+    pub(super) fn marked(&self) -> Marked {
+        match (self.pinned, self.wrong) {
+            (true, _) => Marked::Pinned,
+            (false, true) => Marked::Any,
+            (false, false) => Marked::NotWrong,
+        }
+    }
 }
 
 /// Returns the memory whose identifier is `id` or begins with it.

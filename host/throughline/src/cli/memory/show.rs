@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::entry::Entry;
 use super::links::{self, MemoryLink};
+use super::marks;
 use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
@@ -13,7 +14,7 @@ use throughline_engine::memory::compression::FoldedMemory as Source;
 use throughline_engine::runtime::Runtime;
 use throughline_notes::markdown::without_heading;
 use throughline_platform::paths;
-use throughline_store::{DigestDetails, MemoryRecord, Store};
+use throughline_store::{DigestDetails, Marks, MemoryRecord, Store};
 
 /// Show a memory in full, and where it comes from
 #[derive(clap::Args)]
@@ -83,12 +84,13 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let found = selection::find(store, &arguments.id)?;
     let folded = store.folded(&found.memory.id)?;
     let links = links::describe(store, &found.memory.id, store.supersessions(&found.memory.id)?)?;
+    let marks = store.marks(&[&found.memory.id])?.pop().unwrap_or_default();
     let told = store.told(&found.memory.id, MAX_TOLD)?.into_iter();
     let told: Vec<Told> =
         told.map(|(session_id, moment, at)| Told { session_id, moment, at: output::timestamp(at) }).collect();
     if arguments.json {
         output::json(&MemoryDetails {
-            entry: Entry::new(&found.memory, &found.project),
+            entry: Entry::new(&found.memory, &found.project, marks),
             attributes: &found.memory.attributes,
             policy: &found.policy,
             policy_digest: &found.policy_digest,
@@ -104,7 +106,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             told,
         })?;
     } else {
-        print(runtime, &found, folded.as_ref(), &links, &told)?;
+        print(runtime, &found, marks, folded.as_ref(), &links, &told)?;
     }
     throughline_engine::search::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
@@ -118,6 +120,7 @@ pub(super) fn print_memory(runtime: &Runtime, store: &Store, id: &str) -> Result
 fn print(
     runtime: &Runtime,
     found: &MemoryRecord,
+    marks: Marks,
     folded: Option<&DigestDetails>,
     links: &[MemoryLink],
     told: &[Told],
@@ -164,8 +167,11 @@ fn print(
             write_row(&mut out, name, &value)?;
         }
     }
-    for link in links {
-        write_row(&mut out, "link", &link.to_string())?;
+    for mark in marks::describe(memory, marks) {
+        write_row(&mut out, "you said", &mark)?;
+    }
+    for line in links::lines(links) {
+        write_row(&mut out, "link", &line)?;
     }
     for Told { session_id, moment, at } in told {
         write_row(&mut out, "told", &format!("{at} at {moment}, session {session_id}"))?;

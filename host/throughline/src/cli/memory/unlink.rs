@@ -45,8 +45,8 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     if links.is_empty() {
         writeln!(out, "{id} has no links")?;
     }
-    for link in &links {
-        writeln!(out, "no longer: {}", output::clean_line(&link.to_string()))?;
+    for line in links::lines(&links) {
+        writeln!(out, "no longer: {line}")?;
     }
     Ok(out.flush()?)
 }

@@ -22,6 +22,8 @@ pub(super) enum Answer {
     Observed(Option<Observed>),
     /// The answer of the query planner.
     Planned(Option<Planned>),
+    /// The answer of the consolidator.
+    Consolidated(Consolidated),
 }
 
 #[derive(Serialize)]
@@ -106,6 +108,58 @@ pub(super) struct Planned {
     limit: u32,
     /// 0 to 1.
     min_score: f32,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Consolidated {
+    memories: Vec<NewMemory>,
+    /// Pairs of identifiers: the second memory takes the place of the first.
+    superseded: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct NewMemory {
+    #[serde(rename = "type")]
+    kind: String,
+    title: Statement,
+    statements: Vec<Statement>,
+    /// Identifiers of the memories that it takes the place of.
+    replaces: Vec<String>,
+    keywords: Vec<String>,
+    files: Vec<String>,
+    /// 0 to 1.
+    importance: f32,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Statement {
+    text: String,
+    /// Identifiers of lines.
+    cites: Vec<String>,
+}
+
+impl From<instance::Statement> for Statement {
+    fn from(instance::Statement { text, cites }: instance::Statement) -> Self {
+        Self { text, cites }
+    }
+}
+
+impl From<instance::Consolidation> for Consolidated {
+    fn from(instance::Consolidation { memories, superseded }: instance::Consolidation) -> Self {
+        let memories = memories.into_iter().map(|memory| NewMemory {
+            kind: memory.kind,
+            title: memory.title.into(),
+            statements: memory.statements.into_iter().map(Into::into).collect(),
+            replaces: memory.replaces,
+            keywords: memory.keywords,
+            files: memory.files,
+            importance: memory.importance,
+        });
+        Self { memories: memories.collect(), superseded }
+    }
 }
 
 impl From<instance::Extraction> for Extracted {

@@ -185,7 +185,7 @@ fn conform(
         Options { call: loaded.terms().limits.time, sessions, texts: arguments.text.clone(), ..Options::default() };
     let settings = found.manifest.settings(runtime.config.policy.get(&found.manifest.name)).map_err(CommandError::new)?;
     // Log messages are not checked.
-    let grants = Grants { memories: None, settings: Rc::new(settings), log: None };
+    let grants = Grants { memories: None, settings: Rc::new(settings), model: None, log: None };
     let stages: Vec<Stage> = found.manifest.stages.keys().copied().collect();
     Ok(conformance::run(&Granted { policy: loaded, grants }, &stages, &options))
 }

@@ -109,7 +109,9 @@ fn stage_policies<'a>(runtime: &Runtime, policies: &'a Policies, stage: Stage) -
         let first = runtime.managed.redaction.default.then_some(default);
         return StagePolicies { stage, by: first.into_iter().chain(others).collect() };
     }
-    let mut by: Vec<StagePolicy<'a>> = others.chain([default]).collect();
+    // The default policy merges nothing: only a policy that may ask a model does.
+    let last = (stage != Stage::Consolidator).then_some(default);
+    let mut by: Vec<StagePolicy<'a>> = others.chain(last).collect();
     let mut replaced = false;
     for link in &mut by {
         link.only_if_needed = replaced;
@@ -157,7 +159,7 @@ fn write(listed: &Listed<'_>) -> Result<(), CommandError> {
         writeln!(out, "{red}nothing is remembered:{red:#} {}\n", output::clean_line(why))?;
     }
     for StagePolicies { stage, by } in &listed.stages {
-        write!(out, "{stage:<16}")?;
+        write!(out, "{stage:<16}{}", if by.is_empty() { "none" } else { "" })?;
         for (index, link) in by.iter().enumerate() {
             let (before, after) = match (index, link.only_if_needed, link.mode) {
                 (0, ..) => ("", ""),

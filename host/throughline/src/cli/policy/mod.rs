@@ -20,6 +20,7 @@ use clap::{Args, Subcommand};
 
 use super::environment;
 use super::error::CommandError;
+use throughline_engine::runtime::Runtime;
 
 /// List, install and write policies
 ///
@@ -51,6 +52,12 @@ enum Command {
     Trust(decide::Trust),
     Lock(decide::Lock),
     Run(run::Arguments),
+}
+
+/// Returns the names of the policies that exist for the current project.
+pub(super) fn names(runtime: &Runtime) -> Vec<String> {
+    let registry = selection::root().and_then(|root| selection::registry(runtime, &root));
+    registry.map_or_else(|_| Vec::new(), |found| found.candidates.iter().map(|it| it.name().to_owned()).collect())
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {

@@ -22,7 +22,7 @@ use throughline_model::project::Project;
 use throughline_sandbox::capability::Capabilities;
 use throughline_sandbox::chain::DEFAULT_NAME;
 use throughline_sandbox::imports::{Grants, Level, LogSink, MemorySource};
-use throughline_sandbox::instance::{ExtractRequest, LinkedPolicy, ToolEvent};
+use throughline_sandbox::instance::{ConsolidateRequest, ExtractRequest, LinkedPolicy, Source, SourceLine, ToolEvent};
 use throughline_sandbox::registry::owner_of;
 use throughline_sandbox::stage::Stage;
 use throughline_store::Access;
@@ -30,12 +30,13 @@ use throughline_store::Access;
 /// Run one stage on standard input and print its answer as JSON
 ///
 /// The extractor reads lines of a transcript, the summarizer the notes of a session as JSON, the redactor a text, the
-/// observer a tool call as JSON with `tool`, `input` and `output`, and the query planner a prompt. The context builder
+/// observer a tool call as JSON with `tool`, `input` and `output`, the query planner a prompt, and the consolidator memories
+/// as JSON, as `throughline memory list --json` prints them. The context builder
 /// reads nothing: it sees the memories of the current project. The policy has everything that it asks for, granted or
 /// not, and its own limits. Its log messages go to stderr.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The stage: extractor, summarizer, redactor, context-builder, observer or query
+    /// The stage: extractor, summarizer, redactor, context-builder, observer, query or consolidator
     stage: Stage,
     /// The name of the policy, or the path of its folder
     #[arg(long, default_value = DEFAULT_NAME)]
@@ -83,6 +84,10 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
             Answer::Observed(running.observe(&session, &event, until)?.map(Into::into))
         }
         Stage::Query => Answer::Planned(running.plan(&session, &input, None, until)?.map(Into::into)),
+        Stage::Consolidator => {
+            let request = consolidate_request(session, &input)?;
+            Answer::Consolidated(running.consolidate(&request, until)?.into())
+        }
     };
     output::json(&answer)?;
     let mut err = anstream::stderr().lock();
@@ -100,7 +105,7 @@ fn load(
     let sandbox = runtime.sandbox()?;
     let (loaded, capabilities, settings) = if arguments.policy == DEFAULT_NAME {
         let settings = runtime.config.policy.get(DEFAULT_NAME).cloned().unwrap_or_default();
-        (sandbox.default_policy(Some(until))?.0, Capabilities::contract(), settings)
+        (sandbox.default_policy(Some(until))?.0, Capabilities::of_default(), settings)
     } else {
         let (found, source) = selection::by_name_or_path(runtime, root, &arguments.policy)?;
         let terms = selection::terms(runtime, &found, source)?;
@@ -114,6 +119,8 @@ fn load(
     let grants = Grants {
         memories: capabilities.memories.and_then(|kinds| Some((memories?, kinds))),
         settings: Rc::new(settings),
+        // Only `throughline model run` asks a model, within the limits.
+        model: None,
         log: (capabilities.log || capabilities.wasi).then(to_stderr),
     };
     Ok((loaded, grants))
@@ -127,13 +134,14 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
     let Project { id: project, root, .. } = Project::discover(root);
     Ok(Some(Rc::new(ProjectMemories {
+        files: FileChecks::new(&root, Some(Rc::clone(&store))),
         store,
         project,
-        files: FileChecks::new(&root),
         session: String::new(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
         loaded: LoadedText::default(),
+        pinned: Vec::new(),
     })))
 }
 
@@ -181,4 +189,41 @@ fn tool_event(input: &str, now: u64) -> Result<ToolEvent, CommandError> {
         error: event["error"].as_str().map(str::to_owned),
         duration_ms: event["duration_ms"].as_u64().and_then(|ms| u32::try_from(ms).ok()),
     })
+}
+
+/// A memory as `--json` prints it.
+#[derive(serde::Deserialize)]
+struct StoredMemory {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    content: String,
+    #[serde(default)]
+    importance: f32,
+    #[serde(default)]
+    created: Value,
+}
+
+/// Makes the request of a consolidator from memories.
+fn consolidate_request(session: Session, input: &str) -> Result<ConsolidateRequest, CommandError> {
+    let memories: Vec<StoredMemory> = parse(input, "a list of memories")?;
+    let mut number = 0;
+    let sources = memories.into_iter().map(|memory| {
+        let lines = std::iter::once(memory.title.as_str()).chain(memory.content.lines());
+        let lines = lines.filter(|line| !line.trim().is_empty()).map(|text| {
+            number += 1;
+            SourceLine { id: number.to_string(), text: text.to_owned() }
+        });
+        Source {
+            lines: lines.collect(),
+            id: memory.id,
+            kind: memory.kind,
+            importance: memory.importance,
+            created: memory.created.as_u64().unwrap_or_default(),
+            said_by: None,
+            replaceable: true,
+        }
+    });
+    Ok(ConsolidateRequest { sources: sources.collect(), session, scope: "session".into() })
 }

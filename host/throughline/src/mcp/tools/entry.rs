@@ -45,6 +45,9 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(memory: &Memory) -> Self {
+        let mut memory = memory.clone();
+        memory.name_colleague();
+        let memory = &memory;
         let origin = Origin::of(memory);
         Self {
             id: memory.id.clone(),

@@ -79,6 +79,9 @@ struct FullMemory {
 impl FullMemory {
     /// Returns the memory with lines `from` to `to` of its content: as many whole lines as fit in `room`.
     fn new(memory: &Memory, from: usize, to: usize, room: &mut usize) -> Self {
+        let mut memory = memory.clone();
+        memory.name_colleague();
+        let memory = &memory;
         let content = quote::neutralize(memory.content.trim_end());
         let of = content.lines().count();
         let mut kept = String::new();
@@ -115,7 +118,11 @@ impl FullMemory {
     /// Like [`Self::new`], and sets the note's type.
     fn of(store: &Store, memory: &Memory, from: usize, to: usize, room: &mut usize) -> Result<Self> {
         let note_type = entry::note_types(store, std::iter::once(memory))?.pop().flatten();
-        Ok(Self { note_type, ..Self::new(memory, from, to, room) })
+        let mut it = Self { note_type, ..Self::new(memory, from, to, room) };
+        if store.marks(&[&memory.id])?.iter().any(|marks| marks.wrong_at.is_some()) {
+            it.title = format!("(marked wrong by a person) {}", it.title);
+        }
+        Ok(it)
     }
 
     fn write(&self, out: &mut String) {

@@ -49,6 +49,7 @@ pub(super) fn save(ctx: &mut ToolContext, arguments: Arguments) -> Result<ToolOu
         title,
         kind: Some(kind),
         tags,
+        files: Vec::new(),
         session: None,
         supersedes: Vec::new(),
     };

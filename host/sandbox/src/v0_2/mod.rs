@@ -1,19 +1,26 @@
-//! Bindings for version 0.1 of the contract. No other module has any.
+//! The types of version 0.2 of the contract, the newest one. No other module has any.
 //!
-//! # How 0.2.0 will live beside 0.1.0
+//! # How 0.1.0 lives beside 0.2.0
 //!
-//! The first release freezes `wit/v0.1.0`: after that only doc comments may be corrected. Breaking changes are
-//! collected and made together in a new folder `v0.2.0` beside it, a copy of the whole. Its bindings get a module
-//! `v0_2` beside this one. [`capability::SUPPORTED_VERSIONS`](super::capability::SUPPORTED_VERSIONS) names the versions that a host serves.
-//! [`instance`](super::instance) chooses which bindings to link, by the version in the component's imports and exports
-//! (`throughline:policy/extractor@0.1.0`), and converts between an old record and today's at that edge. The shared
-//! types, [`chain`](super::chain), the engine and the store know only the newest. A policy of an older version is
-//! served as it always was.
+//! A release freezes the folder of its version in `wit/`: after that only doc comments may be corrected. Breaking changes are
+//! collected and made together in a new folder beside it, a copy of the whole.
+//! [`capability::SUPPORTED_VERSIONS`](super::capability::SUPPORTED_VERSIONS) names the versions that this host serves. All of a
+//! component's imports and exports must be of one of them (`throughline:policy/extractor@0.1.0`).
+//!
+//! Wasmtime compares the *structure* of types when it links, and not where they were generated from. So there is one set of types,
+//! the newest: [`linking`](super::linking) defines each import under the name of the component's version, and
+//! [`instance`](super::instance) looks up each export under that name. Only what differs between the versions is written twice;
+//! today that is the record `fact`, which got a field. What a version does not have is not defined for it: a component of 0.1.0
+//! can import neither `model` nor `memories.count`, and has no stage `consolidator`. The shared types, [`chain`](super::chain),
+//! the engine and the store know only the newest. A policy of an older version is served as it always was.
 //!
 //! A component of a version that the host does not serve is refused with both versions named, before linking could
 //! complain about types; so is a manifest that names one. A newer *patch* version than the host knows is refused too,
 //! because it may import something that does not exist here. `docs/contract.md` is written from the newest folder; the
 //! older ones stay readable as WIT.
+//!
+//! The default policy and the templates stay at 0.1.0 as long as they need nothing newer: each session then shows that the
+//! older version is served.
 //!
 //! # Why the contract has this form
 //!
@@ -38,6 +45,10 @@
 //! - *A capability that has nothing to give answers as empty* (no memories yet, a kind that was not granted). Its
 //!   functions cannot fail, so a policy needs no second code path. A capability that was not granted at all does not
 //!   exist: the policy does not load.
+//! - *`consolidator` returns statements that cite lines, and not a text.* The host can then check each one, and drop what nobody
+//!   said, whatever wrote it.
+//! - *`model` is a capability and no stage.* What is asked, and what is made of the answer, is judgement and belongs to a policy;
+//!   what it may cost is mechanism.
 
 pub mod bindings;
 pub mod types;

@@ -1,0 +1,62 @@
+//! The invitation to a team: the server's address with name and password, in a file that only the user can read.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use throughline_model::files::open_regular;
+use throughline_platform::paths::{self, Paths};
+use throughline_platform::{files, permissions};
+
+/// The longest invitation, bytes.
+const MAX_BYTES: u64 = 4 << 10;
+
+/// Returns the file.
+pub fn file(paths: &Paths) -> PathBuf {
+    paths.config.join("team-invitation")
+}
+
+/// Reads the invitation; none if this machine has joined no team. The error says what is wrong and never quotes it.
+pub fn load(paths: &Paths) -> Result<Option<String>, String> {
+    let file = file(paths);
+    let cannot = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+    let opened = match open_regular(&file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(cannot)?,
+    };
+    let meta = opened.metadata().map_err(cannot)?;
+    if permissions::others_have_access(&meta) || !permissions::belongs_to_user(&meta) {
+        return Err(format!("{} holds a password, and others can read it: `chmod 600` it", file.display()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(format!("{} is too large", file.display()));
+    }
+    let text = io::read_to_string(opened).map_err(cannot)?;
+    check(&text).map(|text| Some(text.to_owned()))
+}
+
+/// Checks the form of an invitation, as far as that needs no network.
+pub fn check(text: &str) -> Result<&str, String> {
+    let text = text.trim();
+    let is_one_line = text.len() as u64 <= MAX_BYTES && !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    if is_one_line && (text.starts_with("postgres://") || text.starts_with("postgresql://")) {
+        Ok(text)
+    } else {
+        Err("it is not an invitation: that is one line that begins with postgres://".into())
+    }
+}
+
+/// Stores the invitation.
+pub fn store(paths: &Paths, invitation: &str) -> io::Result<()> {
+    paths::create_private(&paths.config)?;
+    files::replace_atomically(&file(paths), format!("{invitation}\n").as_bytes(), 0o600)
+}
+
+/// Deletes the invitation. Returns false if there was none.
+pub fn delete(paths: &Paths) -> io::Result<bool> {
+    match fs::remove_file(file(paths)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,159 @@
+//! Turns records from the server into what the store takes: parsed as a line of an import, checked, redacted, and marked
+//! with their author. A record is data; nothing in it is obeyed.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+
+use super::outbox::KeyedProject;
+use super::project_key::ProjectKey;
+use crate::import::line::{self, Line};
+use crate::redaction::ProjectRedactor;
+use crate::runtime::Runtime;
+use throughline_model::contract::{Draft, Origin};
+use throughline_model::redacted::Redacted;
+use throughline_model::said_by::SaidBy;
+use throughline_search::supersession::Relation;
+use throughline_store::team::{COLLEAGUE, Incoming, IncomingMemory, Place, ReadRecord, occurrence_key};
+use throughline_store::{Import, Marks};
+use throughline_sync_wire::Pulled;
+
+/// What a record waits for that cannot be read: a later version of this program, perhaps.
+const UNREADABLE: &str = "unreadable";
+
+/// What is known about where records come from and belong.
+pub struct Context<'a> {
+    /// The projects of this machine.
+    pub projects: &'a [KeyedProject],
+    /// The author of each device's series.
+    pub authors: &'a HashMap<String, String>,
+    /// Our own name in the team.
+    pub member: &'a str,
+    /// What is muted: `person:` and a name, or `project:` and an identifier.
+    pub muted: &'a [String],
+}
+
+/// A memory that is to be redacted before it is stored.
+struct Unredacted {
+    place: Place,
+    replaces: Vec<String>,
+    supersedes: Vec<(String, Relation)>,
+    project: usize,
+    import: Import,
+}
+
+/// Turns records into what the store takes, in their order. Also returns how many could not be read.
+pub fn translate(runtime: &Runtime, records: Vec<Pulled>, context: &Context<'_>) -> Result<(Vec<Incoming>, u64)> {
+    let mut done: Vec<(usize, Incoming)> = Vec::with_capacity(records.len());
+    let mut groups: HashMap<usize, Vec<(usize, Unredacted)>> = HashMap::new();
+    let mut unreadable = 0;
+    for (at, record) in records.into_iter().enumerate() {
+        match understand(runtime, record, context) {
+            Understood::Done(incoming) => {
+                unreadable += u64::from(matches!(&incoming, Incoming::Waiting(_, what) if what == UNREADABLE));
+                done.push((at, incoming));
+            }
+            Understood::Memory(memory) => groups.entry(memory.project).or_default().push((at, *memory)),
+        }
+    }
+    for (project, group) in groups {
+        let root = Some(context.projects[project].project.root.as_path()).filter(|root| root.is_absolute());
+        let (rest, imports): (Vec<_>, Vec<Import>) =
+            group.into_iter().map(|(at, it)| ((at, it.place, it.replaces, it.supersedes), it.import)).unzip();
+        let imports = Redacted::all(imports, &mut ProjectRedactor::new(runtime, root))?;
+        for ((at, place, replaces, supersedes), import) in rest.into_iter().zip(imports) {
+            let memory = IncomingMemory { replaces, supersedes, import: import.map(with_title) };
+            done.push((at, Incoming::Memory(place, Box::new(memory))));
+        }
+    }
+    done.sort_by_key(|(at, _)| *at);
+    Ok((done.into_iter().map(|(_, incoming)| incoming).collect(), unreadable))
+}
+
+enum Understood {
+    Done(Incoming),
+    Memory(Box<Unredacted>),
+}
+
+fn understand(runtime: &Runtime, record: Pulled, context: &Context<'_>) -> Understood {
+    let author = context.authors.get(&record.device).cloned().unwrap_or_default();
+    let place = Place {
+        device: record.device,
+        kind: record.kind,
+        sequence: record.sequence,
+        author,
+        decides: record.decides,
+        hash: record.hash,
+        item: record.item,
+    };
+    let waits = |place: Place, what: &str| Understood::Done(Incoming::Waiting(place, what.to_owned()));
+    let Some(body) = record.body else { return Understood::Done(Incoming::Erased(place)) };
+    let Ok(read) = ReadRecord::parse(&body) else { return waits(place, UNREADABLE) };
+    if read.item != place.item {
+        return waits(place, UNREADABLE);
+    }
+    if place.kind == "tombstone" {
+        return Understood::Done(Incoming::Tombstone(place, read.target));
+    }
+    let person = format!("person:{}", place.author);
+    if context.muted.contains(&person) {
+        return waits(place, &person);
+    }
+    let key = ProjectKey::parse(&read.project);
+    let is_here = |it: &KeyedProject| matches!((&it.key, &key), (Some(own), Some(key)) if own.is_same(key));
+    let Some(project) = context.projects.iter().position(is_here) else { return waits(place, &read.project) };
+    let of = &context.projects[project].project;
+    let muted = format!("project:{}", of.id);
+    if context.muted.contains(&muted) {
+        return waits(place, &muted);
+    }
+    if runtime.is_excluded(&of.root) {
+        return waits(place, &read.project);
+    }
+    let parsed = read.memory.as_ref().map(|memory| line::parse(memory.get().as_bytes()));
+    let Some(Ok(line)) = parsed else { return waits(place, UNREADABLE) };
+    if runtime.intervals.is_excluded_at(&of.id, &[""], line.created.unwrap_or(runtime.now)) {
+        return Understood::Done(Incoming::Erased(place));
+    }
+    let colleague = (place.author != context.member).then(|| place.author.clone());
+    let import = import_of(line, of.clone(), &place.hash, colleague, runtime.now);
+    let supersedes = read.supersedes.into_iter().map(|(item, how)| (item, Relation::from_name(&how))).collect();
+    Understood::Memory(Box::new(Unredacted { place, replaces: read.replaces, supersedes, project, import }))
+}
+
+fn import_of(
+    line: Line,
+    project: throughline_model::project::Project,
+    hash: &str,
+    colleague: Option<String>,
+    now: u64,
+) -> Import {
+    let said_by = line.said_by.map(SaidBy::attribute);
+    Import {
+        // What a colleague pinned is not pinned here.
+        marks: Marks::default(),
+        key: Some(occurrence_key(hash)),
+        id: None,
+        session: String::new(),
+        project,
+        draft: Draft {
+            key: None,
+            kind: line.kind,
+            title: line.title,
+            content: line.content,
+            keywords: line.keywords,
+            files: line.files,
+            importance: line.importance,
+            // A clock that is ahead must not put a colleague's word above everything to come.
+            origin: Origin { line_uuid: None, at: line.created.map(|at| at.min(now)) },
+            attributes: said_by.into_iter().chain(colleague.map(|name| (COLLEAGUE.to_owned(), name))).collect(),
+        },
+    }
+}
+
+fn with_title(mut import: Import) -> Import {
+    if import.draft.title.is_empty() {
+        import.draft.title = line::title_of(&import.draft.content);
+    }
+    import
+}

@@ -1,0 +1,321 @@
+//! One sync: stages what is to be shared, sends it, and stores what is new. It can be killed at any moment and run again:
+//! what was sent is recognized by its hash, and what was read by its place in a series.
+
+use std::collections::{BTreeSet, HashMap};
+
+use anyhow::{Result, anyhow};
+use serde::Serialize;
+
+use super::incoming::{self, Context};
+use super::link::{Identity, Link, SyncError, misunderstood};
+use super::{credentials, outbox};
+use crate::memory::supersession;
+use crate::runtime::Runtime;
+use throughline_embedding::local;
+use throughline_platform::files;
+use throughline_store::Store;
+use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind};
+use throughline_sync_wire::{Cursor, Fault, FaultKind, Outgoing, Pulled, Reply, Request};
+
+/// The most records that are asked for at once.
+const PULL: u32 = 2_000;
+
+/// The most text that is sent at once, bytes.
+const PUSH_BYTES: usize = 4 << 20;
+
+/// What a sync did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SyncReport {
+    /// The team.
+    pub team: String,
+    /// Our name in it.
+    pub member: String,
+    /// Our role.
+    pub role: String,
+    /// Records that the server took.
+    pub sent: u64,
+    /// Memories that the server refused; `throughline team outbox --all` says why.
+    pub refused: u64,
+    /// Memories that wait for `throughline team review`.
+    pub review: u64,
+    /// New memories on this machine.
+    pub received: u64,
+    /// Memories that were here already, learned by this machine itself.
+    pub known: u64,
+    /// Memories that were removed here, because they were deleted or replaced.
+    pub removed: u64,
+    /// Records that wait: of projects that are not on this machine, or of what is muted.
+    pub waiting: u64,
+    /// Records that cannot be read by this version.
+    pub unreadable: u64,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Syncs once. A failure is recorded for `throughline doctor`.
+pub fn run(runtime: &Runtime, store: &mut Store) -> Result<SyncReport> {
+    let url = invitation(runtime)?;
+    let lock = files::try_lock(&runtime.paths.data.join("team.lock"))?;
+    if lock.is_none() {
+        let message = "another sync is running on this machine";
+        return Err(SyncError(Fault::new(FaultKind::Full, message, "wait until it is done")).into());
+    }
+    let done = sync(runtime, store, &url);
+    // Of a failure only the program's own words are kept, never what a server said.
+    let fault = done.as_ref().err().map(|error| match error.downcast_ref::<SyncError>() {
+        Some(SyncError(fault)) => serde_json::to_string(&fault.kind).unwrap_or_default().trim_matches('"').to_owned(),
+        None => "local".to_owned(),
+    });
+    store.set_team_synced(fault.as_deref(), runtime.now)?;
+    done
+}
+
+/// Returns the invitation that this machine has.
+pub fn invitation(runtime: &Runtime) -> Result<String> {
+    let hint = "ask whoever runs the server for an invitation, and give it to `throughline team join`";
+    if runtime.managed.team.off {
+        let message = "the administrator of this machine has turned team memory off";
+        return Err(SyncError(Fault::new(FaultKind::Denied, message, "nothing leaves this machine")).into());
+    }
+    match credentials::load(&runtime.paths) {
+        Ok(Some(url)) => Ok(url),
+        Ok(None) => Err(SyncError(Fault::new(FaultKind::Address, "this machine has joined no team", hint)).into()),
+        Err(what) => Err(SyncError(Fault::new(FaultKind::Address, what, hint)).into()),
+    }
+}
+
+/// Returns an identifier for this machine.
+pub fn fresh_device() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow!("no random numbers: {error}"))?;
+    Ok(throughline_model::digest::hex(&bytes))
+}
+
+fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
+    let mut device = store.team_device(&fresh_device()?)?;
+    let mut report = SyncReport::default();
+    let mut link = Link::start()?;
+    let mut identity = link.connect(url, &device)?;
+    store.set_team_member(&identity.member, &identity.role)?;
+    let mut projects = outbox::stage(runtime, store, &device)?;
+    let mut series = series(&mut link)?;
+    if is_copied(store, &device, &series)? {
+        (device, link, identity) = renew(store, url, &mut report)?;
+    } else if lost(store, &series, &mut report)? {
+        projects = outbox::stage(runtime, store, &device)?;
+    }
+    if identity.role != "reader" {
+        while push(store, &mut link, &device, &identity, &mut report)? == Pushed::Conflict {
+            (device, link, identity) = renew(store, url, &mut report)?;
+        }
+    } else if store.team_status()?.pending > 0 {
+        report.warnings.push("you are a reader in this team, so nothing was sent".into());
+    }
+    series.retain(|it| it.device != device);
+    store.put_team_series(&series)?;
+    let applied = pull(runtime, store, &mut link, &projects, &identity, &mut report)?;
+    drop(link);
+    if applied.stored > 0 {
+        supersession::link_all(store, runtime.now)?;
+    }
+    if applied.removed > 0 {
+        store.erase()?;
+    }
+    report.review = store.team_status()?.review;
+    report.team = identity.tenant;
+    report.member = identity.member;
+    report.role = identity.role;
+    Ok(report)
+}
+
+/// Gives this machine another identifier, because its database was copied or restored.
+fn renew(store: &mut Store, url: &str, report: &mut SyncReport) -> Result<(String, Link, Identity)> {
+    let fresh = fresh_device()?;
+    store.renew_team_device(&fresh)?;
+    report.warnings.push(
+        "this database was copied or restored from a backup, so this machine has a new identifier in the team; nothing is lost"
+            .into(),
+    );
+    let mut link = Link::start()?;
+    let identity = link.connect(url, &fresh)?;
+    Ok((fresh, link, identity))
+}
+
+fn series(link: &mut Link) -> Result<Vec<KnownSeries>> {
+    match link.ask(&Request::Series)? {
+        Reply::Series { series } => Ok(series
+            .into_iter()
+            .map(|it| KnownSeries {
+                device: it.device,
+                kind: it.kind,
+                sequence: 0,
+                last: it.last,
+                member: it.member,
+                name: it.name,
+            })
+            .collect()),
+        _ => Err(misunderstood().into()),
+    }
+}
+
+/// Returns whether the server has records of this machine's that it never sent: another machine has a copy of the database,
+/// or this one was restored from a backup.
+fn is_copied(store: &Store, device: &str, series: &[KnownSeries]) -> Result<bool> {
+    for it in series.iter().filter(|it| it.device == device) {
+        let Some(kind) = RecordKind::of_word(&it.kind) else { continue };
+        if it.last > store.team_last_given(device, kind)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Sends again what the server has lost, because it was restored from an old backup. Returns whether there is any.
+fn lost(store: &mut Store, series: &[KnownSeries], report: &mut SyncReport) -> Result<bool> {
+    let mut again = 0;
+    for device in store.team_own_devices()? {
+        for kind in [RecordKind::Memory, RecordKind::Tombstone] {
+            let last = series.iter().find(|it| it.device == device && it.kind == kind.word()).map_or(0, |it| it.last);
+            if last < store.team_last_sent(&device, kind)? {
+                again += store.team_resend(&device, kind, last)?;
+            }
+        }
+    }
+    if again > 0 {
+        report.warnings.push(format!("the server had lost {again} records of this machine; they were sent again"));
+    }
+    Ok(again > 0)
+}
+
+#[derive(PartialEq, Eq)]
+enum Pushed {
+    All,
+    Conflict,
+}
+
+fn push(store: &mut Store, link: &mut Link, device: &str, identity: &Identity, report: &mut SyncReport) -> Result<Pushed> {
+    loop {
+        let queued = store.team_queue(device, PUSH_BYTES)?;
+        if queued.is_empty() {
+            return Ok(Pushed::All);
+        }
+        let count = queued.len() as u64;
+        let records = queued.into_iter().map(|it| outgoing(it, identity.vectors)).collect();
+        let Reply::Pushed { stored, refused, conflict } = link.ask(&Request::Push { records })? else {
+            return Err(misunderstood().into());
+        };
+        if conflict {
+            return Ok(Pushed::Conflict);
+        }
+        store.team_acknowledge(&stored)?;
+        for it in &refused {
+            // A rule's name, or words of the server's: one line of plain text.
+            let rule: String = it.rule.chars().filter(|c| !c.is_control()).take(200).collect();
+            store.team_refuse(&it.hash, &rule)?;
+        }
+        report.sent += stored.len() as u64;
+        report.refused += refused.len() as u64;
+        if (stored.len() + refused.len()) as u64 != count {
+            let message = "the server neither stored nor refused some records";
+            return Err(SyncError(Fault::new(FaultKind::Lie, message, "ask whoever runs the server")).into());
+        }
+    }
+}
+
+fn outgoing(it: QueuedRecord, has_vectors: bool) -> Outgoing {
+    let read = ReadRecord::parse(&it.body).ok();
+    let (project, target) = read.map(|read| (read.project, read.target)).unwrap_or_default();
+    let text = (it.kind == RecordKind::Memory && has_vectors).then(|| outbox::readable(&it.body)).flatten();
+    let vector = text.and_then(|text| local::embed(&format!("{}\n{}", text.title, text.content))).map(|it| it.vector);
+    Outgoing {
+        kind: it.kind.word().to_owned(),
+        sequence: it.sequence,
+        hash: it.hash,
+        item: it.item,
+        project,
+        target,
+        body: it.body,
+        vector,
+    }
+}
+
+/// Reads all series as far as they go. While one answer is stored, the server prepares the next.
+fn pull(
+    runtime: &Runtime,
+    store: &mut Store,
+    link: &mut Link,
+    projects: &[outbox::KeyedProject],
+    identity: &Identity,
+    report: &mut SyncReport,
+) -> Result<Applied> {
+    let known = store.team_series()?;
+    let mut total = Applied::default();
+    let went_back: BTreeSet<&str> = known.iter().filter(|it| it.last < it.sequence).map(|it| it.name.as_str()).collect();
+    if !went_back.is_empty() {
+        let names = went_back.into_iter().collect::<Vec<_>>().join(", ");
+        report.warnings.push(format!("the server has lost records of {names}; what is here stays"));
+    }
+    let mut open: Vec<(Cursor, i64)> = known
+        .iter()
+        .filter(|it| it.sequence < it.last)
+        .map(|it| (Cursor { device: it.device.clone(), kind: it.kind.clone(), sequence: it.sequence }, it.last))
+        .collect();
+    if open.is_empty() {
+        return Ok(total);
+    }
+    let authors: HashMap<String, String> = known.iter().map(|it| (it.device.clone(), it.member.clone())).collect();
+    let muted = store.team_status()?.muted;
+    let context = Context { projects, authors: &authors, member: &identity.member, muted: &muted };
+    store.prepare_import()?;
+    ask(link, &open)?;
+    loop {
+        let Reply::Pulled { records } = link.receive()? else { return Err(misunderstood().into()) };
+        advance(&mut open, &records)?;
+        let is_done = open.is_empty();
+        if !is_done {
+            ask(link, &open)?;
+        }
+        let (incoming, unreadable) = incoming::translate(runtime, records, &context)?;
+        let applied = store.team_apply(&incoming, runtime.now)?;
+        total.stored += applied.stored;
+        total.removed += applied.removed;
+        report.received += applied.stored;
+        report.known += applied.known;
+        report.removed += applied.removed;
+        report.waiting += applied.waiting;
+        report.unreadable += unreadable;
+        if is_done {
+            store.finish_import()?;
+            return Ok(total);
+        }
+    }
+}
+
+fn ask(link: &mut Link, open: &[(Cursor, i64)]) -> Result<(), SyncError> {
+    link.send(&Request::Pull { after: open.iter().map(|(cursor, _)| cursor.clone()).collect(), limit: PULL })
+}
+
+/// Moves the cursors behind the records, and closes the series that were read to their end.
+fn advance(open: &mut Vec<(Cursor, i64)>, records: &[Pulled]) -> Result<(), SyncError> {
+    let lie = |what: &str| {
+        SyncError(Fault::new(
+            FaultKind::Lie,
+            format!("the server says what cannot be: {what}"),
+            "nothing of this answer was stored; ask whoever runs the server",
+        ))
+    };
+    if records.is_empty() {
+        return Err(lie("a series is shorter than it says"));
+    }
+    for record in records {
+        let cursor = open.iter_mut().find(|(it, _)| it.device == record.device && it.kind == record.kind);
+        let Some((cursor, _)) = cursor else { return Err(lie("a record of a series that was not asked for")) };
+        if record.sequence <= cursor.sequence {
+            return Err(lie("a series that goes back"));
+        }
+        cursor.sequence = record.sequence;
+    }
+    open.retain(|(cursor, last)| cursor.sequence < *last);
+    Ok(())
+}

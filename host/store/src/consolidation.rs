@@ -1,0 +1,128 @@
+//! What a consolidator goes over, and the transaction that stores what it returned: new memories under the keys of those that they
+//! take the place of, and links from older memories to newer ones.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::memories::{COLUMNS, PutOutcome, content_hash, from_row, put};
+use super::{Result, Store, json, projects};
+use throughline_model::contract::{Draft, Memory};
+use throughline_model::project::Project;
+use throughline_model::redacted::{Redacted, Texts};
+
+/// A memory as a session learned it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionSource {
+    /// The memory.
+    pub memory: Memory,
+    /// The key under which the session learned it.
+    pub key: String,
+    /// The transcript line where it did.
+    pub line_uuid: Option<String>,
+}
+
+/// What a consolidator returned and the host accepted.
+#[derive(Debug, Clone, Default)]
+pub struct ConsolidatedMemories {
+    /// New memories.
+    pub memories: Vec<NewMemory>,
+    /// Pairs of identifiers of stored memories of which the second takes the place of the first.
+    pub superseded: Vec<(String, String)>,
+}
+
+/// A new memory.
+#[derive(Debug, Clone, Default)]
+pub struct NewMemory {
+    /// The memory, with its key.
+    pub draft: Draft,
+    /// Further keys of the session whose memories it takes the place of.
+    pub retracted: Vec<String>,
+    /// Identifiers of memories of the project that it supersedes.
+    pub supersedes: Vec<String>,
+    /// Whether its content is the session's summary.
+    pub is_summary: bool,
+}
+
+impl Texts for ConsolidatedMemories {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        // Identifiers are the host's own, and so are the keys of stored memories.
+        self.memories.iter_mut().flat_map(|memory| memory.draft.texts_mut()).collect()
+    }
+}
+
+impl Store {
+    /// Returns what one session of a project learned, in order, with its archived turns. Digests and what was folded into one are
+    /// left out.
+    pub fn session_sources(&self, project: &str, session: &str) -> Result<Vec<SessionSource>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS}, s.key, s.line_uuid FROM sightings s JOIN memories m ON m.rowid = s.memory
+                     WHERE s.session_id = ?1 AND m.project_id = ?2 AND m.digest IS NULL
+                       AND m.rowid NOT IN (SELECT memory FROM digests)
+                     ORDER BY COALESCE(s.at, m.created_at), m.rowid"
+                ))
+                .and_then(|mut s| {
+                    s.query_map([session, project], |row| {
+                        Ok(SessionSource { memory: from_row(row)?, key: row.get(11)?, line_uuid: row.get(12)? })
+                    })?
+                    .collect()
+                }),
+        )
+    }
+
+    /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. Returns how many new memories
+    /// are stored, and how many were superseded.
+    pub fn commit_consolidation(
+        &mut self,
+        project: &Project,
+        session: &str,
+        made: &Redacted<ConsolidatedMemories>,
+        policy: (&str, &str),
+        now: u64,
+    ) -> Result<(u32, u32)> {
+        let (mut stored, mut links) = (0, made.superseded.clone());
+        self.write(|tx| {
+            projects::put(tx, project, now)?;
+            for new in &made.memories {
+                let outcome = put(tx, &project.id, session, &new.draft, policy, now)?;
+                if outcome == PutOutcome::Forgotten {
+                    continue;
+                }
+                stored += u32::from(outcome == PutOutcome::Stored);
+                for key in new.retracted.iter().filter(|key| Some(*key) != new.draft.key.as_ref()) {
+                    super::memories::retract(tx, session, key)?;
+                }
+                if new.is_summary {
+                    tx.prepare_cached(
+                        "UPDATE session_history SET summary = ?3, topics = CASE WHEN ?4 = '[]' THEN topics ELSE ?4 END
+                         WHERE session_id = ?1 AND project_id = ?2",
+                    )?
+                    .execute(params![
+                        session,
+                        project.id,
+                        new.draft.content,
+                        json(&new.draft.keywords)
+                    ])?;
+                }
+                if let Some(id) = id_of(tx, &project.id, &new.draft)? {
+                    links.extend(
+                        new.supersedes.iter().filter(|older| **older != id).map(|older| (older.clone(), id.clone())),
+                    );
+                }
+            }
+            Ok(())
+        })?;
+        let mut superseded = 0;
+        for (older, newer) in &links {
+            superseded +=
+                u32::from(self.supersede(older, newer, throughline_search::supersession::Relation::Amends, now)?);
+        }
+        Ok((stored, superseded))
+    }
+}
+
+fn id_of(tx: &Connection, project: &str, draft: &Draft) -> rusqlite::Result<Option<String>> {
+    tx.prepare_cached("SELECT id FROM memories WHERE project_id = ?1 AND content_hash = ?2")?
+        .query_row(params![project, content_hash(draft)], |row| row.get(0))
+        .optional()
+}

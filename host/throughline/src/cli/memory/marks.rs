@@ -1,0 +1,29 @@
+//! What a person said of memories, as lines for people.
+
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use throughline_model::contract::Memory;
+use throughline_store::{Marks, Store, WRONG_BECAUSE};
+
+/// Returns why a memory is wrong.
+pub(super) fn because(memory: &Memory) -> Option<&str> {
+    memory.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE).map(|(_, because)| because.as_str())
+}
+
+/// Describes the marks of a memory, one line each.
+pub(super) fn describe(memory: &Memory, marks: Marks) -> Vec<String> {
+    let day = |at: u64| output::timestamp(at).get(..10).unwrap_or_default().to_owned();
+    let pinned = marks.pinned_at.map(|at| format!("pinned on {}", day(at)));
+    let wrong = marks.wrong_at.map(|at| match because(memory) {
+        Some(because) => format!("marked wrong on {}: {}", day(at), output::clean_line(because)),
+        None => format!("marked wrong on {}", day(at)),
+    });
+    pinned.into_iter().chain(wrong).collect()
+}
+
+/// Describes the marks of memories, in their order.
+pub(super) fn of(store: &Store, memories: &[Memory]) -> Result<Vec<Vec<String>>, CommandError> {
+    let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+    let marks = store.marks(&ids)?;
+    Ok(memories.iter().zip(marks).map(|(memory, marks)| describe(memory, marks)).collect())
+}

@@ -1,0 +1,77 @@
+//! `throughline memory pin` and `unpin`: memories that every session is told of at its start.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::selection;
+use crate::cli::error::CommandError;
+use crate::cli::output::{self, DIM};
+use throughline_engine::memory::marking;
+use throughline_engine::runtime::Runtime;
+use throughline_store::Store;
+
+/// Pin a memory: every session is told of it at its start
+///
+/// A pinned memory stands on the page at the start of each session of its project, before everything else, whatever the
+/// policies tell. It does not age, no cleaning removes it, and reading its transcript again does not take it back. At most
+/// twelve memories of a project can be pinned; together they take at most a third of the page, so long ones are cut. If you
+/// correct a pinned memory, the correction is told in its place. `throughline memory unpin` undoes it.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The identifier of the memory, or a unique beginning of it
+    id: String,
+    /// Print an object: id, type, title, pinned, changed
+    #[arg(long)]
+    json: bool,
+}
+
+/// Unpin a memory
+///
+/// It stays, and is told like any other memory.
+#[derive(clap::Args)]
+pub(super) struct UnpinArguments {
+    /// The identifier of the memory, or a unique beginning of it
+    id: String,
+    /// Print an object: id, type, title, pinned, changed
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct PinResult<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    title: &'a str,
+    /// Whether it is pinned now.
+    pinned: bool,
+    /// False if it was so before.
+    changed: bool,
+}
+
+pub(super) fn pin(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
+    let found = selection::find(&store, &arguments.id)?;
+    let changed = marking::pin(runtime, &mut store, &found)?;
+    let memory = found.memory;
+    let done = PinResult { id: &memory.id, kind: &memory.kind, title: &memory.title, pinned: true, changed };
+    print(&done, if changed { "pinned" } else { "pinned already" }, arguments.json)
+}
+
+pub(super) fn unpin(_: &Runtime, mut store: Store, arguments: &UnpinArguments) -> Result<(), CommandError> {
+    let found = selection::find(&store, &arguments.id)?;
+    let changed = marking::unpin(&mut store, &found)?;
+    let memory = found.memory;
+    let done = PinResult { id: &memory.id, kind: &memory.kind, title: &memory.title, pinned: false, changed };
+    print(&done, if changed { "no longer pinned" } else { "not pinned" }, arguments.json)
+}
+
+fn print(done: &PinResult<'_>, what: &str, json: bool) -> Result<(), CommandError> {
+    if json {
+        return output::json(done);
+    }
+    let mut out = output::stdout();
+    writeln!(out, "{what}: {} {DIM}{}{DIM:#}", output::clean_line(done.title), done.id)?;
+    Ok(out.flush()?)
+}

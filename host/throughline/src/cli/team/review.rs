@@ -1,0 +1,134 @@
+//! `throughline team review`: a person keeps, drops or edits what would leave.
+
+use std::io::{self, Read as _, Write as _};
+
+use clap::Subcommand;
+
+use super::outbox::{self, entries};
+use crate::cli::error::CommandError;
+use crate::cli::output;
+use crate::cli::pager;
+use throughline_engine::runtime::Runtime;
+use throughline_engine::team::outbox as staging;
+use throughline_store::Store;
+use throughline_store::team::OutboxState;
+
+/// The longest text that is read from standard input, bytes: the longest content of a memory.
+const MAX_TEXT: u64 = 64 << 10;
+
+/// Decide what leaves: keep, drop or edit
+///
+/// Without a decision, lists what waits for one. Your memories here do not change.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    decision: Option<Decision>,
+}
+
+#[derive(Subcommand)]
+enum Decision {
+    /// Let memories leave with the next sync
+    Keep(Ids),
+    /// Let memories stay here; they are not offered again
+    Drop(Ids),
+    /// Offer memories again that were dropped or refused
+    Offer(Ids),
+    /// Change the text of a memory that leaves, and let it leave: the text comes from standard input
+    Edit(EditArguments),
+}
+
+#[derive(clap::Args)]
+struct Ids {
+    /// The identifiers of the memories
+    #[arg(required_unless_present = "all")]
+    ids: Vec<String>,
+    /// All that `throughline team review` lists
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+#[derive(clap::Args)]
+struct EditArguments {
+    /// The identifier of the memory
+    id: String,
+    /// The title
+    #[arg(long)]
+    title: Option<String>,
+}
+
+pub(super) fn run(runtime: &Runtime, store: &mut Store, arguments: Arguments) -> Result<(), CommandError> {
+    let Some(decision) = arguments.decision else { return list(runtime, store) };
+    match decision {
+        Decision::Keep(ids) => {
+            decide(runtime, store, &ids, "leaves with the next sync", |store, id| Ok(store.team_decide(id, true)?))
+        }
+        Decision::Drop(ids) => decide(runtime, store, &ids, "stays here", |store, id| Ok(store.team_decide(id, false)?)),
+        Decision::Offer(ids) => {
+            decide(runtime, store, &ids, "is offered again", |store, id| Ok(store.team_offer_again(id)?))
+        }
+        Decision::Edit(arguments) => edit(runtime, store, arguments),
+    }
+}
+
+fn list(runtime: &Runtime, store: &mut Store) -> Result<(), CommandError> {
+    let mut waiting = entries(runtime, store, false)?;
+    waiting.retain(|entry| entry.state == OutboxState::Review);
+    if waiting.is_empty() {
+        writeln!(anstream::stderr().lock(), "nothing waits for your review")?;
+        return Ok(());
+    }
+    let roots = store.projects()?;
+    let mut out = Vec::new();
+    for entry in &waiting {
+        let root = roots.iter().find(|(id, _)| *id == entry.project).map(|(_, root)| root.as_str()).unwrap_or_default();
+        outbox::write(&mut out, entry, root)?;
+    }
+    pager::write(&out)
+}
+
+fn decide(
+    runtime: &Runtime,
+    store: &mut Store,
+    ids: &Ids,
+    done: &str,
+    decide: impl Fn(&mut Store, &str) -> Result<bool, CommandError>,
+) -> Result<(), CommandError> {
+    let entries = entries(runtime, store, true)?;
+    let ids: Vec<String> = if ids.all {
+        entries.iter().filter(|it| it.state == OutboxState::Review).filter_map(|it| it.id.clone()).collect()
+    } else {
+        ids.ids.clone()
+    };
+    let mut out = output::stdout();
+    for id in ids {
+        if !decide(store, &id)? {
+            out.flush()?;
+            return Err(CommandError::new(format!("{} is not in the outbox, or has left", output::clean_line(&id)))
+                .hint("`throughline team outbox --all` lists the whole identifiers"));
+        }
+        writeln!(out, "{} {done}", output::clean_line(&id))?;
+    }
+    Ok(out.flush()?)
+}
+
+fn edit(runtime: &Runtime, store: &mut Store, arguments: EditArguments) -> Result<(), CommandError> {
+    let mut text = String::new();
+    io::stdin().lock().take(MAX_TEXT + 1).read_to_string(&mut text).map_err(|error| {
+        CommandError::new(format!("standard input cannot be read: {error}")).hint("pipe the text into the command")
+    })?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(CommandError::new("the text is longer than 64 KiB").hint("shorten it"));
+    }
+    if text.trim().is_empty() && arguments.title.is_none() {
+        return Err(CommandError::new("there is no text").hint("pipe the new text into the command, or give --title"));
+    }
+    drop(entries(runtime, store, false)?);
+    let content = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    if !staging::edit(runtime, store, &arguments.id, arguments.title, content)? {
+        return Err(CommandError::new(format!("{} is not in the outbox, or has left", output::clean_line(&arguments.id)))
+            .hint("`throughline team outbox` lists the whole identifiers"));
+    }
+    let mut out = output::stdout();
+    writeln!(out, "{} leaves with the next sync, with the new text", output::clean_line(&arguments.id))?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,115 @@
+//! The files that memories are about: a memory whose file is gone or has changed since says so where it is told.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tests::home::Home;
+use tests::session::Session;
+use tests::transcript::session_id;
+
+const FILE: &str = "auth/session.rs";
+const ANSWER: &str = "`IDLE_LOGIN_MIN: u32 = 30` in `auth/session.rs`, so an idle login ends after 30 minutes. The cookie is renewed at each request.";
+
+/// The file of which the session says something.
+fn source(minutes: u32) -> String {
+    let rest: Vec<String> = (0..60).map(|number| format!("pub fn step_{number}() {{ renew({number}); }}\n")).collect();
+    let rest = rest.concat();
+    format!("pub const IDLE_LOGIN_MIN: u32 = {minutes};\n{rest}")
+}
+
+fn write(project: &Path, text: &str) -> PathBuf {
+    let path = project.join(FILE);
+    std::fs::create_dir_all(project.join("auth")).expect("a folder");
+    std::fs::write(&path, text).expect("write the file");
+    path
+}
+
+/// A turn that settles how long an idle login lives.
+fn settle(session: &mut Session<'_>) {
+    session
+        .transcript
+        .at("2025-06-02T09:00:00Z")
+        .user("the login page forgets people too early, keep an idle login for 30 minutes")
+        .edits(FILE, "pub const IDLE_LOGIN_MIN: u32 = 10;", "pub const IDLE_LOGIN_MIN: u32 = 30;")
+        .answer(ANSWER);
+    session.stop(ANSWER);
+}
+
+/// What another session is told beside a prompt.
+fn told(home: &Home, project: &Path, number: u64) -> String {
+    let payload = json!({"session_id": session_id(number), "transcript_path": "", "cwd": project,
+        "hook_event_name": "UserPromptSubmit", "prompt": "after how many minutes does an idle login end in auth/session.rs?"});
+    let told = home.hook(&payload).context.unwrap_or_default();
+    assert!(told.contains("30 minutes"), "{told}");
+    told
+}
+
+#[test]
+fn what_somebody_else_changed_or_deleted_is_marked() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let path = write(&project, &source(30));
+    let mut session = Session::new(&home, &project, &session_id(1));
+    settle(&mut session);
+    session.end();
+    assert!(!told(&home, &project, 11).contains("auth/session.rs has"), "it is as it was");
+
+    // Something else changed, and the file was written anew.
+    write(&project, &source(30).replace("step_7", "step_seven"));
+    assert!(!told(&home, &project, 12).contains("auth/session.rs has"), "what is quoted is still there");
+
+    write(&project, &source(45));
+    assert!(told(&home, &project, 13).contains("(auth/session.rs has changed since)"), "what is quoted is not there");
+
+    write(&project, &source(30));
+    assert!(!told(&home, &project, 14).contains("auth/session.rs has"), "it is back");
+
+    write(&project, "pub const IDLE_LOGIN_MIN: u32 = 30;\npub use other::session::*;\n");
+    assert!(told(&home, &project, 15).contains("(auth/session.rs has changed since)"), "most is not there");
+
+    std::fs::remove_file(path).expect("delete the file");
+    assert!(told(&home, &project, 16).contains("(auth/session.rs is gone)"));
+}
+
+#[test]
+fn what_the_session_itself_changed_is_not_marked() {
+    let home = Home::new();
+    let project = home.project("shop");
+    write(&project, &source(30));
+    let mut session = Session::new(&home, &project, &session_id(1));
+    settle(&mut session);
+    let path = write(&project, &source(30).replace("renew", "extend").replace("step", "stage"));
+    session.edited("toolu_9", &path, "renew", "extend");
+    session.transcript.user("now sort the basket by price").answer("The basket is sorted, cheapest first.");
+    session.stop("The basket is sorted, cheapest first.");
+    assert!(!told(&home, &project, 11).contains("auth/session.rs has"));
+
+    // The same by somebody else, before the session goes on.
+    write(&project, &source(30));
+    session.transcript.user("and the list of orders").answer("The list of orders is sorted too, newest first.");
+    session.stop("The list of orders is sorted too, newest first.");
+    assert!(told(&home, &project, 12).contains("(auth/session.rs has changed since)"));
+}
+
+#[test]
+fn a_file_that_never_was_there_is_not_called_gone() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    settle(&mut session);
+    session.end();
+    assert!(told(&home, &project, 11).contains("(auth/session.rs is not there)"));
+}
+
+#[test]
+fn an_old_transcript_says_nothing_about_a_file_that_changed_after_it() {
+    let home = Home::new();
+    let project = home.project("shop");
+    write(&project, &source(45));
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.transcript.at("2025-06-02T09:00:00Z").user("keep an idle login for 30 minutes").answer(ANSWER);
+    session.transcript.write_to(&session.path);
+    drop(home.run(["ingest"]).success());
+    let told = told(&home, &project, 11);
+    assert!(!told.contains("auth/session.rs has") && !told.contains("auth/session.rs is"), "{told}");
+}

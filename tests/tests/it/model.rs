@@ -1,0 +1,448 @@
+//! A language model, if it is granted: `policies/model-summaries` against a server of our own that has every fault. Whatever the server
+//! does, what the rules found stands, each limit holds to the token, and nothing leaves that must not.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tests::fake_model::{Act, FakeModel, said};
+use tests::home::Home;
+use tests::process::Finished;
+use tests::session::Session;
+use tests::sources;
+use tests::transcript::{Transcript, session_id};
+
+use crate::canary::{Chance, shaped};
+
+/// Stands in the environment and nowhere else: no output and no request's body may hold a part of it.
+const KEY: &str = "key-QWERTYUIOPasdfghjkl";
+
+/// Limits that no session meets.
+const WIDE: &str = "day_tokens = 10000000\n";
+
+struct Fixture {
+    home: Home,
+    project: PathBuf,
+}
+
+impl Fixture {
+    /// A home whose policy may ask the server; none where the policy cannot be built.
+    fn new(test: &str, server: &FakeModel, limits: &str) -> Option<Self> {
+        Self::with(test, &openai(server, limits))
+    }
+
+    fn with(test: &str, config: &str) -> Option<Self> {
+        let policy = sources::build("model-summaries", test)?;
+        let mut home = Home::new();
+        home.set("A_KEY", KEY);
+        let project = home.project("otter");
+        let it = Self { home, project };
+        it.configure(config);
+        let add = it.home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), policy.as_os_str()]).success();
+        assert!(add.stdout.contains("the policy runs"), "{add:#?}");
+        Some(it)
+    }
+
+    fn configure(&self, config: &str) {
+        let folder = self.home.throughline().join("config");
+        std::fs::create_dir_all(&folder).expect("create the folder");
+        std::fs::write(folder.join("config.toml"), config).expect("write");
+    }
+
+    /// Reads a session without a hook, so that nothing goes over it in the background.
+    fn ingest(&self, number: u64, prompt: &str) -> String {
+        let id = session_id(number);
+        let mut transcript = Transcript::new(&id, &self.project);
+        transcript
+            .user(prompt)
+            .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
+            .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+            .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
+            .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.");
+        self.ingest_transcript(&mut transcript, &id);
+        id
+    }
+
+    fn ingest_transcript(&self, transcript: &mut Transcript, id: &str) {
+        let path = self.home.transcript_path(&self.project, id);
+        transcript.write_to(&path);
+        drop(self.home.run(["ingest".as_ref(), path.as_os_str()]).success());
+    }
+
+    fn run(&self, session: &str) -> Finished {
+        self.home.run(["model", "run", "--session", session, "--json"])
+    }
+
+    /// What `model run` reports.
+    #[track_caller]
+    fn report(&self, session: &str) -> Value {
+        let run = self.run(session);
+        assert!(!format!("{run:?}").contains("QWERTY"), "the key is in its output: {run:#?}");
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}\n{}", self.home.log()))
+    }
+
+    /// Everything that is remembered, without when it was used.
+    fn content(&self) -> Vec<(String, String)> {
+        let mut all: Vec<_> =
+            self.home.memories().into_iter().map(|memory| (memory.kind.clone(), memory.text.clone())).collect();
+        all.sort();
+        all
+    }
+
+    fn summary(&self) -> Value {
+        self.try_summary().expect("a summary")
+    }
+
+    /// The summary; none if there is none, or if another took its place just now.
+    fn try_summary(&self) -> Option<Value> {
+        let memories = self.home.memories_of(&self.project);
+        let summary = memories.iter().find(|memory| memory["type"] == "session_summary")?;
+        let shown = self.home.run(["memory", "show", "--json", summary["id"].as_str().expect("an identifier")]);
+        serde_json::from_str(&shown.stdout).ok()
+    }
+
+    fn spent(&self) -> u64 {
+        let rows = self.home.json(["model", "spend", "--json"]);
+        let number = |row: &Value, name: &str| row[name].as_u64().expect("a number");
+        rows.as_array().expect("rows").iter().map(|row| number(row, "input_tokens") + number(row, "output_tokens")).sum()
+    }
+}
+
+fn openai(server: &FakeModel, limits: &str) -> String {
+    format!(
+        "[model]\nprovider = \"openai\"\ntimeout_ms = 2000\n[model.openai]\nbase_url = \"{}\"\nmodel = \"a-model\"\n\
+         key_env = [\"A_KEY\"]\n[model.limits]\n{limits}",
+        server.url()
+    )
+}
+
+#[test]
+fn a_session_is_summarized_in_the_background_and_never_in_a_hook() {
+    let test = "a_session_is_summarized_in_the_background_and_never_in_a_hook";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let mut session = Session::new(&it.home, &it.project, &session_id(1));
+    session.exporter("Make the otter exporter write headers, and always use tabs");
+    it.home.eventually("the model is asked, and its summary is stored", |_| {
+        it.home.database().exists() && it.try_summary().is_some_and(|summary| summary["policy"] == "model-summaries")
+    });
+    it.home.eventually("the process in the background is done", |home| {
+        home.log().contains("what a model made of memories was stored")
+    });
+    let summary = it.summary();
+    let content = summary["content"].as_str().expect("a text");
+    assert!(!content.contains("Zanzibar"), "a statement that no line says is stored: {content}");
+    assert!(content.contains("otter"), "{content}");
+    let asked = &server.asked()[0];
+    assert_eq!(asked.path, "/v1/chat/completions");
+    assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!((&asked.body["model"], &asked.body["response_format"]["type"]), (&json!("a-model"), &json!("json_schema")));
+    // What the person said stays, in the person's words.
+    let rule = it.content().into_iter().find(|(kind, _)| kind == "preference");
+    assert!(rule.is_none_or(|(_, text)| text.contains("always use tabs")));
+    // The same again costs nothing: the session and the project were gone over, and the answers are kept.
+    let before = server.asked().len();
+    let report = it.report(&session_id(1));
+    assert_eq!((&report["sent"], &report["failed"]), (&json!(0), &json!(0)), "{report}");
+    assert_eq!(server.asked().len(), before);
+}
+
+#[test]
+fn every_provider_is_spoken_to_in_its_protocol() {
+    let test = "every_provider_is_spoken_to_in_its_protocol";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    for (number, (provider, base_url, path, header, value)) in (1..).zip([
+        ("openai", server.url(), "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
+        ("anthropic", server.root(), "/v1/messages", "x-api-key", KEY.to_owned()),
+        ("gemini", server.url(), "/v1/models/a-model:generateContent", "x-goog-api-key", KEY.to_owned()),
+    ]) {
+        let id = it.ingest(number, "Make the otter exporter write headers");
+        it.configure(&format!(
+            "[model]\nprovider = \"{provider}\"\n[model.{provider}]\nbase_url = \"{base_url}\"\nmodel = \"a-model\"\n\
+             key_env = [\"A_KEY\"]\n[model.limits]\n{WIDE}"
+        ));
+        let report = it.report(&id);
+        assert_eq!(
+            (&report["sent"], &report["failed"], &report["unsupported"]),
+            (&json!(1), &json!(0), &json!(1)),
+            "{report}"
+        );
+        let asked = server.asked().pop().expect("it was asked");
+        assert_eq!((asked.path.as_str(), asked.header(header)), (path, Some(value.as_str())));
+        assert!(!asked.text.contains("QWERTY") && said(&asked.body).contains("otter"));
+        let shown = it.home.memories_of(&it.project);
+        assert!(shown.iter().any(|memory| memory["type"] == "session_summary"), "{shown:#?}");
+    }
+    assert!(it.home.memories().iter().all(|memory| !memory.text.contains("Zanzibar")));
+}
+
+#[test]
+fn whatever_the_server_does_the_rules_result_stands() {
+    let test = "whatever_the_server_does_the_rules_result_stands";
+    let Some(policy) = sources::build("model-summaries", test) else { return };
+    let unsupported = json!({"memories": [{"kind": "session_summary", "title": {"text": "Zeppelins", "cites": ["1"]},
+        "statements": [{"text": "The zeppelin landed in Zanzibar.", "cites": ["1"]}], "replaces": ["m1"],
+        "keywords": [], "importance": 0.5}], "superseded": []});
+    let wrong_json = json!({"memories": "none"});
+    let acts = [
+        ("429", Act::Status(429, "{\"error\": {\"message\": \"slow down\"}}".into())),
+        ("500", Act::Status(500, String::new())),
+        ("401", Act::Status(401, format!("{{\"error\": {{\"message\": \"wrong key {KEY}\"}}}}"))),
+        ("redirect", Act::Raw(b"HTTP/1.1 302 -\r\nlocation: http://example.org/\r\ncontent-length: 0\r\n\r\n".to_vec())),
+        ("timeout", Act::Silent),
+        ("half a body", Act::Half),
+        ("no HTTP", Act::Raw(b"hello\n".to_vec())),
+        ("no JSON", Act::Says("I am glad to help".into())),
+        ("wrong JSON", Act::Says(wrong_json.to_string())),
+        ("an empty answer", Act::Says(" ".into())),
+        ("a refusal", Act::Refuses),
+        ("10 MB", Act::Long(10 << 20)),
+        ("what nobody said", Act::Says(unsupported.to_string())),
+        ("instructions", Act::Says("{\"memories\": [], \"superseded\": [[\"m1\", \"m1\"]]}".into())),
+    ];
+    std::thread::scope(|scope| {
+        for chunk in acts.chunks(acts.len().div_ceil(2)) {
+            let policy = &policy;
+            scope.spawn(move || chunk.iter().for_each(|(name, act)| stands_after(name, act, policy)));
+        }
+    });
+}
+
+fn stands_after(name: &str, act: &Act, policy: &Path) {
+    let server = FakeModel::start([act.clone()]);
+    let mut home = Home::new();
+    home.set("A_KEY", KEY);
+    let project = home.project("otter");
+    let it = Fixture { home, project };
+    it.configure(&openai(&server, WIDE));
+    drop(it.home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), policy.as_os_str()]).success());
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let before = it.content();
+    let report = it.report(&id);
+    assert_eq!(it.content(), before, "{name}");
+    assert_eq!(report["stored"], 0, "{name}: {report}");
+    assert!((1..=6).contains(&server.asked().len()), "{name}: {} requests", server.asked().len());
+    let log = it.home.log();
+    assert!(!log.contains("QWERTY") && !log.contains("a policy failed"), "{name}: {log}");
+}
+
+#[test]
+fn a_lie_about_tokens_moves_no_limit() {
+    let test = "a_lie_about_tokens_moves_no_limit";
+    let lies = [json!(0), json!(-7), json!(u64::MAX), json!("many"), Value::Null, json!(1e300)];
+    for lie in &lies {
+        let server = FakeModel::start([Act::Claims(lie.clone(), lie.clone())]);
+        let Some(it) = Fixture::new(test, &server, "day_tokens = 20000\n") else { return };
+        let ids: Vec<String> = (1..=4).map(|number| it.ingest(number, &format!("Export otter number {number}"))).collect();
+        for id in &ids {
+            it.report(id);
+        }
+        let (spent, requests) = (it.spent(), server.asked().len() as u64);
+        assert!(spent <= 20_000, "{lie}: {spent}");
+        // A request has about 5,000 bytes, of which no tokenizer makes less than an eighth in tokens.
+        assert!(requests >= 1 && spent >= requests * 300, "{lie}: {spent} for {requests} requests");
+    }
+}
+
+#[test]
+fn limits_hold_to_the_token_under_sixteen_processes() {
+    const CAP: u64 = 12_000;
+    let test = "limits_hold_to_the_token_under_sixteen_processes";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let ids: Vec<String> = (1..=16).map(|number| it.ingest(number, &format!("Export otter number {number}"))).collect();
+    it.configure(&openai(&server, &format!("day_tokens = {CAP}\n")));
+    std::thread::scope(|scope| {
+        for id in &ids {
+            scope.spawn(|| it.report(id));
+        }
+    });
+    let tokens: u64 = server.asked().iter().map(|asked| asked.tokens).sum();
+    let (spent, requests) = (it.spent(), server.asked().len());
+    assert!(spent <= CAP && tokens <= CAP, "{spent} by the ledger, {tokens} by the server");
+    assert!((2..16).contains(&requests), "{requests} requests");
+    eprintln!("16 processes: {requests} requests, {spent} tokens by the ledger, {tokens} by the server, of {CAP}");
+    // Each process had reserved what its request could cost; another run uses what they left, and the limit holds still.
+    for id in &ids {
+        it.report(id);
+    }
+    assert!(it.spent() <= CAP && it.spent() >= spent);
+    let log = it.home.log();
+    assert_eq!(log.matches("a limit for models is reached").count(), 1, "{log}");
+    let left = it.home.json(["model", "outbox", "--json", "--limit", "100"]);
+    assert_eq!(left["sent"].as_array().map(Vec::len), Some(server.asked().len()));
+}
+
+#[test]
+fn nothing_is_asked_until_a_figure_is_set() {
+    let test = "nothing_is_asked_until_a_figure_is_set";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, "call_tokens = 100000\n") else { return };
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    assert_eq!(it.report(&id)["sent"], 0);
+    assert!(it.home.log().contains("no limit is set"), "{}", it.home.log());
+    it.configure(&openai(&server, "day_usd = 1.0\n"));
+    assert_eq!(it.report(&id)["sent"], 0, "nobody knows what tokens cost");
+    it.configure(&format!("{}[model.price]\ninput = 1.0\noutput = 2.0\n", openai(&server, "day_usd = 1.0\n")));
+    let report = it.report(&id);
+    assert_eq!(report["sent"], 1, "{report}");
+    let cost = report["input_tokens"].as_u64().expect("a number") + 2 * report["output_tokens"].as_u64().expect("a number");
+    assert_eq!(report["nano_usd"], cost * 1_000);
+    // Without the capability the policy does not even load.
+    drop(it.home.run(["policy", "revoke", "model-summaries", "model"]).success());
+    assert!(it.run(&id).stderr.contains("no policy with the stage consolidator runs"));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_sent_and_sends_nothing() {
+    let test = "a_dry_run_shows_what_would_be_sent_and_sends_nothing";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let before = it.content();
+    let outbox = it.home.json(["model", "outbox", "--dry-run", "--session", &id, "--json"]);
+    let pending = &outbox["pending"][0];
+    assert!(pending["messages"].to_string().contains("otter") && pending["is_known"] == false, "{outbox}");
+    assert_eq!((server.asked().len(), it.content(), it.spent()), (0, before, 0));
+    it.report(&id);
+    let sent = it.home.json(["model", "outbox", "--json"]);
+    assert_eq!((&sent["sent"][0]["request"], &sent["sent"][0]["bytes"]), (&pending["digest"], &pending["bytes"]));
+}
+
+#[test]
+fn two_hundred_secrets_leave_in_no_request() {
+    let test = "two_hundred_secrets_leave_in_no_request";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let mut chance = Chance(0x0074_7465_7221);
+    let secrets: Vec<(String, String)> = (0..200).map(|number| shaped(&mut chance, number)).collect();
+    // As if an older build, whose rules knew less, had stored them.
+    let database = rusqlite::Connection::open(it.home.database()).expect("the database");
+    let texts: Vec<String> = secrets.iter().map(|(_, text)| format!("the exporter was called with {text} today")).collect();
+    let rows = database
+        .execute("UPDATE memories SET content = content || char(10) || ?1 WHERE type <> 'turn'", [texts[..100].join("\n")])
+        .expect("an update");
+    assert!(rows > 0);
+    database.execute("UPDATE memories SET title = ?1 WHERE type = 'turn'", [texts[100..].join(" ; ")]).expect("an update");
+    database
+        .execute("UPDATE memories SET content = content || char(10) || ?1 WHERE type = 'turn'", [texts[100..].join("\n")])
+        .expect("an update");
+    drop(database);
+    let report = it.report(&id);
+    assert!(report["sent"].as_u64() >= Some(1), "{report}");
+    let outbox = it.home.json(["model", "outbox", "--dry-run", "--session", &id, "--json"]).to_string();
+    let sent: String = server.asked().iter().map(|asked| asked.text.as_str()).collect();
+    let leaked = secrets.iter().filter(|(secret, _)| sent.contains(secret.as_str()) || outbox.contains(secret.as_str()));
+    assert_eq!(leaked.count(), 0, "{sent}");
+    let shown = secrets.iter().filter(|(_, text)| sent.contains(text.split(['=', ':']).next().unwrap_or("-"))).count();
+    assert!(shown > 0 && sent.contains("[redacted:"), "none of the texts was sent at all: {sent}");
+}
+
+#[test]
+fn a_session_of_a_megabyte_costs_at_most_thirty_thousand_tokens() {
+    let test = "a_session_of_a_megabyte_costs_at_most_thirty_thousand_tokens";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let id = session_id(1);
+    let mut transcript = Transcript::new(&id, &it.project);
+    let mut number = 0;
+    while transcript.text().len() < 1 << 20 {
+        number += 1;
+        let file = format!("src/part{number}.rs");
+        transcript
+            .user(&format!("Make part {number} of the otter exporter write headers, and tell me why it did not"))
+            .bash_fails("cargo test", 101, &format!("error[E0425]: cannot find function `part{number}` in this scope"))
+            .edits(&file, "write(rows)", &format!("write(headers{number}); write(rows)"))
+            .bash("cargo test", &format!("test result: ok. {number} passed; 0 failed"))
+            .answer(&format!(
+                "Part {number} writes headers now. The cause was that the exporter read the column names after the rows. \
+                 I decided to keep a table for part {number} because a list would be read twice, and rejected a list."
+            ));
+    }
+    it.ingest_transcript(&mut transcript, &id);
+    let report = it.report(&id);
+    let bytes: usize = server.asked().iter().map(|asked| asked.text.len()).sum();
+    let tokens = report["input_tokens"].as_u64().expect("a number");
+    assert!(report["sent"].as_u64() >= Some(1), "{report}\n{}", it.home.log());
+    // No tokenizer makes more tokens than there are bytes, so this holds for every model.
+    assert!(bytes <= 36_000 && tokens <= 30_000, "{bytes} bytes of JSON, {tokens} tokens");
+    eprintln!(
+        "a session of {} bytes: {} requests, {bytes} bytes of JSON, {tokens} tokens",
+        transcript.text().len(),
+        report["sent"]
+    );
+}
+
+#[test]
+fn a_session_that_a_call_creates_is_never_remembered() {
+    let test = "a_session_that_a_call_creates_is_never_remembered";
+    let server = FakeModel::start([Act::Right]);
+    let Some(mut it) = Fixture::new(test, &server, WIDE) else { return };
+    // An agent's command line that answers, and says in which folder and with which mark it ran.
+    let program = it.home.path().join("claude");
+    let seen = it.home.path().join("seen");
+    let script = format!(
+        "#!/bin/sh\ncat > '{0}.prompt'\necho \"$THROUGHLINE_MODEL_CALL $PWD $*\" > '{0}'\n\
+         echo '{{\"result\": \"{{\\\"memories\\\": [], \\\"superseded\\\": []}}\", \"usage\": {{\"input_tokens\": 9, \"output_tokens\": 4}}}}'\n",
+        seen.display()
+    );
+    std::fs::write(&program, script).expect("write");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    it.configure(&format!(
+        "[model]\nprovider = \"command\"\n[model.command]\nagent = \"claude\"\nprogram = \"{}\"\n[model.limits]\n{WIDE}",
+        program.display()
+    ));
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let report = it.report(&id);
+    assert_eq!((&report["sent"], &report["failed"]), (&json!(1), &json!(0)), "{report}\n{}", it.home.log());
+    let ran = std::fs::read_to_string(&seen).expect("it ran");
+    let folder = it.home.data().join("model-sessions");
+    assert!(ran.starts_with(&format!("1 {}", folder.display())) && ran.contains("--no-session-persistence"), "{ran}");
+    assert!(std::fs::read_to_string(seen.with_extension("prompt")).expect("a prompt").contains("otter"));
+    // A transcript of such a session, should the agent write one, is not read, and its hooks do nothing.
+    let before = it.content();
+    let other = session_id(2);
+    let mut transcript = Transcript::new(&other, &folder);
+    transcript.user("Always summarize the otter exporter in French").answer("I will always do that from now on.");
+    let path = it.home.transcript_path(&folder, &other);
+    transcript.write_to(&path);
+    drop(it.home.run(["ingest".as_ref(), path.as_os_str()]));
+    assert_eq!(it.content(), before);
+    it.home.set("THROUGHLINE_MODEL_CALL", "1");
+    let mut session = Session::new(&it.home, &it.project, &session_id(3));
+    let start = session.start("startup");
+    start.silent();
+    session.exporter("Remember the walrus exporter");
+    assert_eq!(it.content(), before);
+}
+
+#[test]
+fn recorded_replies_compare_prompts_without_a_model() {
+    let test = "recorded_replies_compare_prompts_without_a_model";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let folder = it.home.path().join("replies");
+    let config = openai(&server, WIDE).replacen("timeout_ms", &format!("record = \"{}\"\ntimeout_ms", folder.display()), 1);
+    it.configure(&config);
+    it.report(&id);
+    let summary = it.summary()["content"].clone();
+    let replay = Fixture::with(
+        test,
+        &format!(
+            "[model]\nprovider = \"recorded\"\n[model.recorded]\nfolder = \"{}\"\n[model.limits]\n{WIDE}",
+            folder.display()
+        ),
+    );
+    let Some(replay) = replay else { return };
+    let id = replay.ingest(1, "Make the otter exporter write headers");
+    let report = replay.report(&id);
+    assert_eq!((&report["sent"], &report["failed"]), (&json!(1), &json!(0)), "{report}\n{}", replay.home.log());
+    assert_eq!(replay.summary()["content"], summary);
+    assert_eq!(server.asked().len(), 1);
+    // Another session was not recorded, and what the rules found stands.
+    let other = replay.ingest(2, "Make the walrus exporter write footers");
+    assert_eq!(replay.report(&other)["stored"], 0);
+}
