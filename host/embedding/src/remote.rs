@@ -14,21 +14,6 @@ use super::settings::{GEMINI_BASE_URL, OPENAI_BASE_URL, Provider, Settings};
 use super::{Embedding, Model, Purpose};
 use throughline_platform::program;
 
-/// Environment variables passed to the embedder besides the key, for reaching a server. `HOME` is deliberately not
-/// among them.
-const FORWARDED_VARIABLES: [&str; 10] = [
-    "HTTPS_PROXY",
-    "https_proxy",
-    "HTTP_PROXY",
-    "http_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-];
-
 /// Extra time for the process beyond its requests: to start, and to read a model of some hundred megabytes.
 const STARTUP_GRACE: Duration = Duration::from_secs(5);
 
@@ -110,7 +95,7 @@ impl Embedder<'_> {
         let mut command = Command::new(program);
         command.env_clear().current_dir("/");
         if provider != Provider::Folder {
-            command.envs(FORWARDED_VARIABLES.iter().filter_map(|name| Some((name, (self.variable)(name)?))));
+            command.envs(program::NETWORK_VARIABLES.iter().filter_map(|name| Some((name, (self.variable)(name)?))));
         }
         command.envs(key.and_then(|name| Some((name, (self.variable)(name)?))));
         let time = Duration::from_millis(settings.timeout_ms)

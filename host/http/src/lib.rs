@@ -1,5 +1,5 @@
 //! The HTTP client of the programs that may use a network, `throughline-embedder` and `throughline-model`: one POST with retries,
-//! a deadline and a size limit.
+//! a deadline and a size limit. `request` reads what such a program is asked, and writes its answer.
 //!
 //! No redirect is followed, only `https` leaves the machine, and no message contains a key. `deny.toml` says which programs may
 //! depend on this crate.
@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod reply;
+pub mod request;
 mod retry;
 mod tls;
 

@@ -7,6 +7,20 @@ use std::path::{Path, PathBuf};
 
 use crate::permissions;
 
+/// Environment variables that a program of ours needs to reach a server. `HOME` is deliberately not among them.
+pub const NETWORK_VARIABLES: [&str; 10] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
 /// Returns a path to this program that stays valid: an entry of `PATH` that leads to it if there is one, because
 /// upgrades and package managers replace the file behind that entry; else the file itself.
 pub fn stable_path() -> io::Result<PathBuf> {

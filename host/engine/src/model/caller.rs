@@ -17,6 +17,7 @@ use throughline_model_wire::{
 };
 use throughline_platform::files;
 use throughline_platform::log::{Level, Log};
+use throughline_platform::program;
 use throughline_sandbox::imports::{ModelError, ModelRequest, ModelSource, Reply, Role};
 use throughline_store::Replies;
 use throughline_store::ledger::{Cap, Ledger, NewCall, Reservation, Settlement};
@@ -28,20 +29,6 @@ use crate::runtime;
 
 /// The name of the program that asks.
 pub const PROGRAM: &str = "throughline-model";
-
-/// Environment variables passed to the program besides the key, for reaching a server.
-const FORWARDED_VARIABLES: [&str; 10] = [
-    "HTTPS_PROXY",
-    "https_proxy",
-    "HTTP_PROXY",
-    "http_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-];
 
 /// Further variables for a command that prints a key.
 const KEYRING_VARIABLES: [&str; 5] = ["HOME", "PATH", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY"];
@@ -547,7 +534,7 @@ fn forwarded(request: &wire::Request) -> Vec<(String, OsString)> {
         Some(KeySource::Command(_)) => (None, &KEYRING_VARIABLES),
         Some(KeySource::File(_)) | None => (None, &[]),
     };
-    let names = FORWARDED_VARIABLES.iter().chain(more).copied().chain(key);
+    let names = program::NETWORK_VARIABLES.iter().chain(more).copied().chain(key);
     names.filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?))).collect()
 }
 
