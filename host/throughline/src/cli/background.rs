@@ -8,16 +8,9 @@ use throughline_engine::hooks::spawn;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
-use throughline_sandbox::compile;
 
 /// Runs the task.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    if let [word] = arguments
-        && word == compile::CHILD[1]
-    {
-        let compiled = compile::run_child(std::io::stdin().lock(), std::io::stdout().lock());
-        return if compiled.is_ok_and(|compiled| compiled) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
     if let [word, call @ ..] = arguments
         && word == spawn::REPLAY
     {
