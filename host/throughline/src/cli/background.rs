@@ -8,6 +8,7 @@ use throughline_engine::hooks::spawn;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
+use throughline_sandbox::compile::CompilerError;
 
 /// Runs the task.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
@@ -49,7 +50,13 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let runtime = background::prepare(runtime);
     let result = background::run(&runtime, &task);
     if let Err(error) = &result {
-        runtime.log.record(Level::Warn, "work in the background failed", format!("{error:#}"));
+        // The details are withheld as long as no policy can redact them.
+        let what = if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
+            "no policy is compiled: throughline-compiler is missing or of another version"
+        } else {
+            "work in the background failed"
+        };
+        runtime.log.record(Level::Warn, what, format!("{error:#}"));
     }
     runtime.finish();
     if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
