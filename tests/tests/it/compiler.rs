@@ -72,7 +72,7 @@ fn a_compiler_that_cannot_be_used_is_named_and_no_hook_fails() {
         let run = it.run(&["install"], "").failure_with_hint();
         assert!(run.stderr.contains(what), "{run:#?}");
         let told = it.start_session();
-        assert!(told.stdout.contains("memory is off: throughline-compiler is missing or of another version"), "{told:#?}");
+        assert!(told.stdout.contains("memory is off: throughline-compiler cannot be used"), "{told:#?}");
     };
     expect("there is no throughline-compiler in ", "cargo install --locked --path host/compiler");
     it.script("echo '0.0.9 (key)'; exit 3");

@@ -205,7 +205,7 @@ pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
 /// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
 fn describe_failure(error: &anyhow::Error) -> &'static str {
     if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
-        return "hook: throughline-compiler is missing or of another version";
+        return "hook: throughline-compiler cannot be used";
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",

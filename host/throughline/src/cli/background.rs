@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     if let Err(error) = &result {
         // The details are withheld as long as no policy can redact them.
         let what = if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
-            "no policy is compiled: throughline-compiler is missing or of another version"
+            "no policy is compiled: throughline-compiler cannot be used"
         } else {
             "work in the background failed"
         };
