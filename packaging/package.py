@@ -30,7 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
 PROGRAM = "throughline"
 # The programs of a complete installation. The first is the one that agents call.
-PROGRAMS = [PROGRAM, "throughline-embedder", "throughline-viewer"]
+PROGRAMS = [PROGRAM, "throughline-compiler", "throughline-embedder", "throughline-viewer"]
+# Without these nothing is remembered.
+REQUIRED = PROGRAMS[:2]
 SUMMARY = "Long-term memory for coding agents"
 MAINTAINER = "Throughline <maintainers@throughline.invalid>"
 # The scope on npm; the main package has the same name.
@@ -409,8 +411,10 @@ def compile_here():
     """Builds the programs for this machine. Paths of the machine are left out of them, so that they are the same everywhere."""
     remap = " ".join(f"--remap-path-prefix={where}={what}" for where, what in [(ROOT, "/throughline"), (cargo_home(), "/cargo")])
     environment = {**os.environ, "RUSTFLAGS": remap}
-    command = ["cargo", "build", "--release", "--locked", *[word for name in PROGRAMS for word in ("-p", name)]]
-    subprocess.run(command, cwd=ROOT, check=True, env=environment)
+    # The compiler by itself: in one command with it, the other programs would get its features of wasmtime, and its code.
+    for names in [[it for it in PROGRAMS if it != "throughline-compiler"], ["throughline-compiler"]]:
+        command = ["cargo", "build", "--release", "--locked", *[word for name in names for word in ("-p", name)]]
+        subprocess.run(command, cwd=ROOT, check=True, env=environment)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 
 
@@ -427,7 +431,7 @@ def read_build(triple, folder, complete):
         file = folder / f"{name}{platform.suffix}"
         if file.is_file():
             programs[name] = file.read_bytes()
-        elif complete or name == PROGRAM:
+        elif complete or name in REQUIRED:
             raise Failure(f"{file} does not exist; hint: build it, or leave the other programs out with --without-companions")
     return Build(platform, programs)
 

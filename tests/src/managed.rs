@@ -34,6 +34,7 @@ impl ManagedMachine {
         let home = Home::new();
         let program = home.path().join("throughline-under-test");
         std::fs::copy(process::throughline(), &program).expect("copy the program to where nobody may run it");
+        std::fs::copy(process::compiler(), home.path().join("throughline-compiler")).expect("copy the compiler beside it");
         let machine = Self { home, program, etc: tempfile::tempdir().expect("a folder") };
         machine.hand_over();
         Some(machine)

@@ -152,6 +152,17 @@ pub fn embedder() -> PathBuf {
     path
 }
 
+/// The `throughline-compiler` under test: the one beside `throughline`.
+pub fn compiler() -> PathBuf {
+    let path = throughline().with_file_name("throughline-compiler");
+    assert!(
+        path.is_file(),
+        "{} does not exist: run `cargo test --workspace`, or `cargo build -p throughline-compiler` with the same profile first",
+        path.display()
+    );
+    path
+}
+
 /// The `throughline-sync` under test: the one beside the running test.
 pub fn sync() -> PathBuf {
     let path = beside_us("throughline-sync");

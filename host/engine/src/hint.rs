@@ -6,6 +6,7 @@ use crate::team::link::SyncError;
 use throughline_model::contract::Failure;
 use throughline_notes::NotesError;
 use throughline_privacy::intervals::IntervalsError;
+use throughline_sandbox::compile::CompilerError;
 use throughline_sandbox::instance::LinkError;
 use throughline_sandbox::trapped::{CallStopped, CallTrapped};
 use throughline_sandbox::user_config::UserConfigError;
@@ -18,6 +19,7 @@ const FAILED: &str = "the message is the policy's own: it has to be mended in th
 pub fn of(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let policy = cause.downcast_ref::<LinkError>().map(|error| error.hint.clone());
+        let compiler = || cause.downcast_ref::<CompilerError>().map(|error| error.hint.clone());
         let request = || cause.downcast_ref::<RequestError>().map(|error| error.hint.clone());
         let store = || cause.downcast_ref::<StoreError>().and_then(StoreError::hint);
         let trapped = || cause.downcast_ref::<CallTrapped>().and_then(CallTrapped::hint);
@@ -32,6 +34,7 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
         };
         let team = || cause.downcast_ref::<SyncError>().map(|error| error.0.hint.clone());
         policy
+            .or_else(compiler)
             .or_else(trapped)
             .or_else(stopped)
             .or_else(failed)

@@ -33,6 +33,11 @@ pub fn belongs_to_root(meta: &Metadata) -> bool {
     meta.uid() == 0
 }
 
+/// Returns whether both have the same owner.
+pub fn have_same_owner(a: &Metadata, b: &Metadata) -> bool {
+    a.uid() == b.uid()
+}
+
 /// Returns whether the group has the owner's number. Many systems give each user such a private group.
 pub fn has_private_group(meta: &Metadata) -> bool {
     meta.gid() == meta.uid()

@@ -73,6 +73,55 @@ pub fn find_companion(name: &str, own: Option<&Path>, path: Option<&OsStr>) -> O
         .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && permissions::is_executable(&meta)))
 }
 
+/// Why [`find_beside_this`] finds no program.
+#[derive(Debug)]
+pub enum CompanionError {
+    /// There is none.
+    Missing {
+        /// Where it would be.
+        folder: PathBuf,
+    },
+    /// Somebody else could have put it there or changed it.
+    Untrusted {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The place of this program is not known.
+    Unknown(io::Error),
+}
+
+/// Finds a program of ours whose output is trusted like this program itself: beside the file of this program, wherever links lead
+/// to it, and nowhere else. It must belong to the owner of this program or to root, and nobody else may write to it.
+pub fn find_beside_this(name: &str) -> Result<PathBuf, CompanionError> {
+    find_beside(name, &env::current_exe().map_err(CompanionError::Unknown)?)
+}
+
+fn find_beside(name: &str, own: &Path) -> Result<PathBuf, CompanionError> {
+    // While an upgrade replaces this program, its name leads nowhere, but its folder is still the right one.
+    let own = own.canonicalize().unwrap_or_else(|_| own.to_path_buf());
+    let folder = own.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let file = folder.join(name);
+    let Some(meta) = std::fs::metadata(&file).ok().filter(|meta| meta.is_file() && permissions::is_executable(meta)) else {
+        return Err(CompanionError::Missing { folder });
+    };
+    let is_of_owner = match std::fs::metadata(&own) {
+        Ok(own) => permissions::have_same_owner(&own, &meta),
+        Err(_) => permissions::belongs_to_user(&meta),
+    };
+    let reason = if !is_of_owner && !permissions::belongs_to_root(&meta) {
+        "it belongs to another user than throughline"
+    } else if permissions::everyone_may_write(&meta) {
+        "everybody may write to it"
+    } else if permissions::group_may_write(&meta) && !permissions::has_private_group(&meta) {
+        "its group may write to it"
+    } else {
+        return Ok(file);
+    };
+    Err(CompanionError::Untrusted { file, reason })
+}
+
 /// Returns whether both paths lead to the same file.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
@@ -104,5 +153,40 @@ mod tests {
         assert_eq!(find(&own), Some(own.join("companion")));
         assert_eq!(find(&dull), Some(other.join("companion")));
         assert_eq!(find_companion("companion", None, None), None);
+    }
+
+    #[test]
+    fn a_trusted_companion_lies_beside_the_file_behind_all_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, linked) = (folder.path().join("real"), folder.path().join("linked"));
+        for place in [&real, &linked] {
+            std::fs::create_dir(place).unwrap();
+        }
+        let own = real.join("throughline");
+        std::fs::write(&own, "").unwrap();
+        let link = linked.join("throughline");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        let companion = |place: &Path, mode: u32| {
+            let file = place.join("companion");
+            std::fs::write(&file, "").unwrap();
+            permissions::set_mode(&file, mode).unwrap();
+            file
+        };
+        // What lies beside a link is somebody else's.
+        companion(&linked, 0o755);
+        let missing = find_beside("companion", &link);
+        let place = real.canonicalize().unwrap();
+        assert!(matches!(&missing, Err(CompanionError::Missing { folder }) if *folder == place), "{missing:?}");
+        let file = companion(&real, 0o755);
+        assert_eq!(find_beside("companion", &link).unwrap(), place.join("companion"));
+        // During an upgrade the program's own name is gone.
+        assert!(find_beside("companion", &real.join("throughline (deleted)")).is_ok());
+        for mode in [0o757, 0o777] {
+            permissions::set_mode(&file, mode).unwrap();
+            let found = find_beside("companion", &own);
+            assert!(matches!(found, Err(CompanionError::Untrusted { .. })), "{mode:o}: {found:?}");
+        }
+        permissions::set_mode(&file, 0o644).unwrap();
+        assert!(matches!(find_beside("companion", &own), Err(CompanionError::Missing { .. })), "it cannot be run");
     }
 }

@@ -5,8 +5,8 @@
 //! Why loading is sound: `Component::deserialize_file` requires a file that this engine configuration wrote, that
 //! nobody has changed since, and that does not change while it is mapped.
 //!
-//! - Only the host makes such files, some in a child process of the same program ([`compile`](super::compile)). A policy
-//!   that is itself a compiled artifact is refused before it is looked at.
+//! - Only the host makes such files, with the compiler that is installed with it and trusted like it
+//!   ([`compile`](super::compile)). A policy that is itself a compiled artifact is refused before it is looked at.
 //! - The cache folder must be a real folder that belongs to the user who runs the host, and nobody else can write to it
 //!   ([`private_folder`]). Otherwise the cache is not used at all.
 //! - A file's name contains the component's digest and [`engine::compatibility_key`], which covers wasmtime's version and
@@ -120,14 +120,14 @@ impl Cache {
     }
 
     /// Returns the path of the compiled form of the component with this digest.
-    pub fn file(&self, engine: &Engine, digest: &str) -> PathBuf {
-        self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key(engine)))
+    pub fn file(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{}-{}.cwasm", &digest[..digest.len().min(32)], engine::compatibility_key()))
     }
 
     /// Loads the component's compiled form, if it is in the cache and valid.
     pub fn load(&self, engine: &Engine, digest: &str) -> Option<Component> {
         self.check_folder().ok()?;
-        self.load_file(engine, &self.file(engine, digest)).ok()
+        self.load_file(engine, &self.file(digest)).ok()
     }
 
     fn load_file(&self, engine: &Engine, file: &Path) -> Result<Component> {
@@ -138,28 +138,28 @@ impl Cache {
         load(engine, file)
     }
 
-    /// Loads the component, compiling it in this process if necessary, which only a component that can be trusted should
-    /// cause. `digest` is the SHA-256 of `wasm` in hexadecimal. If another process is compiling, waits for it until
-    /// `until`.
+    /// Loads the component. If it is not in the cache, `compile` makes its compiled form, which is used even if it cannot be stored.
+    /// `digest` is the SHA-256 of `wasm` in hexadecimal. If another process is compiling, waits for it until `until`.
     pub fn load_or_compile(
         &self,
         engine: &Engine,
         digest: &str,
         wasm: &[u8],
         until: Instant,
+        compile: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<(Component, Origin)> {
         self.load_or(engine, digest, wasm, until, || {
-            let compiled = engine::compile(wasm).context("the component does not compile")?;
-            match self.store(engine, digest, &compiled).and_then(|()| load(engine, &self.file(engine, digest))) {
+            let compiled = compile(wasm)?;
+            match self.store(digest, &compiled).and_then(|()| load(engine, &self.file(digest))) {
                 Ok(component) => Ok((component, Origin::Compiled)),
                 Err(_) => Ok((load_bytes(engine, &compiled)?, Origin::NotStored)),
             }
         })
     }
 
-    /// Like [`Cache::load_or_compile`], for a component of somebody else: `compile` makes its compiled form, in a process
-    /// that may die of it. Fails if the compiled form cannot be stored.
-    pub fn load_or_compile_with(
+    /// Like [`Cache::load_or_compile`], for a component of somebody else, which may take long to compile: fails if the compiled form
+    /// cannot be stored.
+    pub fn load_or_compile_stored(
         &self,
         engine: &Engine,
         digest: &str,
@@ -170,8 +170,8 @@ impl Cache {
         let compiled = self.load_or(engine, digest, wasm, until, || {
             let bytes = compile(wasm)?;
             let unusable = || format!("its compiled form cannot be stored in {}", self.folder.display());
-            self.store(engine, digest, &bytes).with_context(unusable)?;
-            Ok((self.load_file(engine, &self.file(engine, digest)).with_context(unusable)?, Origin::Compiled))
+            self.store(digest, &bytes).with_context(unusable)?;
+            Ok((self.load_file(engine, &self.file(digest)).with_context(unusable)?, Origin::Compiled))
         });
         Ok(compiled?.0)
     }
@@ -248,14 +248,14 @@ impl Cache {
         Ok(digest)
     }
 
-    fn store(&self, engine: &Engine, digest: &str, compiled: &[u8]) -> Result<()> {
+    fn store(&self, digest: &str, compiled: &[u8]) -> Result<()> {
         if self.kind == CacheKind::System {
             self.check_folder()?;
-            return Ok(files::replace_atomically(&self.file(engine, digest), compiled, 0o644)?);
+            return Ok(files::replace_atomically(&self.file(digest), compiled, 0o644)?);
         }
         create_private_folder(&self.folder)?;
         self.check_folder()?;
-        let file = &self.file(engine, digest);
+        let file = &self.file(digest);
         files::replace_atomically(file, compiled, 0o600)?;
         files::replace_atomically(&seal_path(file), Seal::of(sha256_hex(compiled), file)?.line().as_bytes(), 0o600)?;
         self.delete_old();
@@ -333,7 +333,10 @@ fn load(engine: &Engine, file: &Path) -> Result<Component> {
     Ok(component)
 }
 
-#[expect(unsafe_code, reason = "the bytes were compiled in this process, and nobody else has them")]
+#[expect(
+    unsafe_code,
+    reason = "the installation's compiler made the bytes, and sent them through a pipe that nobody else has"
+)]
 fn load_bytes(engine: &Engine, compiled: &[u8]) -> Result<Component> {
     // SAFETY: see the reason above; wasmtime copies the bytes.
     let component = unsafe { Component::deserialize(engine, compiled) }?;
@@ -370,7 +373,7 @@ mod tests {
     }
 
     fn origin(cache: &Cache, clock: &EpochTicker, digest: &str) -> Origin {
-        cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now()).unwrap().1
+        cache.load_or_compile(clock.engine(), digest, EMPTY, Instant::now(), throughline_compiler::compile).unwrap().1
     }
 
     #[test]
@@ -384,7 +387,7 @@ mod tests {
     fn a_damaged_file_is_compiled_again() {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
-        let file = cache.file(clock.engine(), &digest);
+        let file = cache.file(&digest);
         let mut bytes = fs::read(&file).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 0xff;
@@ -397,7 +400,7 @@ mod tests {
     fn a_touched_but_whole_file_is_sealed_again() {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
-        let file = cache.file(clock.engine(), &digest);
+        let file = cache.file(&digest);
         let bytes = fs::read(&file).unwrap();
         fs::write(&file, bytes).unwrap();
         assert_eq!(origin(&cache, &clock, &digest), Origin::Cached);
@@ -415,9 +418,10 @@ mod tests {
     fn a_compiled_artifact_is_no_component() {
         let (_dir, cache, clock, digest) = fixture();
         origin(&cache, &clock, &digest);
-        let compiled = fs::read(cache.file(clock.engine(), &digest)).unwrap();
+        let compiled = fs::read(cache.file(&digest)).unwrap();
+        let until = Instant::now() + Duration::from_secs(5);
         let error = cache
-            .load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, Instant::now() + Duration::from_secs(5))
+            .load_or_compile(clock.engine(), &sha256_hex(&compiled), &compiled, until, |_| panic!("it is refused before"))
             .err()
             .unwrap();
         assert!(error.to_string().contains("compiled artifact"), "{error}");
@@ -477,7 +481,7 @@ mod tests {
         }
         assert_eq!(origin(&of_system, &clock, &digest), Origin::Compiled);
         assert!(of_system.load(clock.engine(), &digest).is_some());
-        let file = of_system.file(clock.engine(), &digest);
+        let file = of_system.file(&digest);
         std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
         assert!(of_system.load(clock.engine(), &digest).is_none(), "a file of the user");
         std::os::unix::fs::chown(&file, Some(0), None).unwrap();
@@ -489,17 +493,19 @@ mod tests {
     fn a_component_that_cannot_be_compiled_leaves_nothing_behind() {
         let (_dir, cache, clock, digest) = fixture();
         let load = |compile: &dyn Fn(&[u8]) -> Result<Vec<u8>>| {
-            cache.load_or_compile_with(clock.engine(), &digest, EMPTY, Instant::now(), compile)
+            cache.load_or_compile_stored(clock.engine(), &digest, EMPTY, Instant::now(), compile)
         };
         assert!(load(&|_| bail!("it takes too much")).err().is_some_and(|error| error.to_string() == "it takes too much"));
         assert!(cache.load(clock.engine(), &digest).is_none());
-        assert!(load(&engine::compile).is_ok());
+        assert!(load(&throughline_compiler::compile).is_ok());
         assert!(load(&|_| bail!("it is in the cache")).is_ok());
     }
 
     #[test]
     fn a_component_must_match_its_digest() {
         let (_dir, cache, clock, _) = fixture();
-        assert!(cache.load_or_compile(clock.engine(), &"0".repeat(64), EMPTY, Instant::now()).is_err());
+        let digest = "0".repeat(64);
+        let compile = throughline_compiler::compile;
+        assert!(cache.load_or_compile(clock.engine(), &digest, EMPTY, Instant::now(), compile).is_err());
     }
 }

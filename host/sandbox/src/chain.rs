@@ -113,17 +113,26 @@ impl Compiling {
     }
 }
 
+/// Makes the compiled form of a component.
+pub type Compile = fn(&[u8]) -> Result<Vec<u8>>;
+
 /// The engine, the cache and the default policy, which all [`Policies`] of a process share.
 pub struct Sandbox {
     clock: EpochTicker,
     cache: Cache,
+    compile: Compile,
     default: OnceCell<(Arc<LinkedPolicy>, Origin)>,
 }
 
 impl Sandbox {
-    /// Creates a sandbox that keeps compiled components in `cache`.
+    /// Creates a sandbox that keeps compiled components in `cache`, and has them compiled by the program beside this one.
     pub fn new(cache: Cache) -> Result<Self> {
-        Ok(Self { clock: EpochTicker::start()?, cache, default: OnceCell::new() })
+        Self::compiling_with(compile::in_child, cache)
+    }
+
+    /// Creates a sandbox that compiles with this function. Tests have no program beside them.
+    pub fn compiling_with(compile: Compile, cache: Cache) -> Result<Self> {
+        Ok(Self { clock: EpochTicker::start()?, cache, compile, default: OnceCell::new() })
     }
 
     /// The engine.
@@ -148,7 +157,7 @@ impl Sandbox {
             (None, None) => return Err(NotCompiled.into()),
             (None, Some(until)) => self
                 .cache
-                .load_or_compile(self.engine(), digest, DEFAULT_WASM, until)
+                .load_or_compile(self.engine(), digest, DEFAULT_WASM, until, self.compile)
                 .context("the default policy cannot be loaded")?,
         };
         let terms = Terms {
@@ -186,10 +195,10 @@ impl Sandbox {
         Ok(Some(self.load_or_compile(digest, &bytes, until)?))
     }
 
-    /// Loads a component of somebody else. If it is not compiled yet, a child process with limits compiles it; another
+    /// Loads a component of somebody else. If it is not compiled yet, it is compiled now; another
     /// process's compilation is awaited until `until`.
     pub fn load_or_compile(&self, digest: &str, wasm: &[u8], until: Instant) -> Result<Component> {
-        self.cache.load_or_compile_with(self.engine(), digest, wasm, until, compile::in_child)
+        self.cache.load_or_compile_stored(self.engine(), digest, wasm, until, self.compile)
     }
 }
 

@@ -1,47 +1,120 @@
-//! Compiles components of other people in a child process with limits. A small component can be made to take minutes and
-//! gigabytes; with the limits only the child dies.
+//! Has components compiled by `throughline-compiler`, a child process with limits. A small component can be made to take
+//! minutes and gigabytes; with the limits only the child dies.
 //!
-//! The child is this program. It reads the component from standard input and writes the compiled form to standard
-//! output; the parent stores it in the cache.
+//! The compiler is a program of its own, because it is larger than everything else together: a hook that had it in its own file
+//! would start half as fast. The child reads the component from standard input and writes the compiled form to standard output;
+//! the parent stores it in the cache.
+//!
+//! What the compiler writes is run as native code, so the compiler is trusted like this program itself: it lies beside this
+//! program, belongs to the same user or to root, and is never looked for in `PATH`. The two agree on their version and on
+//! [`engine::compatibility_key`] before anything is compiled.
 
-use std::io::{self, Read, Write};
+use std::fmt;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use super::engine;
-use super::folder::MAX_COMPONENT_BYTES;
-use throughline_platform::process::{self, ResourceLimits};
+use throughline_platform::process;
+use throughline_platform::program::{self, CompanionError};
 
-/// The arguments with which this program is the child.
-pub const CHILD: [&str; 2] = ["background", "compile-component"];
+/// The name of the compiler's program.
+pub const PROGRAM: &str = "throughline-compiler";
+
+/// The compiler's first argument. The version and the key of a [`Handshake`] follow.
+pub const COMMAND: &str = "compile";
+
+/// The compiler's exit code if it is not the one for this program. It then writes its own version and key.
+pub const MISMATCH: u8 = 3;
 
 /// How much CPU time compiling may take, in seconds, over all threads. Python's runtime takes 20.
-const MAX_CPU_SECONDS: u64 = 300;
+pub const MAX_CPU_SECONDS: u64 = 300;
 
 /// How much memory compiling may use, in bytes. Python's runtime takes 1 GB.
-const MAX_MEMORY_BYTES: u64 = 2 << 30;
+pub const MAX_MEMORY_BYTES: u64 = 2 << 30;
 
 /// How much address space compiling may reserve, in bytes, on systems that do not count the memory itself.
-const MAX_ADDRESS_SPACE_BYTES: u64 = 16 << 30;
+pub const MAX_ADDRESS_SPACE_BYTES: u64 = 16 << 30;
 
 /// The largest compiled form that is accepted, in bytes: several times that of Python's runtime.
 const MAX_COMPILED_BYTES: u64 = 512 << 20;
 
-/// Compiles a component in a child process, and returns its compiled form.
-pub fn in_child(wasm: &[u8]) -> Result<Vec<u8>> {
-    let program = std::env::current_exe().context("this program cannot be found")?;
-    in_child_of(Command::new(program).args(CHILD), wasm)
+/// What to do if the compiler is missing or another one's.
+const HINT: &str =
+    "install throughline-compiler of the same version beside throughline: `cargo install --locked --path host/compiler`";
+
+/// What the two programs must agree on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handshake {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The key of the code that it compiles or runs.
+    pub key: String,
 }
 
-fn in_child_of(command: &mut Command, wasm: &[u8]) -> Result<Vec<u8>> {
-    let mut child = command
+impl Handshake {
+    /// Returns that of this program.
+    pub fn own() -> Self {
+        Self { version: env!("CARGO_PKG_VERSION"), key: engine::compatibility_key() }
+    }
+
+    /// Returns whether another program's version and key are the same.
+    pub fn is(&self, version: &str, key: &str) -> bool {
+        self.version == version && self.key == key
+    }
+}
+
+/// The error if there is no compiler that this program may use.
+#[derive(Debug)]
+pub struct CompilerError {
+    message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl fmt::Display for CompilerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CompilerError {}
+
+impl CompilerError {
+    fn new(message: String) -> Self {
+        Self { message, hint: HINT.to_owned() }
+    }
+}
+
+/// Returns the compiler beside this program.
+pub fn find() -> Result<PathBuf, CompilerError> {
+    program::find_beside_this(PROGRAM).map_err(|error| match error {
+        CompanionError::Missing { folder } => CompilerError::new(format!("there is no {PROGRAM} in {}", folder.display())),
+        CompanionError::Untrusted { file, reason } => CompilerError {
+            message: format!("{} cannot be trusted: {reason}", file.display()),
+            hint: "it must belong to the owner of throughline or to root, and nobody else may write to it".into(),
+        },
+        CompanionError::Unknown(error) => CompilerError::new(format!("this program cannot be found: {error}")),
+    })
+}
+
+/// Compiles a component in a child process, and returns its compiled form.
+pub fn in_child(wasm: &[u8]) -> Result<Vec<u8>> {
+    in_child_of(&find()?, wasm)
+}
+
+fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
+    let own = Handshake::own();
+    let mut child = Command::new(compiler)
+        .args([COMMAND, own.version, &own.key])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .current_dir("/")
         .spawn()
-        .context("the process that compiles it cannot be started")?;
+        .map_err(|error| CompilerError::new(format!("{} cannot be started: {error}", compiler.display())))?;
     // The child reads all of its input before it writes. If it died, its status says more than the broken pipe.
     let fed = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(wasm));
     let mut compiled = Vec::new();
@@ -60,10 +133,23 @@ fn in_child_of(command: &mut Command, wasm: &[u8]) -> Result<Vec<u8>> {
             MAX_MEMORY_BYTES >> 20
         );
     }
+    if status.code() == Some(MISMATCH.into()) {
+        return Err(CompilerError::new(format!(
+            "{} is of version {}, and throughline is {} ({})",
+            compiler.display(),
+            reason(&compiled),
+            own.version,
+            own.key
+        ))
+        .into());
+    }
     if !status.success() {
         bail!("the component does not compile: {}", reason(&compiled));
     }
     fed.and(read).context("the process that compiles it was interrupted")?;
+    if !engine::is_precompiled(&compiled) {
+        return Err(CompilerError::new(format!("{} wrote no compiled component", compiler.display())).into());
+    }
     Ok(compiled)
 }
 
@@ -74,40 +160,34 @@ fn reason(output: &[u8]) -> String {
     String::from_utf8_lossy(output).chars().filter(|char| !char.is_control()).take(MAX_CHARS).collect()
 }
 
-/// The child: limits itself, reads a component and writes its compiled form, or why there is none. Returns whether it
-/// succeeded.
-pub fn run_child(input: impl Read, mut output: impl Write) -> io::Result<bool> {
-    process::limit_resources(ResourceLimits {
-        cpu_seconds: MAX_CPU_SECONDS,
-        memory_bytes: MAX_MEMORY_BYTES,
-        address_space_bytes: MAX_ADDRESS_SPACE_BYTES,
-    });
-    let mut wasm = Vec::new();
-    input.take(MAX_COMPONENT_BYTES).read_to_end(&mut wasm)?;
-    let compiled = engine::compile(&wasm);
-    match &compiled {
-        Ok(bytes) => output.write_all(bytes)?,
-        Err(error) => write!(output, "{error:#}")?,
-    }
-    output.flush()?;
-    Ok(compiled.is_ok())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use throughline_platform::permissions;
 
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
+    /// Runs a script in place of the compiler.
     fn shell(script: &str) -> Result<Vec<u8>> {
-        in_child_of(Command::new("/bin/sh").args(["-c", script]), EMPTY)
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(PROGRAM);
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        permissions::set_mode(&file, 0o755).unwrap();
+        in_child_of(&file, EMPTY)
     }
 
     #[test]
     fn the_childs_output_is_the_compiled_form() {
-        assert_eq!(shell("cat").unwrap(), EMPTY);
-        let compiled = engine::compile(EMPTY).unwrap();
-        assert!(engine::is_precompiled(&compiled));
+        let folder = tempfile::tempdir().unwrap();
+        let compiled = throughline_compiler::compile(EMPTY).unwrap();
+        let file = folder.path().join("compiled");
+        fs::write(&file, &compiled).unwrap();
+        let script = format!("cat >/dev/null; cat '{}'", file.display());
+        assert_eq!(shell(&script).unwrap(), compiled);
+        let error = shell("cat").unwrap_err().to_string();
+        assert!(error.ends_with("throughline-compiler wrote no compiled component"), "{error}");
     }
 
     #[test]
@@ -125,6 +205,27 @@ mod tests {
     fn a_child_says_why_it_failed() {
         let error = shell("cat >/dev/null; printf 'bad\\033[31m magic'; exit 1").unwrap_err().to_string();
         assert_eq!(error, "the component does not compile: bad[31m magic");
-        assert!(engine::compile(b"no component").is_err());
+    }
+
+    #[test]
+    fn a_compiler_of_another_version_is_not_used() {
+        let own = Handshake::own();
+        let told = shell("echo \"$*\"; exit 3").unwrap_err();
+        let words =
+            format!("is of version compile {} {}, and throughline is {} ({})", own.version, own.key, own.version, own.key);
+        assert!(told.to_string().ends_with(&words), "{told}");
+        assert!(told.downcast_ref::<CompilerError>().unwrap().hint.contains("cargo install"));
+        assert!(own.is(own.version, &own.key));
+        assert!(!own.is("0.0.9", &own.key) && !own.is(own.version, "0"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = in_child_of(&folder.path().join(PROGRAM), EMPTY).unwrap_err();
+        assert!(error.to_string().contains(PROGRAM) && error.is::<CompilerError>(), "{error}");
+        // None lies beside the tests.
+        let error = find().unwrap_err();
+        assert!(error.to_string().starts_with("there is no throughline-compiler in /"), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use sha2::{Digest, Sha256};
-use wasmtime::{Config, Engine, OptLevel, ResourceLimiter};
+use wasmtime::{Config, Engine, ResourceLimiter};
 
 /// The version of wasmtime that this host is built with; part of a compiled component's cache key. A test keeps it
 /// equal to Cargo.lock.
@@ -125,18 +125,18 @@ impl ResourceLimiter for Meter {
     }
 }
 
-/// Returns the engine's configuration. Compiling and loading must use exactly the same one.
-fn config() -> Config {
+/// What [`config`], and the compiler on top of it, set that compiled code depends on: a part of a compiled component's cache key.
+/// A test compares it with the configuration.
+pub const SETTINGS: &str = "epoch_interruption: true, opt_level: speed";
+
+/// Returns the engine's configuration. Compiling and loading must use exactly the same one, and only `throughline-compiler` adds to
+/// it what only a compiler has.
+pub fn config() -> Config {
     let mut config = Config::new();
     config.wasm_component_model(true).epoch_interruption(true).max_wasm_stack(STACK_BYTES);
     // Only a trap costs the time to collect them.
     config.wasm_backtrace_max_frames(NonZeroUsize::new(MAX_FRAMES));
     config
-}
-
-/// Compiles a component.
-pub(crate) fn compile(wasm: &[u8]) -> Result<Vec<u8>> {
-    Ok(Engine::new(config().cranelift_opt_level(OptLevel::Speed))?.precompile_component(wasm)?)
 }
 
 /// An engine and the thread that advances its epoch while it exists.
@@ -147,10 +147,10 @@ pub struct EpochTicker {
 }
 
 impl EpochTicker {
-    /// Creates the engine and starts the thread. The engine loads components and cannot compile any: setting up a compiler
-    /// would cost each hook 0.1 ms.
+    /// Creates the engine and starts the thread. The engine loads components and compiles none: in the installed program there is
+    /// no compiler.
     pub fn start() -> Result<Self> {
-        let engine = Engine::new(config().enable_compiler(false))?;
+        let engine = Engine::new(&config())?;
         let alive = Arc::new(());
         let (weak_alive, weak_engine): (Weak<()>, _) = (Arc::downgrade(&alive), engine.weak());
         thread::Builder::new().name("epoch".into()).spawn(move || {
@@ -184,30 +184,30 @@ pub fn is_precompiled(bytes: &[u8]) -> bool {
     Engine::detect_precompiled(bytes).is_some()
 }
 
-/// Returns a key of what a compiled component depends on besides its source: wasmtime's version and the configuration.
-/// Whether the code suits the machine is checked by wasmtime when it loads it.
-pub fn compatibility_key(engine: &Engine) -> String {
-    use std::hash::{Hash, Hasher};
-
-    /// Feeds what wasmtime hashes into SHA-256, because the standard hasher's result is not stable across releases.
-    struct Sha(Sha256);
-    impl Hasher for Sha {
-        fn finish(&self) -> u64 {
-            0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
+/// Returns a key of what a compiled component depends on besides its source: wasmtime's version, the configuration and the kind of
+/// machine. Wasmtime checks all of it again when it loads the code, and whether this very machine has the instructions.
+pub fn compatibility_key() -> String {
+    let mut sha = Sha256::new();
+    for part in [WASMTIME_VERSION, SETTINGS, std::env::consts::ARCH, std::env::consts::OS] {
+        sha.update(part);
+        sha.update([0]);
     }
-    let mut sha = Sha(Sha256::new());
-    WASMTIME_VERSION.hash(&mut sha);
-    engine.precompile_compatibility_hash().hash(&mut sha);
-    throughline_model::digest::hex(&sha.0.finalize()[..8])
+    throughline_model::digest::hex(&sha.finalize()[..8])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_settings_name_what_is_not_wasmtimes_default() {
+        let lines = |config: &Config| format!("{config:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
+        let usual = lines(&Config::new());
+        let mut own: Vec<_> = lines(&config()).into_iter().filter(|line| !usual.contains(line)).collect();
+        own.push("opt_level: speed".into());
+        let own: Vec<_> = own.iter().map(|line| line.trim().trim_end_matches(',')).collect();
+        assert_eq!(own.join(", "), SETTINGS);
+    }
 
     #[test]
     fn many_small_memories_are_one_large_one() {

@@ -14,6 +14,7 @@ mod client_plugin;
 mod client_policies;
 mod client_tracking;
 mod commands;
+mod compiler;
 mod component;
 mod compress;
 mod corpus;

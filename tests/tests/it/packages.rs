@@ -137,6 +137,30 @@ fn packages_say_what_a_registry_asks_for() {
     }
 }
 
+/// Returns the packages that are compiled into a package of the workspace when it is built by itself.
+fn linked(package: &str) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "-p", package])
+        .current_dir(component::workspace())
+        .output()
+        .expect("run cargo");
+    assert!(output.status.success(), "{package}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn no_program_but_the_compiler_has_a_compiler_in_it() {
+    let has_compiler = |package: &str| linked(package).lines().any(|line| line.starts_with("cranelift-codegen "));
+    assert!(has_compiler("throughline-compiler"));
+    for package in
+        ["throughline", "throughline-viewer", "throughline-embedder", "throughline-sync", "throughline-model-program"]
+    {
+        assert!(!has_compiler(package), "{package}");
+    }
+    assert!(!linked("throughline").contains("throughline-compiler"), "only tests use it as a library");
+}
+
 /// Packs made-up programs into `out`.
 fn pack(programs: &Path, out: &Path) -> String {
     let target = format!("x86_64-unknown-linux-gnu={}", programs.display());
@@ -163,7 +187,7 @@ fn the_same_programs_give_the_same_packages() {
     let folder = tempfile::tempdir().expect("a folder");
     let programs = folder.path().join("programs");
     std::fs::create_dir(&programs).expect("create the folder");
-    for name in ["throughline", "throughline-embedder"] {
+    for name in ["throughline", "throughline-compiler", "throughline-embedder"] {
         std::fs::write(programs.join(name), format!("\x7fELF {name} GLIBC_2.4 GLIBC_2.31 libgcc_s.so.1")).expect("write");
     }
     let lacking = Command::new("python3")
@@ -200,6 +224,8 @@ fn the_same_programs_give_the_same_packages() {
         assert!(text.contains(sum) && !text.contains('@'), "{file}: {text}");
     }
     // The metadata for cargo binstall name the same archive.
-    let manifest = std::fs::read_to_string(component::workspace().join("host/throughline/Cargo.toml")).expect("a manifest");
-    assert!(manifest.contains("/v{ version }/throughline-{ version }-{ target }{ archive-suffix }\""));
+    for folder in ["host/throughline", "host/compiler"] {
+        let manifest = std::fs::read_to_string(component::workspace().join(folder).join("Cargo.toml")).expect("a manifest");
+        assert!(manifest.contains("/v{ version }/throughline-{ version }-{ target }{ archive-suffix }\""), "{folder}");
+    }
 }

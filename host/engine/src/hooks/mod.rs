@@ -73,6 +73,7 @@ use throughline_agents::protocol::{self as agent, Event, Moment};
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
 use throughline_sandbox::chain::{Compiling, NotCompiled};
+use throughline_sandbox::compile::CompilerError;
 use throughline_store::{self as store, Store, StoreError};
 
 /// Prepares the runtime for a hook.
@@ -167,8 +168,8 @@ pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
             return None;
         }
         if is_start {
-            let why = if error.is::<StoreError>() { describe_failure(&error) } else { "the policies failed" };
-            notice = Some(Notice::Failed(why.trim_start_matches("hook: ")));
+            let why = describe_failure(&error);
+            notice = Some(Notice::Failed(why.strip_prefix("hook: ").unwrap_or("the policies failed")));
         }
         let (level, details) = match error.downcast_ref() {
             Some(StoreError::Older(_)) => (Level::Info, String::new()),
@@ -203,6 +204,9 @@ pub fn store_all_journals(runtime: &Runtime, store: &mut Store) -> Result<()> {
 
 /// Describes the failure using no text from outside, so that it can be logged whatever else is broken.
 fn describe_failure(error: &anyhow::Error) -> &'static str {
+    if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
+        return "hook: throughline-compiler cannot be used";
+    }
     match error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()) {
         Some(StoreError::Missing(_)) => "hook: there is no database",
         Some(StoreError::Newer { .. }) => "hook: the database is newer than this program",

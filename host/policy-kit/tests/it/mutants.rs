@@ -124,7 +124,8 @@ fn judge(clock: &EpochTicker, bytes: &[u8], options: &Options) -> Result<End> {
     let folder = tempfile::tempdir()?;
     let digest = sha256_hex(bytes);
     let cache = Cache::new(folder.path().join("components"));
-    let Ok((component, _)) = cache.load_or_compile(clock.engine(), &digest, bytes, Instant::now()) else {
+    let compile = throughline_compiler::compile;
+    let Ok((component, _)) = cache.load_or_compile(clock.engine(), &digest, bytes, Instant::now(), compile) else {
         return Ok(End::Loading);
     };
     let terms = crate::support::terms("mutant", &[Stage::Redactor], Limits::default());

@@ -87,7 +87,8 @@ fn loaded(built: &BuiltPolicy) -> Arc<LinkedPolicy> {
     let clock = EpochTicker::start().expect("an engine");
     let wasm = fs::read(built.folder.join("policy.wasm")).expect("it is built");
     let cache = Cache::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("policy-sources-compiled"));
-    let (component, _) = cache.load_or_compile(clock.engine(), &built.digest, &wasm, until()).expect("it compiles");
+    let compile = throughline_compiler::compile;
+    let (component, _) = cache.load_or_compile(clock.engine(), &built.digest, &wasm, until(), compile).expect("it compiles");
     for (import, _) in component.component_type().imports(clock.engine()) {
         assert!(import.starts_with("throughline:policy/"), "{} imports {import}", built.name);
     }

@@ -33,7 +33,7 @@ impl Fixture {
         let folder = tempfile::tempdir().expect("a folder");
         // The time for compiling the default must not count.
         let cache = Cache::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("chain-compiled"));
-        let sandbox = Rc::new(Sandbox::new(cache).expect("an engine"));
+        let sandbox = Rc::new(Sandbox::compiling_with(throughline_compiler::compile, cache).expect("an engine"));
         sandbox.default_policy(Some(Instant::now() + Duration::from_mins(1))).expect("it compiles");
         let reporter = Rc::new(Reporter {
             log: Rc::new(Log::default()),
@@ -53,7 +53,7 @@ impl Fixture {
              [stages]\n{stage} = {mode:?}\n[capabilities]\nlog = true\n[limits]\ntime-ms = 200\n"
         );
         let until = Instant::now() + Duration::from_mins(1);
-        self.sandbox.cache().load_or_compile(self.sandbox.engine(), &digest, wasm, until).expect("it compiles");
+        self.sandbox.load_or_compile(&digest, wasm, until).expect("it compiles");
         let manifest = Manifest::parse(&text).expect("it is sound");
         self.registry.candidates.push(Candidate {
             source: Source::User,

@@ -149,7 +149,7 @@ fn session() -> throughline_model::contract::Session {
 fn the_default_policy_observes_plans_and_names_its_findings() {
     let dir = tempfile::tempdir().expect("a folder");
     let until = Instant::now() + Duration::from_mins(1);
-    let sandbox = Sandbox::new(Cache::new(dir.path())).expect("an engine");
+    let sandbox = Sandbox::compiling_with(throughline_compiler::compile, Cache::new(dir.path())).expect("an engine");
     let (policy, _) = sandbox.default_policy(Some(until)).expect("it loads");
     let mut running = policy.start(Grants::default(), until).expect("it starts");
     let event = throughline_sandbox::instance::ToolEvent {
@@ -190,8 +190,9 @@ fn the_default_policy_imports_nothing_but_the_contract() {
     let clock = EpochTicker::start().expect("an engine");
     let folder = tempfile::tempdir().expect("a folder");
     let cache = Cache::new(folder.path().join("components"));
-    let (component, _) =
-        cache.load_or_compile(clock.engine(), &sha256_hex(&bytes), &bytes, Instant::now()).expect("it compiles");
+    let compile = throughline_compiler::compile;
+    let loaded = cache.load_or_compile(clock.engine(), &sha256_hex(&bytes), &bytes, Instant::now(), compile);
+    let (component, _) = loaded.expect("it compiles");
     let foreign: Vec<String> = component
         .component_type()
         .imports(clock.engine())

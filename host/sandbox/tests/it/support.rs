@@ -24,6 +24,7 @@ pub(crate) fn terms(name: &str, stages: &[Stage], limits: Limits) -> Terms {
 pub(crate) fn link(clock: &EpochTicker, terms: Terms, wasm: &[u8]) -> anyhow::Result<LinkedPolicy> {
     let folder = tempfile::tempdir()?;
     let cache = Cache::new(folder.path().join("components"));
-    let (component, _) = cache.load_or_compile(clock.engine(), &sha256_hex(wasm), wasm, Instant::now())?;
+    let compile = throughline_compiler::compile;
+    let (component, _) = cache.load_or_compile(clock.engine(), &sha256_hex(wasm), wasm, Instant::now(), compile)?;
     LinkedPolicy::link(terms, clock, &component)
 }

@@ -8,16 +8,10 @@ use throughline_engine::hooks::spawn;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::log::Level;
 use throughline_platform::paths::Paths;
-use throughline_sandbox::compile;
+use throughline_sandbox::compile::CompilerError;
 
 /// Runs the task.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    if let [word] = arguments
-        && word == compile::CHILD[1]
-    {
-        let compiled = compile::run_child(std::io::stdin().lock(), std::io::stdout().lock());
-        return if compiled.is_ok_and(|compiled| compiled) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-    }
     if let [word, call @ ..] = arguments
         && word == spawn::REPLAY
     {
@@ -56,7 +50,13 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let runtime = background::prepare(runtime);
     let result = background::run(&runtime, &task);
     if let Err(error) = &result {
-        runtime.log.record(Level::Warn, "work in the background failed", format!("{error:#}"));
+        // The details are withheld as long as no policy can redact them.
+        let what = if error.chain().any(<dyn std::error::Error>::is::<CompilerError>) {
+            "no policy is compiled: throughline-compiler cannot be used"
+        } else {
+            "work in the background failed"
+        };
+        runtime.log.record(Level::Warn, what, format!("{error:#}"));
     }
     runtime.finish();
     if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

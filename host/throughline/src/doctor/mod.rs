@@ -54,6 +54,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     let (database, store) = storage::database(paths, now);
     findings.push(database);
     findings.extend(store.as_ref().map(|store| storage::index(store, &config)));
+    findings.push(test_run::compiler());
     findings.extend(test_run::policy(paths, &config));
     findings.extend(policies::policies(paths, &config, managed, folder));
     findings.extend(privacy::privacy(paths, &config));

@@ -1,4 +1,4 @@
-//! Checks the default policy: its compiled form, and a test run in a temporary folder, in which the sample session is
+//! Checks the compiler, and the default policy: its compiled form, and a test run in a temporary folder, in which the sample session is
 //! extracted, summarized, redacted, stored and shown to the next session.
 
 use std::time::{Duration, Instant};
@@ -7,11 +7,13 @@ use anyhow::{Context, Result, bail};
 
 use super::finding::Finding;
 use throughline_engine::config::Config;
+use throughline_engine::hint;
 use throughline_engine::hooks::trial::Trial;
 use throughline_platform::paths::{self, Paths};
 use throughline_policy_kit::sample;
 use throughline_sandbox::cache::Origin;
 use throughline_sandbox::chain::Sandbox;
+use throughline_sandbox::compile;
 use throughline_sandbox::managed::Managed;
 
 /// The timeout for compiling, or for waiting for another process that compiles.
@@ -19,6 +21,22 @@ const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The timeout for the test run.
 const TEST_RUN_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The smallest component.
+const EMPTY_COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
+/// Compiles a component that does nothing. It takes milliseconds, and a compiler that is missing or of another version is otherwise
+/// only noticed when a policy changes.
+pub(super) fn compiler() -> Finding {
+    let started = Instant::now();
+    match compile::find().map_err(anyhow::Error::from).and_then(|file| compile::in_child(EMPTY_COMPONENT).map(|_| file)) {
+        Ok(file) => {
+            let took = started.elapsed().as_millis();
+            Finding::ok("compiler", format!("{} compiles policies: it started and answered in {took} ms", file.display()))
+        }
+        Err(error) => Finding::fail("compiler", format!("{error:#}"), hint::of(&error).unwrap_or("install it again".into())),
+    }
+}
 
 pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
     let sandbox = Sandbox::new(Managed::load(&paths.managed).unwrap_or_default().cache(paths));
@@ -35,7 +53,8 @@ pub(super) fn policy(paths: &Paths, config: &Config) -> Vec<Finding> {
             "the folder must belong to you, and nobody else may have write access",
         ),
         Err(error) => {
-            return vec![Finding::fail("policy", format!("{error:#}"), "reinstall the program")];
+            let hint = hint::of(&error).unwrap_or("install the program again".into());
+            return vec![Finding::fail("policy", format!("{error:#}"), hint)];
         }
     };
     let started = Instant::now();
