@@ -186,9 +186,11 @@ fn opening_quote_length(rest: &[u8]) -> usize {
 
 /// Returns where a value ends in a percent-encoded address: before a quote, an ampersand, a comma, a bracket or a blank.
 fn encoded_end(value: &[u8], start: usize) -> usize {
+    const MAX_BYTES: usize = 256;
     const ENDS: [&[u8]; 6] = [b"%22", b"%27", b"%26", b"%2C", b"%7D", b"%20"];
     let is_end = |at: usize| ENDS.iter().any(|end| value[at..].get(..3).is_some_and(|code| code.eq_ignore_ascii_case(end)));
-    memchr::memchr_iter(b'%', &value[start..]).map(|found| start + found).find(|at| is_end(*at)).unwrap_or(value.len())
+    let window = &value[start..value.len().min(start + MAX_BYTES)];
+    memchr::memchr_iter(b'%', window).map(|found| start + found).find(|at| is_end(*at)).unwrap_or(value.len())
 }
 
 /// Returns where a word in ASCII ends that a sentence in a script without blanks goes on after: `パスワードはSummer2024!です`.

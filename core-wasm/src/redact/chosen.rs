@@ -61,6 +61,11 @@ pub(super) fn is_algorithm(text: &str) -> bool {
 /// Returns whether the word cannot be prose: letters of both cases, digits, and a symbol inside; or letters, a number and a symbol,
 /// as people choose it: `maple884*`.
 pub(super) fn is_strong(text: &str) -> bool {
+    /// Nobody passes on a longer password in a sentence.
+    const MAX_BYTES: usize = 128;
+    if text.len() > MAX_BYTES {
+        return false;
+    }
     let inner = text.trim_end_matches(|last: char| last.is_ascii_punctuation());
     let has = |class: fn(&u8) -> bool| inner.bytes().any(|byte| class(&byte));
     let is_mixed = text.len() >= 8

@@ -333,7 +333,11 @@ fn is_code(value: &str, counts: &CharCounts, kind: Kind) -> bool {
 /// Returns whether a machine made the value, although it has few digits or none: letters of both cases that cannot be spoken.
 fn is_unspeakable(value: &str, counts: &CharCounts) -> bool {
     const MIN_CONSONANTS: usize = 6;
-    counts.upper > 0 && counts.lower > 0 && value.len() >= 12 && longest_consonants(value) >= MIN_CONSONANTS
+    counts.upper > 0
+        && counts.lower > 0
+        && counts.symbols == 0
+        && value.len() >= 12
+        && longest_consonants(value) >= MIN_CONSONANTS
 }
 
 /// Returns whether a person chose the value where a machine should have: words with a number and a symbol or hyphen,
