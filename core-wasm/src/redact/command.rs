@@ -373,6 +373,9 @@ pub(super) fn http_auth(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) 
         return;
     }
     let value = quoted(scan, at.end).unwrap_or_else(|| at.end..word_end(bytes, at.end));
+    if bytes[value.clone()].starts_with(b"[redacted") {
+        return;
+    }
     let Some(colon) = memchr::memchr(b':', &bytes[value.clone()]) else {
         if is_secret(scan.text.get(value.clone()).unwrap_or_default(), Kind::Token, Shape::Bare) {
             scan.add_likely(rule.id, value);
