@@ -60,6 +60,12 @@ impl Matrix {
         self.forms[form].command.is_some()
     }
 
+    /// Returns whether the form has several lines.
+    pub fn has_lines(&self, form: usize) -> bool {
+        let Form { text, command, .. } = &self.forms[form];
+        text.iter().chain(command).any(|template| template.contains('\n') || template.contains("{pem:"))
+    }
+
     /// Fills in a form for a place. No secret is planted twice, and a form has the same secrets whatever forms there are besides.
     pub fn plant(&mut self, form: usize, place: usize) -> String {
         let Form { name, text, command } = &self.forms[form];
