@@ -20,6 +20,7 @@ pub mod home;
 mod http;
 pub mod judgement;
 pub mod managed;
+pub mod matrix;
 pub mod mcp;
 pub mod measure;
 pub mod modules;

@@ -99,7 +99,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Takes the marks out of a text.
-fn case(family: &str, marked: &str) -> Case {
+pub(crate) fn case(family: &str, marked: &str) -> Case {
     let (mut text, mut secrets, mut kept) = (String::new(), Vec::new(), Vec::new());
     for (at, part) in marked.split(['«', '»']).enumerate() {
         text.push_str(part);
@@ -113,7 +113,7 @@ fn case(family: &str, marked: &str) -> Case {
 }
 
 /// Made-up values, the same ones at every run.
-struct Fill(u64);
+pub(crate) struct Fill(pub(crate) u64);
 
 impl Fill {
     fn below(&mut self, bound: usize) -> usize {
@@ -130,7 +130,8 @@ impl Fill {
         (0..length).map(|_| char::from(alphabet[self.below(alphabet.len())])).collect()
     }
 
-    fn template(&mut self, template: &str) -> String {
+    /// Fills in the fields of a template.
+    pub(crate) fn template(&mut self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
         while let Some((before, behind)) = rest.split_once('{') {
@@ -172,6 +173,7 @@ impl Fill {
         Some(match name {
             "alnum" => self.run(&[LOWER, UPPER, DIGITS].concat(), length),
             "alnumlower" => self.run(&[LOWER, DIGITS].concat(), length),
+            "lower" => self.run(LOWER, length),
             "alpha" => self.run(&[LOWER, UPPER].concat(), length),
             "upper" => self.run(&[UPPER, DIGITS].concat(), length),
             "aws" => self.run(&[UPPER, "234567"].concat(), length),
@@ -194,6 +196,14 @@ impl Fill {
             "uuid" => {
                 let hex = "0123456789abcdef";
                 [8, 4, 4, 4, 12].map(|length| self.run(hex, length)).join("-")
+            }
+            "encoded" => {
+                let plain = format!("DB_PASSWORD={}", self.password("!@#%^*+=?"));
+                match argument {
+                    "hex" => plain.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                    "json" => base64(&(plain.replace("DB_PASSWORD=", "{\"user\": \"shop\", \"password\": \"") + "\"}")),
+                    _ => base64(&plain),
+                }
             }
             "basic" => base64(&format!("app:{}", self.run(&[LOWER, DIGITS].concat(), 14))),
             "discord" => {

@@ -80,7 +80,7 @@ impl<'home> Session<'home> {
 
     /// `Stop` while the transcript does not hold the turn yet, as the real client does it.
     pub fn stop_before_it_is_written(&self, last_message: &str) -> Hooked {
-        self.silent(&self.payload(
+        self.silent_payload(&self.payload(
             "Stop",
             &json!({"permission_mode": "default", "effort": {"level": "medium"}, "stop_hook_active": false,
                 "last_assistant_message": last_message, "background_tasks": [], "session_crons": []}),
@@ -90,19 +90,19 @@ impl<'home> Session<'home> {
     /// `PreCompact`.
     pub fn pre_compact(&mut self) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent(&self.payload("PreCompact", &json!({"trigger": "manual", "custom_instructions": ""})))
+        self.silent_payload(&self.payload("PreCompact", &json!({"trigger": "manual", "custom_instructions": ""})))
     }
 
     /// `PostCompact`, with the summary as the agent wrote it.
     pub fn post_compact(&mut self, summary: &str) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent(&self.payload("PostCompact", &json!({"trigger": "manual", "compact_summary": summary})))
+        self.silent_payload(&self.payload("PostCompact", &json!({"trigger": "manual", "compact_summary": summary})))
     }
 
     /// `SessionEnd`.
     pub fn end(&mut self) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent(&self.payload("SessionEnd", &json!({"reason": "other"})))
+        self.silent_payload(&self.payload("SessionEnd", &json!({"reason": "other"})))
     }
 
     /// `UserPromptSubmit`.
@@ -122,14 +122,19 @@ impl<'home> Session<'home> {
     /// `PostToolUse` of a command that succeeded.
     pub fn ran(&self, id: &str, command: &str, stdout: &str) -> Hooked {
         let response = json!({"stdout": stdout, "stderr": "", "interrupted": false, "isImage": false});
-        self.silent(&self.use_of(id, "Bash", &json!({"command": command}), &response))
+        self.silent_payload(&self.use_of(id, "Bash", &json!({"command": command}), &response))
     }
 
     /// `PostToolUse` of an edit.
     pub fn edited(&self, id: &str, file: &Path, old: &str, new: &str) -> Hooked {
         let lines = [format!("-{old}"), format!("+{new}")];
         let response = json!({"filePath": file, "structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": lines}]});
-        self.silent(&self.use_of(id, "Edit", &json!({"file_path": file, "old_string": old, "new_string": new}), &response))
+        self.silent_payload(&self.use_of(
+            id,
+            "Edit",
+            &json!({"file_path": file, "old_string": old, "new_string": new}),
+            &response,
+        ))
     }
 
     /// `PostToolUseFailure` of a command.
@@ -141,7 +146,17 @@ impl<'home> Session<'home> {
         ))
     }
 
-    fn silent(&self, payload: &Value) -> Hooked {
+    /// `PostToolUse` of any tool, in silence.
+    pub fn used(&self, id: &str, tool: &str, input: &Value, response: &Value) {
+        drop(self.silent_payload(&self.use_of(id, tool, input, response)));
+    }
+
+    /// Any event at which the hook says nothing.
+    pub fn silent(&self, event: &str, more: &Value) {
+        drop(self.silent_payload(&self.payload(event, more)));
+    }
+
+    fn silent_payload(&self, payload: &Value) -> Hooked {
         let hooked = self.home.hook(payload);
         hooked.silent();
         hooked

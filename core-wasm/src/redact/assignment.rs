@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::{
+    chosen::{is_algorithm, is_strong},
     name::{MAX_NAME_BYTES, Name, NameStyle},
     rule::Rule,
     scan::{Scan, span},
@@ -28,6 +29,9 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, kind: Kind, at: Range<u
     let Some(mut value) = Value::at(scan, value_start.at, value_start.shape) else {
         return;
     };
+    if value_start.is_encoded {
+        value.range.end = encoded_end(&scan.bytes[..value.range.end], value.range.start);
+    }
     // `password: string = "…"`: the value follows the type.
     if value.shape == Shape::Loose
         && let Some(next) = ValueStart::after_type(scan.bytes, value.range.end)
@@ -57,7 +61,7 @@ fn is_plausible(scan: &Scan, name: &Name, value_start: &ValueStart, value: &Valu
     let text = scan.text.get(value.range.clone()).unwrap_or_default();
     let digit = text.bytes().take(MAX_NAME_BYTES).any(|byte| byte.is_ascii_digit());
     // `--pass=early`: the short name alone is an ordinary word, unless its value is not a word.
-    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']);
+    let chosen = digit && text.contains(['!', '@', '#', '$', '%', '^', '&']) || is_strong(text);
     let generated = digit && text.len() >= 8 && text.bytes().any(|byte| byte.is_ascii_uppercase());
     let sure = match value.shape {
         Shape::Quoted => true,
@@ -69,7 +73,9 @@ fn is_plausible(scan: &Scan, name: &Name, value_start: &ValueStart, value: &Valu
     let argument = !value_start.is_argument || value.shape == Shape::Quoted && !name.is_getter(scan.bytes);
     let closed = !name.is_element || scan.bytes[value.range.end..].starts_with(b"</");
     let is_stated = (digit || !value_start.in_prose)
-        && (!value_start.is_bare_word || is_generated(text) || name.kind == Kind::Password && is_strong(text));
+        && (!value_start.is_bare_word
+            || !name.is_short() && is_generated(text)
+            || name.kind == Kind::Password && is_strong(text));
     (sure || !name.is_short()) && argument && is_stated && closed && !algorithm
 }
 
@@ -97,6 +103,7 @@ impl Value {
             return (!command).then_some(Self { range, shape: Shape::Quoted });
         }
         let end = trimmed_length(&bytes[at..scan.word(at)]) + at;
+        let at = at + opening_quote_length(&bytes[at..]);
         let end = end_before_next_script(&bytes[..end], at);
         (end > at).then_some(Self { range: at..end, shape })
     }
@@ -126,25 +133,6 @@ impl Value {
         let range = quoted(scan, end + sign.len())?;
         Some(Self { range, shape: Shape::Quoted })
     }
-}
-
-/// Returns whether the word cannot be prose: letters of both cases, digits, and a symbol inside.
-fn is_strong(text: &str) -> bool {
-    let inner = text.trim_end_matches(|last: char| last.is_ascii_punctuation());
-    let has = |class: fn(&u8) -> bool| inner.bytes().any(|byte| class(&byte));
-    text.len() >= 8
-        && has(u8::is_ascii_digit)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_lowercase)
-        && inner.contains(['!', '@', '#', '$', '%', '^', '&', '*', '+', '?', '='])
-}
-
-/// Returns whether the text names a hash or another algorithm used with passwords.
-fn is_algorithm(text: &str) -> bool {
-    const ALGORITHMS: [&str; 12] =
-        ["aes", "argon2", "base64", "bcrypt", "blake", "hs256", "md5", "pbkdf2", "rs256", "scrypt", "sha", "utf"];
-    let beginning = text.get(..6.min(text.len())).unwrap_or_default().to_ascii_lowercase();
-    ALGORITHMS.iter().any(|name| beginning.starts_with(&name[..name.len().min(6)])) && text.len() < 24
 }
 
 /// Returns whether the word can only be a value: many letters and digits that do not form words.
@@ -180,6 +168,31 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<Range<usize>> {
     None
 }
 
+/// The first two bytes of the curly quotes, U+2018 to U+201F.
+const CURLY_QUOTES: [u8; 2] = [0xE2, 0x80];
+
+fn bytes_are_closing_quote(rest: &[u8]) -> bool {
+    matches!(rest, [0xE2, 0x80, 0x98..=0x9F, ..])
+}
+
+/// Returns the length of a quote that opens as printers set it: `「`, `『`, `“`, `‘`, `«`.
+fn opening_quote_length(rest: &[u8]) -> usize {
+    match rest {
+        [0xE3, 0x80, 0x8A | 0x8C | 0x8E | 0x90, ..] | [0xE2, 0x80, 0x98 | 0x9C | 0x9E, ..] => 3,
+        [0xC2, 0xAB, ..] => 2,
+        _ => 0,
+    }
+}
+
+/// Returns where a value ends in a percent-encoded address: before a quote, an ampersand, a comma, a bracket or a blank.
+fn encoded_end(value: &[u8], start: usize) -> usize {
+    const MAX_BYTES: usize = 256;
+    const ENDS: [&[u8]; 6] = [b"%22", b"%27", b"%26", b"%2C", b"%7D", b"%20"];
+    let is_end = |at: usize| ENDS.iter().any(|end| value[at..].get(..3).is_some_and(|code| code.eq_ignore_ascii_case(end)));
+    let window = &value[start..value.len().min(start + MAX_BYTES)];
+    memchr::memchr_iter(b'%', window).map(|found| start + found).find(|at| is_end(*at)).unwrap_or(value.len())
+}
+
 /// Returns where a word in ASCII ends that a sentence in a script without blanks goes on after: `パスワードはSummer2024!です`.
 fn end_before_next_script(word: &[u8], at: usize) -> usize {
     /// No password that people pass on in a sentence is longer.
@@ -190,6 +203,8 @@ fn end_before_next_script(word: &[u8], at: usize) -> usize {
     }
     // The first bytes of kana, Han characters and Hangul.
     let next = span(window, at, |byte| !(0xE3..=0xED).contains(&byte));
+    let quote = memchr::memmem::find(&window[at..next], &CURLY_QUOTES).map_or(next, |found| at + found);
+    let next = if bytes_are_closing_quote(&window[quote..]) { quote } else { next };
     if next < window.len() { next } else { word.len() }
 }
 

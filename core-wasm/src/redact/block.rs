@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::{
     rule::Rule,
-    scan::{Scan, span},
+    scan::{Scan, span, span_back},
     value::{base64_value, entropy},
 };
 
@@ -99,6 +99,40 @@ pub(super) fn private_key(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
     // The last line has up to 22 letters. In a template, dots separate the lines.
     if end > start && (!closed || bytes[start..end].iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 32) {
         scan.add_certain(rule.id, at.start..end);
+    }
+}
+
+/// Finds the lines of a private key whose beginning was cut off.
+pub(super) fn private_key_end(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_TITLE_BYTES: usize = 48;
+    const MAX_LINES: usize = 80;
+    /// The last line has up to 64 letters, and all others have that many.
+    const LINE_BYTES: std::ops::RangeInclusive<usize> = 60..=76;
+    let bytes = scan.bytes;
+    let title = &bytes[at.end..bytes.len().min(at.end + MAX_TITLE_BYTES)];
+    if scan.covers(at.start.saturating_sub(1)) || memmem::find(title, b"PRIVATE KEY").is_none() {
+        return;
+    }
+    let class = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let (mut start, mut is_key) = (at.start, false);
+    for line in 0..MAX_LINES {
+        let newline = match &bytes[..start] {
+            [.., b'\\', b'n'] => 2,
+            [.., b'\n'] => 1,
+            _ => break,
+        };
+        let mut begin = span_back(bytes, start - newline, LINE_BYTES.end() + 1, class);
+        // The letter of `\n` belongs to the escape.
+        begin += usize::from(begin > 0 && bytes[begin - 1] == b'\\' && bytes[begin] == b'n');
+        let length = start - newline - begin;
+        if length == 0 || line > 0 && !LINE_BYTES.contains(&length) {
+            break;
+        }
+        is_key |= LINE_BYTES.contains(&length);
+        start = begin;
+    }
+    if is_key {
+        scan.add_certain(rule.id, start..at.start);
     }
 }
 

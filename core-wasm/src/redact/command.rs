@@ -22,6 +22,8 @@ pub(super) enum Style {
     UserPercentPassword,
     /// `-u user,SECRET`
     UserCommaPassword,
+    /// `--from-literal=name=SECRET`
+    NameAndSecret,
     /// `user/SECRET@database` as the first word.
     UserSlashPassword,
     /// The first word.
@@ -46,6 +48,7 @@ impl Style {
             Self::UserAndPassword => Some(b':'),
             Self::UserPercentPassword => Some(b'%'),
             Self::UserCommaPassword => Some(b','),
+            Self::NameAndSecret => Some(b'='),
             _ => None,
         }
     }
@@ -60,11 +63,13 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
     }
     let end = command_end(scan, at.end);
     if style.is_positional() {
+        // `http-basic.shop`: the rest of the word is a name.
+        let rest = if bytes[at.end - 1] == b'.' { word_end(&bytes[..end], at.end) } else { at.end };
         // `net users` is another program.
-        if bytes[at.end] != b' ' {
+        if bytes.get(rest) != Some(&b' ') {
             return;
         }
-        return positional(scan, rule, at.end..end, style);
+        return positional(scan, rule, rest..end, style);
     }
     // The same option is searched for in two styles: `mysql -pSECRET`, `docker login -p SECRET`.
     let search = if style == Style::Glued { options[0].trim_start_matches('-') } else { options[0] };
@@ -126,6 +131,11 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         _ => words.first(),
     };
     let Some(mut word) = word.cloned() else { return };
+    // `vault login username=amy`
+    let name = span(&bytes[..word.end], word.start, |byte| byte.is_ascii_lowercase() || byte == b'_');
+    if style == Style::First && name > word.start && bytes.get(name) == Some(&b'=') && name + 1 < word.end {
+        return;
+    }
     if style == Style::UserSlashPassword {
         let Some(slash) = memchr::memchr(b'/', &bytes[word.clone()]).filter(|slash| *slash > 0) else { return };
         let end = memchr::memrchr(b'@', &bytes[word.clone()]).map_or(word.end, |sign| word.start + sign);
@@ -298,28 +308,44 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
 /// Finds the password in `echo SECRET | docker login --password-stdin`.
 pub(super) fn piped(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_LINE_BYTES: usize = 240;
+    /// How many words one group of commands hands over.
+    const MAX_ECHOS: usize = 3;
+    const ECHOS: [&str; 6] = ["echo -n ", "echo -e ", "echo -ne ", "echo ", "printf -- ", "printf "];
     let bytes = scan.bytes;
     let start = at.start.saturating_sub(MAX_LINE_BYTES);
     let line = scan.unsearched(rule.id, start..at.start);
     let line_start = memchr::memrchr(b'\n', &bytes[line.clone()]).map_or(line.start, |newline| line.start + newline + 1);
-    let echo = ["echo -n ", "echo -e ", "echo -ne ", "echo ", "printf -- ", "printf "].iter().find_map(|echo| {
-        let found = memchr::memmem::rfind(&bytes[line_start..line.end], echo.as_bytes())?;
-        Some(line_start + found + echo.len())
-    });
-    let Some(start) = echo else {
-        return;
+    let last = |end: usize| {
+        let line = &bytes[line_start..end];
+        ECHOS.iter().filter_map(|echo| Some((memchr::memmem::rfind(line, echo.as_bytes())?, echo.len()))).max()
     };
+    let mut end = line.end;
+    // `(echo SECRET; echo SECRET) | smbpasswd`
+    for _ in 0..MAX_ECHOS {
+        let Some((found, length)) = last(end) else { return };
+        echoed(scan, rule, line_start + found + length, at.start);
+        if !bytes[line_start + found..line.end].contains(&b')') {
+            return;
+        }
+        end = line_start + found;
+    }
+}
+
+/// Adds the argument of an echo that ends before `limit`.
+fn echoed(scan: &mut Scan, rule: &'static Rule, start: usize, limit: usize) {
+    let bytes = scan.bytes;
     let mut value = quoted(scan, start).unwrap_or_else(|| start..word_end(bytes, start));
     // `printf '%s\n' SECRET`: the first word is the format.
     if is_format(&bytes[value.clone()]) {
         let closed = span(bytes, value.end, |byte| matches!(byte, b'\\' | b'"' | b'\''));
         let next = span(bytes, closed, |byte| byte == b' ');
-        if next == closed || next >= at.start {
+        if next == closed || next >= limit {
             return;
         }
         value = quoted(scan, next).unwrap_or_else(|| next..word_end(bytes, next));
     }
-    if value.end <= at.start && is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
+    value.end -= usize::from(bytes[value.clone()].ends_with(b";") || bytes[value.clone()].ends_with(b")"));
+    if value.end <= limit && is_password_argument(scan.text.get(value.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, value);
     }
 }
@@ -338,13 +364,24 @@ pub(super) fn http_auth(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) 
     let line = &bytes[line_start..=at.start];
     let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
     let is_program = |program: &&[u8]| {
-        memchr::memmem::find_iter(line, program).any(|found| is_token_start(line, found) && !line[..found].ends_with(b"-"))
+        memchr::memmem::find_iter(line, program).any(|found| {
+            // The mark of a removed line is no part of a word.
+            is_token_start(line, found) && (found == 1 || !line[..found].ends_with(b"-"))
+        })
     };
     if !PROGRAMS.iter().any(is_program) {
         return;
     }
     let value = quoted(scan, at.end).unwrap_or_else(|| at.end..word_end(bytes, at.end));
-    let Some(colon) = memchr::memchr(b':', &bytes[value.clone()]) else { return };
+    if bytes[value.clone()].starts_with(b"[redacted") {
+        return;
+    }
+    let Some(colon) = memchr::memchr(b':', &bytes[value.clone()]) else {
+        if is_secret(scan.text.get(value.clone()).unwrap_or_default(), Kind::Token, Shape::Bare) {
+            scan.add_likely(rule.id, value);
+        }
+        return;
+    };
     let secret = value.start + colon + 1..value.end;
     if is_password_argument(scan.text.get(secret.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, secret);
@@ -380,7 +417,8 @@ pub(super) fn option(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let text = scan.text.get(value.clone()).unwrap_or_default();
     // `--secret id=npm,src=…` and `--secret db-password` name a secret.
     let is_reference = *known == "secret"
-        && (text.contains('=') || text.contains(['-', '_', '.', '/']) && !text.bytes().any(|byte| byte.is_ascii_digit()));
+        && (text.trim_end_matches('=').contains('=')
+            || text.contains(['-', '_', '.', '/']) && !text.bytes().any(|byte| byte.is_ascii_digit()));
     if text.starts_with('-') || is_reference || !is_password_argument(text) || text.len() < 4 {
         return;
     }

@@ -9,6 +9,7 @@
 mod assignment;
 mod block;
 mod calls;
+mod chosen;
 mod command;
 mod encoded;
 pub mod gitleaks;

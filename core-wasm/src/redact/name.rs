@@ -140,7 +140,9 @@ impl Name {
         if matches!(kind, Kind::Token | Kind::Key) && is_harmless(before) {
             return None;
         }
-        let certain = before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
+        let is_bare_option = !before.is_empty() && before.iter().all(|&byte| byte == b'-');
+        let certain = is_bare_option
+            || before.len() > 1 && !bytes[start..at.end].iter().any(u8::is_ascii_lowercase)
             || ends_with_word(before, CERTAIN_PREFIXES);
         Some(Self {
             range: start..end,

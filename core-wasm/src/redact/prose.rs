@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
+    chosen::{is_chosen, is_strong},
     rule::Rule,
-    scan::{Scan, span},
+    scan::{Scan, is_token_start, span, span_back},
     value::{Kind, Shape, is_secret},
 };
 
@@ -105,17 +106,39 @@ pub(super) fn pgpass(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
 /// digits.
 pub(super) fn code(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_GAP_BYTES: usize = 12;
-    const LENGTHS: std::ops::RangeInclusive<usize> = 4..=24;
+    const MAX_BYTES: usize = 24;
+    const MAX_CODES: usize = 16;
     let bytes = scan.bytes;
     let window = &bytes[..bytes.len().min(at.end + MAX_GAP_BYTES)];
     let words = ["s", " is", " was", "는", "은", "가"].iter().find(|word| window[at.end..].starts_with(word.as_bytes()));
     let sign = at.end + words.map_or(0, |word| word.len());
-    let start = span(window, sign, |byte| matches!(byte, b' ' | b':' | b'=' | b'`' | b'*'));
-    let end = span(&bytes[..bytes.len().min(start + 32)], start, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let digits = bytes[start..end].iter().filter(|byte| byte.is_ascii_digit()).count();
-    let alone = bytes.get(end).is_none_or(|byte| !matches!(byte, b'.' | b'_' | b'%'));
-    if start > sign && LENGTHS.contains(&(end - start)) && digits >= 4 && alone && digits * 2 >= end - start {
-        scan.add_likely(rule.id, start..end);
+    let mut start = span(window, sign, |byte| matches!(byte, b' ' | b':' | b'=' | b'`' | b'*'));
+    // Below `Backup codes:` stands one in each line.
+    let mut lines = if bytes[sign..start].contains(&b':') { MAX_CODES } else { 0 };
+    // The code of a card has three or four digits.
+    let min =
+        if bytes[at.clone()].eq_ignore_ascii_case(b"cvv") || bytes[at.clone()].eq_ignore_ascii_case(b"cvc") { 3 } else { 4 };
+    if start == sign || min == 3 && !is_token_start(bytes, at.start) {
+        return;
+    }
+    loop {
+        let end = span(&bytes[..bytes.len().min(start + 32)], start, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let digits = bytes[start..end].iter().filter(|byte| byte.is_ascii_digit()).count();
+        let alone = bytes.get(end).is_none_or(|byte| !matches!(byte, b'.' | b'_' | b'%'));
+        let is_code = (min..=MAX_BYTES).contains(&(end - start)) && digits >= min && alone && digits * 2 >= end - start;
+        if is_code {
+            scan.add_likely(rule.id, start..end);
+        }
+        let break_length = match &bytes[end..] {
+            [b'\n', ..] => 1,
+            [b'\\', b'n', ..] => 2,
+            _ => 0,
+        };
+        if lines == 0 || break_length == 0 || !is_code && end > start {
+            return;
+        }
+        lines -= 1;
+        start = span(&bytes[..bytes.len().min(end + 8)], end + break_length, |byte| matches!(byte, b' ' | b'-' | b'*'));
     }
 }
 
@@ -140,6 +163,68 @@ pub(super) fn login(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let secret = start..scan.word(start).min(start + MAX_BYTES);
     if is_chosen(text.get(secret.clone()).unwrap_or_default()) {
         scan.add_likely(rule.id, without_stop(text, secret));
+    }
+}
+
+/// Finds the secret that is alone on the line after the one that announces it: `The admin password:`, a blank line, the password.
+pub(super) fn next_line(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    /// How far the announcement goes on, and how many empty lines follow it.
+    const MAX_BYTES: usize = 64;
+    const MAX_LINES: usize = 2;
+    let bytes = scan.bytes;
+    let window = &bytes[..bytes.len().min(at.end + MAX_BYTES)];
+    let is_line = |at: usize| matches!(window.get(at), Some(b'\n' | b'\r')) || window[at..].starts_with(b"\\n");
+    let plain = |byte: u8| !matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b'=' | b'{' | b';' | b'`' | b'|');
+    // Keywords end with the colon, the newline after it, or a word.
+    let newline = ["\n", "\\n"].iter().find(|newline| bytes[at.clone()].ends_with(newline.as_bytes()));
+    let end = at.end - newline.map_or(0, |newline| newline.len());
+    let mut next = if window[end - 1] == b':' { end } else { span(window, end, plain) };
+    if window[next - 1] != b':' || next >= window.len() || !is_line(next) {
+        return;
+    }
+    for _ in 0..MAX_LINES * 2 {
+        if next < window.len() && is_line(next) {
+            next += if window[next] == b'\\' { 2 } else { 1 };
+        }
+    }
+    let start = span(window, next, |byte| matches!(byte, b' ' | b'`' | b'*' | b'>'));
+    let end = scan.word(start);
+    let closed = span(bytes, end, |byte| matches!(byte, b'`' | b'*' | b' '));
+    let alone = matches!(bytes.get(closed), None | Some(b'\n' | b'\r' | b'"')) || bytes[closed..].starts_with(b"\\n");
+    let text = scan.text.get(start..end).unwrap_or_default();
+    if alone && end > start && (is_chosen(text) || is_strong(text) || is_secret(text, Kind::Secret, Shape::Bare)) {
+        scan.add_likely(rule.id, without_stop(scan.text, start..end));
+    }
+}
+
+/// Finds the word before the keyword: `use SECRET as the password`.
+pub(super) fn before(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_BYTES: usize = 80;
+    let end = at.start - usize::from(matches!(scan.bytes[..at.start].last(), Some(b'`' | b'\'' | b'"')));
+    let start = span_back(scan.bytes, end, MAX_BYTES, |byte| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`'));
+    let word = scan.text.get(start..end).unwrap_or_default();
+    if is_chosen(word) || is_strong(word) {
+        scan.add_likely(rule.id, start..end);
+    }
+}
+
+/// Finds the password after a user that every system has: `admin / SECRET`, `root:SECRET`.
+pub(super) fn known_user(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_BYTES: usize = 80;
+    if !is_token_start(scan.bytes, at.start)
+        || scan.bytes[..at.start].ends_with(b"/")
+        || scan.bytes[..at.start].ends_with(b".")
+    {
+        return;
+    }
+    let end = scan.word(at.end).min(at.end + MAX_BYTES);
+    let secret = without_stop(scan.text, at.end..end);
+    let word = scan.text.get(secret.clone()).unwrap_or_default();
+    // Addresses and files of passwords have rules of their own.
+    let is_other = word.contains(['/', ':', '$']) || word.trim_end_matches('@').contains('@') && word.contains('.');
+    let is_generated = scan.bytes[at].ends_with(b" ") && word.len() >= 12 && is_secret(word, Kind::Token, Shape::Quoted);
+    if !is_other && (is_strong(word) || is_generated) {
+        scan.add_likely(rule.id, secret);
     }
 }
 
@@ -187,32 +272,6 @@ pub(super) fn change(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         };
         next = end + closed + joint.len();
     }
-}
-
-/// Returns whether a word is one that somebody chose as a password, and nothing else: it has digits and a symbol, or digits
-/// between letters of both cases. Versions, sizes, hashes and algorithms are not.
-fn is_chosen(word: &str) -> bool {
-    let word = word.trim_end_matches(['.', ',', ';', ':', ')', '`', '\'', '"', '*']);
-    let has = |class: fn(&u8) -> bool| word.bytes().any(|byte| class(&byte));
-    let symbol = word.contains(['!', '@', '#', '$', '%', '^', '&', '*', '?', '+']);
-    let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
-    let digits = word.bytes().filter(u8::is_ascii_digit).count();
-    let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && word.len() >= 8;
-    let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let name = [
-        "id_", "sha", "aes", "rs2", "hs2", "es2", "md5", "v1", "v2", "v3", "utf", "oauth", "totp", "argon", "bcrypt",
-        "pbkdf",
-    ]
-    .iter()
-    .any(|name| word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
-    let wordy = digits >= 2 && letters >= 5 && word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && word.len() >= 8;
-    letters >= 2
-        && digits >= 1
-        && word.len() >= 6
-        && !is_hex
-        && !name
-        && (symbol || mixed || wordy)
-        && is_secret(word, Kind::Password, Shape::Loose)
 }
 
 /// Returns the range without the full stop of a sentence.

@@ -168,6 +168,8 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     const MAX_HEADER_BYTES: usize = 512;
     const MAX_CELLS: usize = 32;
     const MAX_ROWS: usize = 200;
+    /// The tab of a text in JSON is two letters.
+    const SEPARATORS: [&[u8]; 5] = [b",", b";", b"\t", b"|", b"\\t"];
     let bytes = scan.bytes;
     let start = line_start(bytes, at.start, MAX_HEADER_BYTES);
     // One header has several keywords.
@@ -179,12 +181,13 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     // `Here is the list: user,password`
     let start = memmem::rfind(&bytes[start..at.start], b": ").map_or(start, |colon| start + colon + 2);
     let header = &bytes[start..end];
-    let count = |separator: &u8| memchr::memchr_iter(*separator, header).count();
-    let Some(separator) = [b',', b';', b'\t', b'|'].into_iter().filter(|separator| count(separator) > 0).max_by_key(count)
-    else {
+    let count = |separator: &&[u8]| memmem::find_iter(header, separator).count();
+    let Some(separator) = SEPARATORS.into_iter().filter(|separator| count(separator) > 0).max_by_key(count) else {
         return;
     };
-    let cells = split(header, separator);
+    // What stands outside of the first and the last bar belongs to no cell.
+    let is_framed = separator == b"|" && header.trim_ascii_end().ends_with(b"|");
+    let cells = split(header, separator, is_framed);
     if !(2..=MAX_CELLS).contains(&cells.len()) || !cells.iter().all(|cell| is_column_name(&header[cell.clone()])) {
         return;
     }
@@ -195,7 +198,7 @@ pub(super) fn columns(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
         let Some(row) = next_line(bytes, from) else { return };
         from = line_end(bytes, row, MAX_HEADER_BYTES * 4);
         let line = &bytes[row..from];
-        let values = split(line, separator);
+        let values = split(line, separator, is_framed);
         if values.len() != cells.len() {
             // The rule below a header has other signs between its cells.
             if line.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b':' | b' ' | b'=')) && !line.is_empty() {
@@ -247,17 +250,19 @@ fn next_line(bytes: &[u8], end: usize) -> Option<usize> {
     }
 }
 
-/// Splits a line into its cells, without the empty ones outside of the first and last bar.
-fn split(line: &[u8], separator: u8) -> Vec<Range<usize>> {
+/// Splits a line into its cells, without those outside of the first and last bar if a frame is around the table, and otherwise
+/// without empty ones there.
+fn split(line: &[u8], separator: &[u8], is_framed: bool) -> Vec<Range<usize>> {
     let mut cells = Vec::new();
     let mut start = 0;
-    for at in memchr::memchr_iter(separator, line).chain([line.len()]) {
+    for at in memmem::find_iter(line, separator).chain([line.len()]) {
         cells.push(start..at);
-        start = at + 1;
+        start = at + separator.len();
     }
-    if separator == b'|' {
+    if separator == b"|" {
         let is_blank =
             |cell: &Range<usize>| !line[cell.clone()].iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        let is_blank = |cell: &Range<usize>| is_framed || is_blank(cell);
         if cells.last().is_some_and(is_blank) {
             cells.pop();
         }

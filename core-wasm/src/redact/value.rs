@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::stopwords::STOPWORDS;
+use super::{chosen::longest_consonants, stopwords::STOPWORDS};
 
 /// What kind of value the name indicates.
 #[derive(Clone, Copy, PartialEq)]
@@ -320,13 +320,24 @@ fn is_code(value: &str, counts: &CharCounts, kind: Kind) -> bool {
     let chosen = kind == Kind::Password
         && (counts.digits > 0 && counts.symbols == 0 && (counts.upper == 0 || counts.transitions > 2 || counts.digits > 2)
             || counts.digits > 1 && counts.transitions > 1
-            || is_phrase(value, counts));
+            || is_phrase(value, counts)
+            || is_unspeakable(value, counts));
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
         || value.contains('?') && !(kind == Kind::Password && counts.digits > 0)
         || value.contains("::")
         || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
         || value.trim_end_matches('=').contains("==")
         || is_identifier(value) && !chosen && (counts.digits == 0 || counts.transitions * 5 <= value.len())
+}
+
+/// Returns whether a machine made the value, although it has few digits or none: letters of both cases that cannot be spoken.
+fn is_unspeakable(value: &str, counts: &CharCounts) -> bool {
+    const MIN_CONSONANTS: usize = 6;
+    counts.upper > 0
+        && counts.lower > 0
+        && counts.symbols == 0
+        && value.len() >= 12
+        && longest_consonants(value) >= MIN_CONSONANTS
 }
 
 /// Returns whether a person chose the value where a machine should have: words with a number and a symbol or hyphen,
@@ -413,7 +424,8 @@ fn is_password(value: &str, counts: &CharCounts, shape: Shape) -> bool {
     match shape {
         Shape::Bare => value.len() >= 5 && !(counts.lower == 0 && spoken),
         Shape::Quoted | Shape::Loose => {
-            let odd = entropy(value.as_bytes()) >= 3.5 && counts.transitions * 4 >= value.len();
+            let odd =
+                entropy(value.as_bytes()) >= 3.5 && counts.transitions * 4 >= value.len() || is_unspeakable(value, counts);
             value.len() >= 6 && (!spoken && !value.ends_with([':', '?', '!', '*']) || odd)
         }
     }

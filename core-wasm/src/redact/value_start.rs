@@ -49,11 +49,20 @@ pub(super) struct ValueStart {
     pub in_prose: bool,
     /// The value follows the name without an operator: `storePassword …`.
     pub is_bare_word: bool,
+    /// The value is in an address that is percent-encoded as a whole.
+    pub is_encoded: bool,
 }
 
 impl ValueStart {
     pub(super) fn after(bytes: &[u8], name: &Name, kind: Kind) -> Option<Self> {
         let mut at = name.range.end;
+        // `my password's …`
+        if kind == Kind::Password && bytes[at..].starts_with(b"'s ") {
+            return Some(Self { in_prose: true, ..Self::new(at + 3, Shape::Loose) });
+        }
+        if let Some(value_start) = Self::percent_encoded(bytes, at) {
+            return Some(value_start);
+        }
         let closed = skip_closing_quote(bytes, at);
         let quoted = closed > at;
         at = closed;
@@ -92,7 +101,7 @@ impl ValueStart {
             if let Some(value_start) = Self::in_table(bytes, name.range.start, at).filter(|_| !name.is_short()) {
                 return Some(value_start);
             }
-            let telling = kind == Kind::Password && !name.is_short() || name.style == NameStyle::Compound;
+            let telling = kind == Kind::Password || name.style == NameStyle::Compound;
             if telling && spaced && !quoted && !name.is_option {
                 return Some(Self { is_bare_word: true, ..Self::new(operator, Shape::Loose) });
             }
@@ -109,6 +118,20 @@ impl ValueStart {
         let loose = spaced || start > operator + length || bytes[operator] != b'=';
         let shape = if loose { Shape::Loose } else { Shape::Bare };
         Some(Self { is_argument, ..Self::new(start, shape) })
+    }
+
+    /// Finds the value in `password%3D…` and `%22password%22%3A%22…`.
+    fn percent_encoded(bytes: &[u8], at: usize) -> Option<Self> {
+        let skip = |at: usize, codes: [&[u8]; 2]| {
+            let is_code = |code: &&[u8]| bytes[at..].get(..3).is_some_and(|found| found.eq_ignore_ascii_case(code));
+            if codes.iter().any(|code| is_code(code)) { at + 3 } else { at }
+        };
+        if bytes.get(at) != Some(&b'%') {
+            return None;
+        }
+        let operator = skip(at, [b"%22", b"%27"]);
+        let start = skip(operator, [b"%3D", b"%3A"]);
+        (start > operator).then(|| Self { is_encoded: true, ..Self::new(skip(start, [b"%22", b"%27"]), Shape::Bare) })
     }
 
     /// Finds the value in `name="password" value="…"`, `{"name": "PASSWORD", "value": "…"}`, `- name: PASSWORD` with
@@ -201,8 +224,48 @@ impl ValueStart {
             return Some(Self { is_argument: true, in_prose: true, ..Self::new(start, Shape::Bare) });
         }
         let verb = [
-            "is: ", "is ", "was ", "to ", "→ ", "-> ", "는 ", "은 ", "가 ", "이 ", "를 ", "을 ", "ist ", "war ", "lautet ",
-            "es ", "era ", "est ", "は ", "は", "を", "が", "是 ", "是", "为 ", "为", "為", "改成", "改为",
+            "is now ",
+            "is set to ",
+            "should be ",
+            "will be ",
+            "is: ",
+            "is ",
+            "was ",
+            "to ",
+            "→ ",
+            "-> ",
+            "는 ",
+            "은 ",
+            "가 ",
+            "이 ",
+            "를 ",
+            "을 ",
+            "ist ",
+            "war ",
+            "lautet ",
+            "es ",
+            "era ",
+            "est ",
+            "è ",
+            "é ",
+            "este ",
+            "är ",
+            "là ",
+            "adalah ",
+            "— ",
+            "– ",
+            "- ",
+            "は ",
+            "は",
+            "を",
+            "が",
+            "是 ",
+            "是",
+            "为 ",
+            "为",
+            "為",
+            "改成",
+            "改为",
         ]
         .iter()
         .find(|verb| rest.starts_with(verb.as_bytes()))
@@ -227,7 +290,8 @@ impl ValueStart {
             let end = window.iter().position(|&byte| byte == b')' || !plain(byte));
             end.filter(|&end| window[end] == b')').map(|end| end + 1)
         } else {
-            let word = [" for ", " of ", " on "].iter().find(|word| window.starts_with(word.as_bytes()));
+            let word =
+                [" for ", " of ", " on ", " is generated for "].iter().find(|word| window.starts_with(word.as_bytes()));
             word.and_then(|word| {
                 let rest = &window[word.len()..];
                 let sign = (0..rest.len())
@@ -286,7 +350,7 @@ impl ValueStart {
     }
 
     fn new(at: usize, shape: Shape) -> Self {
-        Self { at, shape, is_argument: false, in_prose: false, is_bare_word: false }
+        Self { at, shape, is_argument: false, in_prose: false, is_bare_word: false, is_encoded: false }
     }
 }
 

@@ -28,6 +28,7 @@ mod life;
 mod lifecycle;
 mod managed;
 mod marks;
+mod matrix;
 mod mcp;
 mod mcp_clients;
 mod migration;
