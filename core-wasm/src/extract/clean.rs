@@ -1,6 +1,8 @@
 //! Cleans every text before it enters the state. Texts are scrubbed before they are cut, so that the place where a
 //! transcript is split never affects which secrets are recognized.
 
+use std::borrow::Cow;
+
 use crate::{scrubbed::Scrubbed, text};
 
 /// Removes terminal escapes, control characters and secrets.
@@ -30,6 +32,34 @@ pub(crate) fn path(path: &str, root: &str) -> String {
     let root = root.trim_end_matches('/');
     let relative = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
     line(relative.unwrap_or(&path), 300)
+}
+
+/// Removes what is stale or says nothing tomorrow: check marks, and line numbers in parentheses such as `(line 90)`.
+pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
+    const MARKS: [char; 3] = ['✅', '✓', '✔'];
+    let starts = |rest: &str| ["(line ", "(lines ", "(L"].iter().any(|opening| rest.starts_with(opening));
+    if !said.contains(MARKS) && !said.match_indices('(').any(|(at, _)| starts(&said[at..])) {
+        return Cow::Borrowed(said);
+    }
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find('(') {
+        let is_number = |inner: &str| {
+            let numbers = inner.trim_start_matches("line").trim_start_matches('s').trim_start_matches('L');
+            inner.len() <= 24 && numbers.bytes().all(|byte| byte.is_ascii_digit() || b" ~,-:".contains(&byte))
+        };
+        let end = rest[at..].find(')').filter(|end| starts(&rest[at..]) && is_number(&rest[at + 1..at + end]));
+        kept.push_str(rest[..at].trim_end_matches(if end.is_some() { ' ' } else { '\0' }));
+        match end {
+            Some(end) => rest = &rest[at + end + 1..],
+            None => {
+                kept.push('(');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    kept.push_str(rest);
+    Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
 }
 
 /// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.

@@ -92,7 +92,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 fn outcome(state: &State) -> (String, Vec<String>) {
-    let mut lines = state.results.lines();
+    let mut lines = state.results.lines(state.labels());
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     // "Done." says less than the work before it.
     while prose::is_filler(&end) {
@@ -107,8 +107,8 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     if (is_short || is_commit) && lines.last().is_some_and(|(_, work)| is_short || fits(work)) {
         let work = lines.pop().map(|(_, work)| work).unwrap_or_default();
         // The line of a turn that says nothing itself is what was committed.
-        let is_message =
-            turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
+        let is_message = end.starts_with(state.labels().committed)
+            || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
         end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;

@@ -188,9 +188,11 @@ impl WorkTree {
         &self.changed
     }
 
-    /// Returns the changed files that are not the session's and that the agent named.
+    /// Returns the changed files that are not the session's, those that the agent named first.
     pub(super) fn left_out(&self) -> Vec<&str> {
-        self.others.iter().filter(|other| self.named.contains(other)).map(String::as_str).collect()
+        let (named, others): (Vec<&String>, Vec<&String>) =
+            self.others.iter().partition(|other| self.named.contains(other));
+        named.into_iter().chain(others).map(String::as_str).collect()
     }
 }
 

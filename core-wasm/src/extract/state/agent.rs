@@ -174,6 +174,7 @@ impl State {
                 disputed: false,
                 conceded: false,
                 reverted: false,
+                is_refused: turn.is_refused,
             });
         }
         self.learn_from_answer(true, settled);

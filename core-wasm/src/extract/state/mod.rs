@@ -251,7 +251,7 @@ impl State {
         live.extend(end.conventions.drafts());
         live.extend(end.tasks.drafts());
         live.extend(end.failures.drafts(end.labels()));
-        live.extend(end.results.drafts());
+        live.extend(end.results.drafts(end.labels()));
         (end, live)
     }
 }

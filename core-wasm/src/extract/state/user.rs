@@ -413,6 +413,7 @@ impl State {
                 let title = human::title(&tool_use.what).unwrap_or_default();
                 let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
                 self.undone.plan_refused(&title);
+                self.turn.is_refused = true;
                 title
             }
             Tool::Shell => format!("`{}`", failures::display_command(&tool_use.what)),
