@@ -15,7 +15,7 @@ const MAX_ENTRIES: usize = 40;
 const MIN_END_CHARS: usize = 160;
 
 /// The maximum length of the end of a session together with the work before it, in characters.
-const MAX_END_CHARS: usize = 1_200;
+const MAX_END_CHARS: usize = 1_300;
 
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
@@ -92,7 +92,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 fn outcome(state: &State) -> (String, Vec<String>) {
-    let mut lines = state.results.lines(state.labels());
+    let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     // "Done." says less than the work before it.
     while prose::is_filler(&end) {
@@ -121,6 +121,22 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     }
     let sentence = |line: &str| as_sentence(&with_test_count(state, line));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
+}
+
+/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it.
+fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for (at, line) in lines {
+        let has_room = |work: &str| work.chars().count() + line.chars().count() <= MAX_END_CHARS;
+        match all.last_mut().filter(|(_, work)| line.starts_with(label) && has_room(work)) {
+            Some((of, work)) => {
+                *of = at;
+                *work = format!("{} — {line}", as_sentence(work));
+            }
+            None => all.push((at, line)),
+        }
+    }
+    all
 }
 
 /// Removes the sentences from a line, unless nothing else would remain of it.

@@ -395,12 +395,31 @@ impl Results {
             if turn.only_commits() && turn.is_chore && told >= MIN_TOLD_CHARS {
                 dropped.extend(&words);
             } else {
+                // "Commit this" may need a repair first. What its answer repeats of the work was told.
+                let named: Vec<u32> = chosen
+                    .iter()
+                    .filter(|&&(of, _)| of + 1 == at)
+                    .flat_map(|place| statement::names(&statement(place).text))
+                    .collect();
+                let is_told_before = |place: &&Place| {
+                    let names = statement::names(&statement(place).text);
+                    !names.is_empty() && names.iter().all(|name| named.contains(name))
+                };
+                if turn.is_chore && turn.committed {
+                    dropped.extend(words.iter().filter(is_told_before));
+                }
                 told += chars(&words);
             }
             if turn.committed {
-                let is_body = |place: &&Place| statement(place).place > 0 && !adds(place);
+                let is_body = |place: &&Place| {
+                    let is_before = || statement(place).text.to_lowercase().contains("previously");
+                    statement(place).place > 0 && (!adds(place) || is_before())
+                };
                 if told >= MIN_TOLD_CHARS {
                     dropped.extend(of_turn(&[Voice::Commit]).iter().filter(is_body));
+                }
+                if !of_turn(&[Voice::Commit]).is_empty() {
+                    dropped.extend(words.iter().filter(|place| signs::only_says_committed(&statement(place).text)));
                 }
                 told = 0;
             }

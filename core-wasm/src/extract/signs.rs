@@ -249,6 +249,13 @@ pub(super) fn is_about_committing(lower: &str) -> bool {
     SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
+/// Returns whether a sentence says no more than that a commit was made.
+pub(super) fn only_says_committed(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    let is_named = said.contains('`') || said.bytes().any(|byte| byte.is_ascii_digit());
+    said.chars().count() <= 40 && !is_named && COMMITS.iter().any(|word| lower.contains(word))
+}
+
 /// Returns whether a text in lower case says that a commit was not made.
 pub(super) fn is_failed_commit(lower: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));

@@ -114,6 +114,11 @@ impl Undone {
         (self.has_committed, self.is_unpushed) = (true, true);
     }
 
+    /// Records how many files the commit has that is recorded next.
+    pub(super) fn commit_measured(&mut self, files: u32) {
+        self.work_tree.commit_measured(files);
+    }
+
     /// Records what the agent said.
     pub(super) fn agent_said(&mut self, said: &str) {
         self.work_tree.agent_said(said);

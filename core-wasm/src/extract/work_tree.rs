@@ -27,6 +27,8 @@ pub(super) struct WorkTree {
     named: Vec<String>,
     /// Whether a commit was tried since the last change, as far as is known without success.
     is_tried: bool,
+    /// How many files the commit has that is being recorded. 0 if git did not say it.
+    commit_size: u32,
 }
 
 /// What a list of git says.
@@ -131,10 +133,19 @@ impl WorkTree {
         self.is_tried = true;
     }
 
+    /// Records how many files the commit has that is recorded next.
+    pub(super) fn commit_measured(&mut self, files: u32) {
+        self.commit_size = files;
+    }
+
     /// Records a commit of what was added. If nothing is known to be added, it contains everything.
     pub(super) fn committed(&mut self) {
         let added = std::mem::take(&mut self.added);
         self.is_tried = false;
+        // A commit of more files than were named holds files that somebody had staged before.
+        if std::mem::take(&mut self.commit_size) as usize > added.len() {
+            self.others.clear();
+        }
         if added.is_empty() || added.iter().any(|name| matches!(name.as_str(), "." | "./" | "*" | ":/")) {
             self.changed.clear();
             self.others.clear();

@@ -196,6 +196,7 @@ impl State {
     fn changes_measured(&mut self, output: &str, committed: bool) {
         let Some(stat) = commits::stat(output) else { return };
         if committed {
+            self.undone.commit_measured(stat.sums.0);
             let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
             // A later commit holds only a part of what was changed in a file.
             let is_whole = self.undone.is_without_commit();
