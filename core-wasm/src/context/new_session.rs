@@ -165,11 +165,18 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
     let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
-    let mut asked = Entry::result_line("Asked", &notes.original_request, 1.0);
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let reason = attribute(notes, "plan-reason").map(|reason| format!(" — {}: {}", words.why, line::sanitize(reason)));
+    let reason = reason.unwrap_or_default();
+    let request = line::sanitize(&notes.original_request);
+    let mut asked = Entry::result_line("Asked", &request, 1.0);
+    if !reason.is_empty() {
+        asked = asked.with_whole_text(&format!("Asked: {request}{reason}"), MAX_RESULT_CHARS);
+    }
     let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let both = format!("Asked: {} … later: {later}", line::sanitize(&notes.original_request));
+        let both = format!("Asked: {request}{reason} … later: {later}");
         asked = asked.with_whole_text(&both, MAX_RESULT_CHARS);
     }
     page.add(SectionKind::LastSession, asked);

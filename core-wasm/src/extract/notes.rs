@@ -47,6 +47,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
     pending.extend(state.open_ends());
     pending.extend(state.undone.items(&state.request, state.labels()));
+    if state.evidence.is_never_run() && state.files.paths().next().is_some() {
+        pending.push(state.labels().never_run.to_owned());
+    }
     pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
     let mut attributes = attributes(state);
     if results.is_empty() && !done.is_empty() {
@@ -220,6 +223,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some(later) = later_request(state) {
         all.push(("later-request".to_owned(), later.to_owned()));
+    }
+    if !state.plan_reason.is_empty() {
+        all.push(("plan-reason".to_owned(), state.plan_reason.clone()));
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

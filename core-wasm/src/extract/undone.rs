@@ -325,7 +325,9 @@ fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let is_manual = has(MANUAL_WORDS);
         has_manual |= is_manual;
-        let is_assertion = has(ASSERTION_WORDS);
+        // "Manual test: run it on a repository with both files" says what to look at in full.
+        let is_whole_manual = lower.trim_start_matches(|c: char| !c.is_alphabetic()).starts_with("manual") && line.chars().count() > 40;
+        let is_assertion = has(ASSERTION_WORDS) || is_whole_manual;
         let text = text::plain(line);
         // A line that leads to steps says nothing without them.
         let is_check = is_manual || (is_assertion && commands.is_empty() && !has(AUTOMATIC_WORDS));

@@ -98,6 +98,10 @@ pub(super) fn contains_sign(error: &str, signs: &[&str]) -> bool {
     UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
 }
 
+/// What the client answers if a call was made in the wrong order, or was cancelled with another: it says nothing of the call.
+pub(crate) const PROCEDURES: &[&str] =
+    &["has not been read yet", "modified since read", "Sibling tool call errored", "tool call was cancelled"];
+
 /// Lines that introduce or surround an error without saying what it is.
 const FRAME_LINES: &[&str] = &[
     "exit code",
@@ -150,9 +154,13 @@ pub(crate) fn failed_tests_of_hook(output: &str) -> Option<String> {
     if let Some(counts) = test_counts(output) {
         return (counts.failed > 0).then(|| counts.verdict());
     }
-    let echoed = |line: &str| line.trim().strip_prefix(['$', '>']).map(|it| it.trim().to_owned());
-    let last = output.lines().filter_map(echoed).rfind(|command| class(command) != Class::Other)?;
+    let last = echoed(output).rfind(|command| class(command) != Class::Other)?;
     (class(&last) == Class::Test).then(|| format!("`{}`", text::clip(&last, 80)))
+}
+
+/// Returns the commands that runners of scripts print before they run them.
+pub(crate) fn echoed(output: &str) -> impl DoubleEndedIterator<Item = String> {
+    output.lines().filter_map(|line| line.trim().strip_prefix(['$', '>']).map(|it| it.trim().to_owned()))
 }
 
 /// Returns the output line that explains why a command failed.

@@ -15,6 +15,6 @@ pub(super) use choice::{declares_choice, needs_context, stands_alone};
 pub(super) use consent::{asks_chore, asks_record, is_consent, is_substantive, speaks_of_recording};
 pub(super) use correction::{disputes, is_correction};
 pub(super) use directives::directives;
-pub(super) use plan::{plan, plan_decisions, title};
+pub(super) use plan::{plan, plan_decisions, plan_reason, title};
 pub(super) use request::request_summary;
 pub(super) use rule::is_rule;

@@ -1,5 +1,6 @@
 //! Plans that a user hands over or approves: their title and the decisions that they name.
 
+use crate::extract::prose;
 use crate::text;
 
 /// Openings of prompts that the client writes around a plan.
@@ -23,6 +24,57 @@ pub(in crate::extract) fn title(document: &str) -> Option<String> {
     let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
     let title = text::plain(heading);
     (!title.is_empty()).then_some(title)
+}
+
+/// Headings of a plan below which its reason stands, the most telling first.
+const REASON_HEADINGS: &[&[&str]] = &[
+    &["root cause", "cause", "원인", "原因"],
+    &["problem", "issue", "bug", "문제", "問題", "问题"],
+    &["context", "background", "motivation", "why", "배경", "背景", "動機", "동기"],
+];
+
+/// Words of a sentence that says what is wrong.
+const WRONG: &[&str] = &[
+    "but", "however", "currently", "even", "never", "wrong", "fails", "missing", "dropped", "lost", "no way", "not", "doesn't", "don't", "isn't", "aren't", "cannot", "can't", "only", "still", "instead", "wins", "하지만", "지만", "현재", "않", "없", "しかし", "現在", "ない", "但", "目前", "没有", "不",
+];
+
+/// The maximum length of a plan's reason, in characters.
+const MAX_REASON_CHARS: usize = 280;
+
+/// Returns the sentence of a plan that says best what is wrong: why it is to be carried out.
+pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
+    let mut best: Option<((usize, u8), String)> = None;
+    let mut rank = None;
+    for line in text::prose_lines(plan) {
+        let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
+        if is_heading {
+            let heading = line.to_lowercase();
+            let is_of = |words: &&[&str]| words.iter().any(|word| text::contains_words(&heading, word));
+            // The title names the subject, and not a section.
+            let is_title = line.starts_with("# ");
+            rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
+            continue;
+        }
+        let Some(rank) = rank.filter(|_| !line.starts_with('|')) else { continue };
+        for sentence in text::sentences(line) {
+            let lower = sentence.to_lowercase();
+            let length = sentence.chars().count();
+            let least = if sentence.is_ascii() { 40 } else { 20 };
+            if !(least..=MAX_REASON_CHARS).contains(&length)
+                || sentence.ends_with(['?', '？', ':', '：'])
+                || prose::is_pointer(&lower)
+                || prose::is_narration(&sentence)
+            {
+                continue;
+            }
+            let wrong = WRONG.iter().filter(|word| text::contains_words(&lower, word)).count();
+            let score = 2 * u8::try_from(wrong.min(2)).unwrap_or(2) + prose::signs(&lower).0.min(4);
+            if score >= 2 && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
+                best = Some(((rank, score), sentence));
+            }
+        }
+    }
+    best.map(|(_, sentence)| sentence)
 }
 
 /// Headings of a plan below which its decisions stand.

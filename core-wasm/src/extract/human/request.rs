@@ -70,11 +70,9 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
-            let order = sentences[at + 1..].iter().find(|sentence| is_order(sentence)).filter(|_| !is_told);
-            if let Some(order) = order {
-                said =
-                    format!("{} … {order}", text::clip(&said, max.saturating_sub(order.chars().count() + 3).max(max / 3)));
-            }
+            let orders: Vec<&str> =
+                sentences[at + 1..].iter().filter(|it| is_order(it) && !is_rule(it)).map(|it| it.as_str()).collect();
+            said = with_orders(&said, &orders, is_told, max);
             break;
         }
     }
@@ -84,6 +82,24 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     // What a colon led to may be a picture or code.
     let said = said.trim_end_matches([':', '：', ' ', '\\']);
     text::clip(said, max).into_owned()
+}
+
+/// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too.
+fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String {
+    let Some((first, others)) = orders.split_first() else { return said.to_owned() };
+    let room = max.saturating_sub(first.chars().count() + 3);
+    if is_told && said.chars().count() > room {
+        return said.to_owned();
+    }
+    let lead = if is_told { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
+    let mut all = format!("{lead} … {first}");
+    for order in others {
+        if all.chars().count() + 1 + order.chars().count() > max {
+            break;
+        }
+        all = format!("{all} {order}");
+    }
+    all
 }
 
 /// Returns whether a text leads to something that follows.

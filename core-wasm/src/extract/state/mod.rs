@@ -48,6 +48,8 @@ pub(super) struct State {
     /// How often each language was seen, in the order of `Language`.
     language_counts: [u32; 4],
     pub(super) request: String,
+    /// Why the latest plan is carried out. May be empty.
+    pub(super) plan_reason: String,
     pub(super) objective: String,
     /// The latest request that says by itself what it asks for. "Now the next two" does not.
     pub(super) later: String,

@@ -72,7 +72,10 @@ impl State {
             Tool::TaskUpdate if !is_error => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
-            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => self.undone.looked(),
+            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
+                self.undone.looked();
+                self.evidence.ran();
+            }
             _ => {}
         }
     }
@@ -119,6 +122,10 @@ impl State {
                 self.record_fix(memory, settled);
             }
             self.files_changed_by(command);
+        }
+        // The hook of a commit may run anything.
+        if class != commands::Class::Inspect {
+            self.evidence.ran();
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
@@ -180,6 +187,9 @@ impl State {
         };
         for memory in cured {
             self.record_fix(memory, settled);
+        }
+        if class == commands::Class::Commit {
+            self.conventions.hook_ran(output, &tool_use.source);
         }
         if committed {
             self.failures.checks_committed(command);
@@ -326,10 +336,7 @@ impl State {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         // What the client requires before every edit says nothing about the file.
-        let is_procedure =
-            ["has not been read yet", "modified since read", "Sibling tool call errored", "tool call was cancelled"]
-                .iter()
-                .any(|sign| first.contains(sign));
+        let is_procedure = commands::PROCEDURES.iter().any(|sign| first.contains(sign));
         if !is_procedure {
             self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }

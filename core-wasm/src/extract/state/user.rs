@@ -90,6 +90,7 @@ impl State {
             self.results.dispute();
         }
         self.turns += 1;
+        self.failures.human_said(&prompt);
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         // A prompt that did not wait shows that nothing was waiting.
@@ -144,10 +145,23 @@ impl State {
         }
         self.queue.retain(|queued| *queued != text);
         self.record_directives(&text, source, settled);
+        self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
         let turn = self.open_turn(source, &text);
         turn.add(&piece);
         turn.state(&text, Voice::Human);
+    }
+
+    /// Takes what the user typed while the agent was busy with a report of the client as the request, if there is none yet.
+    fn request_while_busy(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        if !self.request.is_empty() || !human::is_substantive(text) {
+            return;
+        }
+        self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+        if let Some(plan) = human::plan(text) {
+            self.undone.plan_accepted(plan);
+            self.record_plan(plan, SaidBy::Human, 35, source, settled);
+        }
     }
 
     pub(super) fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
@@ -317,6 +331,7 @@ impl State {
         };
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
+        self.plan_reason = human::plan_reason(plan).unwrap_or_default();
         for decided in human::plan_decisions(plan) {
             let key = format!("planned:{:08x}", text::hash(&decided));
             self.memories.forget(|known| known.key == key);
@@ -343,6 +358,7 @@ impl State {
         for (number, question) in asked.iter().enumerate() {
             let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
+            self.failures.human_said(&question.answer);
             // A typed answer may contain rules that go beyond the question.
             if question.chosen().is_empty() {
                 self.record_directives(&question.answer, &line_ref(line), settled);
@@ -363,11 +379,8 @@ impl State {
                 continue;
             }
             let what = format!("{} → {}", question.text, question.answer);
-            let rejected = if chosen.is_empty() {
-                question.options.iter().map(|option| option.label.clone()).collect()
-            } else {
-                question.rejected()
-            };
+            // An answer in the user's own words may take up an option as well as leave it.
+            let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
             let content = decision_text(&what, &why, &rejected, labels);
             let key = format!("question:{}:{number}", tool_use.source.uuid);
             let memory = decision(
