@@ -1,5 +1,6 @@
 //! Computes the session's notes from the state at its current end.
 
+use super::clean;
 use super::human;
 use super::prose;
 use super::signs;
@@ -225,7 +226,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         all.push(("later-request".to_owned(), later.to_owned()));
     }
     if !state.plan_reason.is_empty() {
-        all.push(("plan-reason".to_owned(), state.plan_reason.clone()));
+        all.push(("plan-reason".to_owned(), clean::without_positions(&state.plan_reason).into_owned()));
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -33,10 +33,13 @@ const REASON_HEADINGS: &[&[&str]] = &[
     &["context", "background", "motivation", "why", "배경", "背景", "動機", "동기"],
 ];
 
-/// Words of a sentence that says what is wrong.
+/// Words of a sentence that says what is wrong, and words that do so only beside others.
 const WRONG: &[&str] = &[
-    "but", "however", "currently", "even", "never", "wrong", "fails", "missing", "dropped", "lost", "no way", "not", "doesn't", "don't", "isn't", "aren't", "cannot", "can't", "only", "still", "instead", "wins", "하지만", "지만", "현재", "않", "없", "しかし", "現在", "ない", "但", "目前", "没有", "不",
+    "but", "however", "no", "not", "never", "wrong", "fails", "fail", "missing", "dropped", "lost", "skipped", "ignored",
+    "broken", "doesn't", "don't", "isn't", "aren't", "cannot", "can't", "still", "even when", "even though", "wins", "problem",
+    "incorrectly", "하지만", "지만", "않", "없", "しかし", "ない", "但", "没有", "不",
 ];
+const HINTS: &[&str] = &["currently", "only", "even", "instead", "현재", "現在", "目前"];
 
 /// The maximum length of a plan's reason, in characters.
 const MAX_REASON_CHARS: usize = 280;
@@ -55,7 +58,8 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
             continue;
         }
-        let Some(rank) = rank.filter(|_| !line.starts_with('|')) else { continue };
+        let is_prose = line.starts_with(|c: char| c.is_alphabetic() || matches!(c, '`' | '*' | '"'));
+        let Some(rank) = rank.filter(|_| is_prose) else { continue };
         for sentence in text::sentences(line) {
             let lower = sentence.to_lowercase();
             let length = sentence.chars().count();
@@ -67,9 +71,14 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             {
                 continue;
             }
-            let wrong = WRONG.iter().filter(|word| text::contains_words(&lower, word)).count();
-            let score = 2 * u8::try_from(wrong.min(2)).unwrap_or(2) + prose::signs(&lower).0.min(4);
-            if score >= 2 && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
+            let count = |words: &[&str]| {
+                let found = words.iter().filter(|word| text::contains_words(&lower, word)).count();
+                u8::try_from(found.min(2)).unwrap_or(2)
+            };
+            let score = 3 * count(WRONG) + 2 * count(HINTS).min(1) + prose::signs(&lower).0.min(4);
+            // A section about the subject as a whole also says how it is.
+            let least = if rank == 1 { 3 } else { 2 };
+            if score >= least && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
                 best = Some(((rank, score), sentence));
             }
         }

@@ -72,7 +72,10 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
             let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
             let orders: Vec<&str> =
                 sentences[at + 1..].iter().filter(|it| is_order(it) && !is_rule(it)).map(|it| it.as_str()).collect();
-            said = with_orders(&said, &orders, is_told, max);
+            // Beside pasted text only the first is taken, and only if it says what the others lead to.
+            let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
+            let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
+            said = with_orders(&said, orders, is_told, max);
             break;
         }
     }
@@ -82,6 +85,11 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     // What a colon led to may be a picture or code.
     let said = said.trim_end_matches([':', '：', ' ', '\\']);
     text::clip(said, max).into_owned()
+}
+
+/// Returns whether a line begins like a diff, a log or a list.
+fn is_marked(line: &str) -> bool {
+    line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
 }
 
 /// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too.

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 3;
 /// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
-const MAX_REQUEST_CHARS: usize = 400;
+const MAX_REQUEST_CHARS: usize = 560;
 
 /// Everything that is known of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
