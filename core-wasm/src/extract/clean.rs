@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::extract::prose;
 use crate::{scrubbed::Scrubbed, text};
 
 /// Removes terminal escapes, control characters and secrets.
@@ -38,11 +39,13 @@ pub(crate) fn path(path: &str, root: &str) -> String {
 pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     const MARKS: [char; 3] = ['✅', '✓', '✔'];
     let starts = |rest: &str| ["(line ", "(lines ", "(L"].iter().any(|opening| rest.starts_with(opening));
+    let has_lines = said.as_bytes().windows(2).any(|pair| pair[0] == b':' && pair[1].is_ascii_digit());
+    let said = if has_lines { Cow::Owned(without_lines(said)) } else { Cow::Borrowed(said) };
     if !said.contains(MARKS) && !said.match_indices('(').any(|(at, _)| starts(&said[at..])) {
-        return Cow::Borrowed(said);
+        return said;
     }
     let mut kept = String::with_capacity(said.len());
-    let mut rest = said;
+    let mut rest = &*said;
     while let Some(at) = rest.find('(') {
         let is_number = |inner: &str| {
             let numbers = inner.trim_start_matches("line").trim_start_matches('s').trim_start_matches('L');
@@ -60,6 +63,28 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     }
     kept.push_str(rest);
     Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
+}
+
+/// Removes the line numbers after names of files: `src/cart.ts:12-30` becomes `src/cart.ts`.
+fn without_lines(said: &str) -> String {
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(':') {
+        kept.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest[1..].find(|c: char| !c.is_ascii_digit() && c != '-').map_or(rest.len(), |end| end + 1);
+        let is_number = rest[1..end].starts_with(|c: char| c.is_ascii_digit());
+        let word = kept.rsplit(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | '"')).next().unwrap_or_default();
+        let goes_on = rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, ':' | '.'));
+        if is_number && !(goes_on && !rest[end..].starts_with(['.', ':'])) && prose::file_in(word).is_some() {
+            rest = &rest[end..];
+        } else {
+            kept.push(':');
+            rest = &rest[1..];
+        }
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.

@@ -37,6 +37,8 @@ const MIN_SCORE: f32 = -0.9;
 const MIN_HUMAN_SCORE: f32 = 0.0;
 /// The minimum score of what the agent said while it was still changing files.
 const MIN_WORK_SCORE: f32 = 0.0;
+/// The minimum score of an item that says what was changed in a file: the list of files tells the most of it.
+const MIN_NOTE_SCORE: f32 = -0.3;
 /// The weight of the signs of a cause from which a problem is worth telling after it was mended.
 const MIN_CAUSE: u8 = 2;
 /// The length above which a prompt is not the human's own words, in characters.
@@ -393,7 +395,12 @@ impl Results {
                 dropped.extend(words.iter().filter(is_way));
             }
             if turn.only_commits() && turn.is_chore && told >= MIN_TOLD_CHARS {
-                dropped.extend(&words);
+                // What is still open, or failed, is told nowhere else.
+                let is_done = |place: &&Place| {
+                    let lower = statement(place).text.to_lowercase();
+                    !signs::is_open_state(&lower) && !signs::is_problem(&lower)
+                };
+                dropped.extend(words.iter().filter(is_done));
             } else {
                 // "Commit this" may need a repair first. What its answer repeats of the work was told.
                 let named: Vec<u32> = chosen
@@ -537,6 +544,7 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
     statement::is_question(&statement.text)
         || (turn.is_refused && !turn.edited && statement.voice != Voice::Human)
         || signs::is_on_the_way(&lower)
+        || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
         || signs::is_state_before(&lower, &statement.heading)
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
         || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))

@@ -26,7 +26,7 @@ const GUESSES: &[&str] = &[
     "it looks like",
     "this looks like",
     "that looks like",
-    "should now work",
+    "should now",
     "should fix",
     "should resolve",
     "should work",

@@ -47,14 +47,19 @@ const MAX_REASON_CHARS: usize = 280;
 /// Returns the sentence of a plan that says best what is wrong: why it is to be carried out.
 pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
     let mut best: Option<((usize, u8), String)> = None;
-    let mut rank = None;
+    let (mut rank, mut level) = (None, 0);
     for line in text::prose_lines(plan) {
         let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
         if is_heading {
             let heading = line.to_lowercase();
             let is_of = |words: &&[&str]| words.iter().any(|word| text::contains_words(&heading, word));
-            // The title names the subject, and not a section.
-            let is_title = line.starts_with("# ");
+            // The title names the subject, and not a section. What stands deeper belongs to its section.
+            let depth = line.bytes().take_while(|byte| *byte == b'#').count();
+            let is_title = depth == 1;
+            if rank.is_some() && depth > level && level > 0 {
+                continue;
+            }
+            level = depth;
             rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
             continue;
         }
@@ -67,6 +72,7 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             if !(least..=MAX_REASON_CHARS).contains(&length)
                 || sentence.ends_with(['?', '？', ':', '：'])
                 || prose::is_pointer(&lower)
+                || ["instead", "then ", "so ", "therefore", "line", "also"].iter().any(|it| lower.starts_with(it))
                 || prose::is_narration(&sentence)
             {
                 continue;
@@ -79,7 +85,8 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             // A section about the subject as a whole also says how it is.
             let least = if rank == 1 { 3 } else { 2 };
             if score >= least && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
-                best = Some(((rank, score), sentence));
+                let sentence = ["Additionally, ", "Currently, "].iter().fold(sentence.as_str(), |it, word| it.strip_prefix(word).unwrap_or(it));
+                best = Some(((rank, score), sentence.to_owned()));
             }
         }
     }
