@@ -137,7 +137,10 @@ pub(super) fn fit(line: &str) -> String {
     if line.chars().nth(MAX_LINE_CHARS).is_none() {
         return line.to_owned();
     }
-    let ends = LANGUAGES.map(labels::labels).into_iter().flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
+    let ends = LANGUAGES
+        .map(labels::labels)
+        .into_iter()
+        .flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
     let Some(at) = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max() else {
         return truncate(line, MAX_LINE_CHARS);
     };

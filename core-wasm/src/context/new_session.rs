@@ -280,7 +280,9 @@ fn work_state(notes: &SessionNotes) -> String {
         // "All tests pass, lint is clean" need not be said again.
         name.is_some_and(|name| reports_check(&notes.outcome, name))
     };
-    items.extend(attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned));
+    items.extend(
+        attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
+    );
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
     for line in &pull_requests[pull_requests.len().saturating_sub(MAX_PULL_REQUESTS)..] {
         items.extend(pull_request_text(notes, line));
@@ -336,7 +338,13 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let mut order: Vec<usize> = (0..changes.len()).collect();
     // What is tested says more than its tests, which are often longer.
     let is_test = |path: &str| path.contains(".test.") || path.contains(".spec.") || path.contains("_test.");
-    order.sort_by_key(|&at| (changes[at].0, is_test(&changes[at].1.path), std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
+    order.sort_by_key(|&at| {
+        (
+            changes[at].0,
+            is_test(&changes[at].1.path),
+            std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed)),
+        )
+    });
     let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, change_text(page, changes[at].1))).collect();
     // What does not fit is what changed least, not what changed first.
     let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;

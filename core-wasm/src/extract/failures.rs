@@ -168,7 +168,9 @@ impl Failures {
     /// Records what the human said, who may allow to go past what fails.
     pub(super) fn human_said(&mut self, said: &str) {
         let lower = said.to_lowercase();
-        let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"].iter().any(|it| lower.contains(it));
+        let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]
+            .iter()
+            .any(|it| lower.contains(it));
         if is_bypass(&lower) && !is_forbidden {
             self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
         }

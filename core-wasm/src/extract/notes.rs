@@ -116,7 +116,7 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;
-    if !checked.is_empty() && !end.contains(checked.as_str()) {
+    if !checked.is_empty() && !end.contains(checked.as_str()) && prose::checked(&end).is_none() {
         end = format!("{} {checked}", as_sentence(&end));
     }
     // That a plan is written is not the end if the user refused it.

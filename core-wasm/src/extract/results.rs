@@ -62,6 +62,8 @@ const REPEATED: f32 = 0.6;
 const NAMED: f32 = 0.4;
 /// The length from which the agent's words tell what a commit contains, in characters.
 const MIN_TOLD_CHARS: usize = 160;
+/// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
+const MAX_CHORE_CHARS: u32 = 12;
 /// The maximum length of a sentence that is told because the next one needs it, in characters.
 const MAX_ANTECEDENT_CHARS: usize = 240;
 /// The similarity at which two statements count as the same.
@@ -167,8 +169,7 @@ impl Results {
             let number = turn.number;
             // What was taken out after it in the same turn does not hold either.
             let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
-            turn.statements
-                .retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
+            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
         }
         self.judged.take();
     }
@@ -394,7 +395,8 @@ impl Results {
                 };
                 dropped.extend(words.iter().filter(is_way));
             }
-            if turn.only_commits() && turn.is_chore && told >= MIN_TOLD_CHARS {
+            let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
+            if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {
                 // What is still open, or failed, is told nowhere else.
                 let is_done = |place: &&Place| {
                     let lower = statement(place).text.to_lowercase();
@@ -410,7 +412,8 @@ impl Results {
                     .collect();
                 let is_told_before = |place: &&Place| {
                     let names = statement::names(&statement(place).text);
-                    !names.is_empty() && names.iter().all(|name| named.contains(name))
+                    let again = names.iter().filter(|name| named.contains(name)).count();
+                    !names.is_empty() && share(again, names.len()) >= REPEATED
                 };
                 if turn.is_chore && turn.committed {
                     dropped.extend(words.iter().filter(is_told_before));
@@ -544,6 +547,7 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
     statement::is_question(&statement.text)
         || (turn.is_refused && !turn.edited && statement.voice != Voice::Human)
         || signs::is_on_the_way(&lower)
+        || (statement.form == Form::Item && signs::is_place_of_change(&lower))
         || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
         || signs::is_state_before(&lower, &statement.heading)
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
@@ -756,6 +760,10 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut line = String::new();
     let mut heading = "";
     for statement in statements {
+        // "Changes made:" says nothing that the statements below it do not.
+        if prose::is_generic_heading(statement.text.trim_end_matches([':', '：'])) {
+            continue;
+        }
         if !line.is_empty() {
             line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
         }
@@ -764,6 +772,7 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         } else if !statement.heading.is_empty()
             && statement.heading != heading
             && !statement::is_question(&statement.heading)
+            && !prose::is_generic_heading(&statement.heading)
         {
             heading = &statement.heading;
             line.push_str(heading);

@@ -395,9 +395,34 @@ pub(super) fn is_intent(lower: &str) -> bool {
 
 /// Openings of a sentence that says little without the one before it.
 const LEANING: &[&str] = &[
-    "most ", "some ", "many ", "both ", "each ", "neither ", "none ", "all of ", "when ", "then ", "so ", "now ", "instead",
-    "otherwise", "therefore", "thus", "hence", "the rest", "the others", "the other ", "그래서", "따라서", "그러면", "そのため", "したがって",
-    "つまり", "所以", "因此",
+    "most ",
+    "some ",
+    "many ",
+    "both ",
+    "each ",
+    "neither ",
+    "none ",
+    "all of ",
+    "when ",
+    "then ",
+    "so ",
+    "now ",
+    "instead",
+    "otherwise",
+    "therefore",
+    "thus",
+    "hence",
+    "the rest",
+    "the others",
+    "the other ",
+    "그래서",
+    "따라서",
+    "그러면",
+    "そのため",
+    "したがって",
+    "つまり",
+    "所以",
+    "因此",
 ];
 
 /// Returns whether a sentence in lower case refers by its first word to the sentence before it.
@@ -427,6 +452,12 @@ pub(super) fn leads_to_aside(lower: &str) -> bool {
         "我需要",
     ];
     lower.trim_end_matches(['*', ' ']).ends_with([':', '：']) && SIGNS.iter().any(|sign| text::contains(lower, sign))
+}
+
+/// Returns whether an item in lower case says in which line something was changed: "line 31: updated the test".
+pub(super) fn is_place_of_change(lower: &str) -> bool {
+    let rest = lower.strip_prefix("lines ").or_else(|| lower.strip_prefix("line "));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '~'))
 }
 
 /// Returns whether a text in lower case says that checks fail.

@@ -166,8 +166,10 @@ impl WorkTree {
         if listed.is_whole {
             self.changed.retain(|path| names().any(|name| covers(name, path)));
             self.others.clear();
-        } else if listed.is_whole_of_tracked && self.added.is_empty() {
-            self.changed.retain(|path| is_new(path) || names().any(|name| covers(name, path)));
+        } else if listed.is_whole_of_tracked {
+            self.others.clear();
+            let is_all_unstaged = self.added.is_empty();
+            self.changed.retain(|path| !is_all_unstaged || is_new(path) || names().any(|name| covers(name, path)));
         }
         // The next commit contains what is staged, whoever staged it.
         for path in &listed.staged {
@@ -201,8 +203,7 @@ impl WorkTree {
 
     /// Returns the changed files that are not the session's, those that the agent named first.
     pub(super) fn left_out(&self) -> Vec<&str> {
-        let (named, others): (Vec<&String>, Vec<&String>) =
-            self.others.iter().partition(|other| self.named.contains(other));
+        let (named, others): (Vec<&String>, Vec<&String>) = self.others.iter().partition(|other| self.named.contains(other));
         named.into_iter().chain(others).map(String::as_str).collect()
     }
 }
@@ -252,7 +253,8 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
         .flatten()
         .any(|word| word.starts_with("--porcelain") || matches!(word.as_str(), "-s" | "--short" | "-sb"));
     let mut listed = Listed::default();
-    let (mut list, mut is_status, mut is_cut) = (None, false, false);
+    let (mut list, mut is_status) = (None, false);
+    let (mut is_cut, mut is_cut_of_tracked) = (false, false);
     for line in output.lines() {
         let said = line.trim();
         if said.starts_with("On branch ") || said.starts_with("HEAD detached") || said.starts_with("## ") {
@@ -273,6 +275,7 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
             }
         } else if said.starts_with("... +") {
             is_cut = true;
+            is_cut_of_tracked |= list != Some(List::Untracked);
         } else if !line.starts_with([' ', '\t']) || said.contains(' ') {
             list = None;
         } else if let Some(list) = list {
@@ -287,6 +290,7 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
     let names_files = calls.iter().flatten().any(|word| !word.starts_with('-'));
     let is_known = if is_short { !is_empty || (is_alone && output.trim().is_empty()) } else { is_status };
     listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
+    listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
     (is_known || !is_empty).then_some(listed)
 }
 

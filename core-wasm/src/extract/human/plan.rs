@@ -35,9 +35,41 @@ const REASON_HEADINGS: &[&[&str]] = &[
 
 /// Words of a sentence that says what is wrong, and words that do so only beside others.
 const WRONG: &[&str] = &[
-    "but", "however", "no", "not", "never", "wrong", "fails", "fail", "missing", "dropped", "lost", "skipped", "ignored",
-    "broken", "doesn't", "don't", "isn't", "aren't", "cannot", "can't", "still", "even when", "even though", "wins", "problem",
-    "incorrectly", "하지만", "지만", "않", "없", "しかし", "ない", "但", "没有", "不",
+    "but",
+    "however",
+    "no",
+    "not",
+    "never",
+    "wrong",
+    "fails",
+    "fail",
+    "missing",
+    "dropped",
+    "lost",
+    "skipped",
+    "ignored",
+    "broken",
+    "doesn't",
+    "don't",
+    "isn't",
+    "aren't",
+    "cannot",
+    "can't",
+    "still",
+    "even when",
+    "even though",
+    "wins",
+    "problem",
+    "incorrectly",
+    "하지만",
+    "지만",
+    "않",
+    "없",
+    "しかし",
+    "ない",
+    "但",
+    "没有",
+    "不",
 ];
 const HINTS: &[&str] = &["currently", "only", "even", "instead", "현재", "現在", "目前"];
 
@@ -56,10 +88,10 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             // The title names the subject, and not a section. What stands deeper belongs to its section.
             let depth = line.bytes().take_while(|byte| *byte == b'#').count();
             let is_title = depth == 1;
-            if rank.is_some() && depth > level && level > 0 {
+            if rank.is_some() && (depth == 0 || depth > level) {
                 continue;
             }
-            level = depth;
+            level = if depth == 0 { usize::MAX } else { depth };
             rank = REASON_HEADINGS.iter().position(is_of).filter(|_| !is_title).map(|at| REASON_HEADINGS.len() - at);
             continue;
         }
@@ -85,7 +117,9 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             // A section about the subject as a whole also says how it is.
             let least = if rank == 1 { 3 } else { 2 };
             if score >= least && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
-                let sentence = ["Additionally, ", "Currently, "].iter().fold(sentence.as_str(), |it, word| it.strip_prefix(word).unwrap_or(it));
+                let sentence = ["Additionally, ", "Currently, "]
+                    .iter()
+                    .fold(sentence.as_str(), |it, word| it.strip_prefix(word).unwrap_or(it));
                 best = Some(((rank, score), sentence.to_owned()));
             }
         }

@@ -61,6 +61,47 @@ pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> 
     usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
 }
 
+/// Headings that stand above anything.
+const GENERIC_HEADINGS: &[&str] = &[
+    "summary",
+    "changes",
+    "context",
+    "what changed",
+    "changes made",
+    "what was done",
+    "files changed",
+    "files modified",
+    "testing",
+    "tests",
+    "result",
+    "results",
+    "verification",
+    "overview",
+    "notes",
+    "details",
+    "files",
+    "next steps",
+    "key changes",
+    "변경 요약",
+    "요약",
+    "概要",
+    "まとめ",
+    "总结",
+    "root cause",
+    "the fix",
+    "fix",
+    "problem",
+    "issue",
+    "solution",
+];
+
+/// Returns whether a heading says nothing of what stands below it.
+pub(in crate::extract) fn is_generic_heading(title: &str) -> bool {
+    let lower = title.trim().to_lowercase();
+    let bare = lower.strip_prefix("the ").unwrap_or(&lower);
+    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare)
+}
+
 /// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
 pub(super) fn heading_of(line: &str) -> Option<String> {
     let is_marked = line.starts_with('#');
@@ -73,40 +114,7 @@ pub(super) fn heading_of(line: &str) -> Option<String> {
     }
     let title = text::plain(line);
     let title = title.trim_end_matches([':', '：']);
-    let generic = [
-        "summary",
-        "changes",
-        "context",
-        "what changed",
-        "changes made",
-        "what was done",
-        "files changed",
-        "files modified",
-        "testing",
-        "tests",
-        "result",
-        "results",
-        "verification",
-        "overview",
-        "notes",
-        "details",
-        "files",
-        "next steps",
-        "key changes",
-        "변경 요약",
-        "요약",
-        "概要",
-        "まとめ",
-        "总结",
-        "root cause",
-        "the fix",
-        "fix",
-        "problem",
-        "issue",
-        "solution",
-    ];
-    let lower = title.to_lowercase();
-    Some(if generic.contains(&lower.as_str()) { String::new() } else { strip_numbering(title) })
+    Some(if is_generic_heading(title) { String::new() } else { strip_numbering(title) })
 }
 
 /// Returns whether the line is a heading.

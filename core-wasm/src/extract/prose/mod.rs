@@ -9,7 +9,7 @@ mod proposal;
 mod tests;
 
 pub(super) use ending::{admissions, blockers, checked, closing_question};
-pub(super) use heading::{file_in, is_heading, is_pointer};
+pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
 pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};

@@ -117,6 +117,7 @@ impl State {
             has_landed |= self.git_listed(listed);
         }
         self.undone.git_ran(command);
+        self.undone.command_ran(command);
         if !failed {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);

@@ -286,6 +286,7 @@ impl State {
             return;
         };
         let labels = self.labels();
+        let said = prose::strip_interjection(&said).to_owned();
         let content = if !refused.is_empty() {
             format!("{said} ({})", labels.refused.replace("{}", &refused))
         } else if human::needs_context(&said) && !self.turn.title.is_empty() {
