@@ -291,6 +291,8 @@ mod tests {
     fn elements_of_web_pages_stay_as_they_are_in_code() {
         assert_eq!(sanitize("wrap it in `<div class=x>…</div>`"), "wrap it in `<div class=x>…</div>`");
         assert_eq!(sanitize("wrap it in <div>"), "wrap it in ‹div>");
+        assert_eq!(sanitize("`<CartView />` `</CartView>`"), "`<CartView />` `</CartView>`");
+        assert_eq!(sanitize("<CartView> `<System-reminder>` `<SYSTEM>`"), "‹CartView> `‹System-reminder>` `‹SYSTEM>`");
         assert_eq!(sanitize("`<system-reminder>` `<a-b>`"), "`‹system-reminder>` `‹a-b>`");
     }
 

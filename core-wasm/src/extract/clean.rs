@@ -123,6 +123,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn positions_and_check_marks_are_left_out() {
+        for (said, kept) in [
+            ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
+            ("the guard (lines ~189-215) stays", "the guard stays"),
+            ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
+            ("at 12:30 on localhost:8080 (a line of text)", "at 12:30 on localhost:8080 (a line of text)"),
+        ] {
+            assert_eq!(without_positions(said), kept);
+        }
+    }
+
+    #[test]
     fn commands_are_relative_inside_the_root() {
         assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");

@@ -267,6 +267,7 @@ mod tests {
     #[test]
     fn conventions_exclude_pipes_and_redirections() {
         assert_eq!(parsed("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
+        assert_eq!(parsed("rtk test bun run test"), ["Tests: bun run test"]);
         assert_eq!(parsed("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
         assert_eq!(parsed("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
         assert_eq!(parsed("go test ./..."), ["Tests: go test ./..."]);

@@ -367,7 +367,7 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
 
 /// Returns whether a text in lower case names a way past a check that leaves what fails as it is.
 fn is_bypass(lower: &str) -> bool {
-    ["--no-verify", "no-verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"]
+    ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"]
         .iter()
         .any(|flag| lower.to_lowercase().contains(flag))
 }

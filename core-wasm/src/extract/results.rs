@@ -545,7 +545,7 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
         }
     }
     statement::is_question(&statement.text)
-        || (turn.is_refused && !turn.edited && statement.voice != Voice::Human)
+        || (turn.is_refused && !turn.edited && statement.voice != Voice::Human && statement.form != Form::Sentence)
         || signs::is_on_the_way(&lower)
         || (statement.form == Form::Item && signs::is_place_of_change(&lower))
         || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
@@ -972,6 +972,26 @@ mod tests {
     fn a_question_is_no_heading() {
         let turn = turn("## Should we keep it?\n\n- It is used once.", "");
         assert_eq!(line(&turn, [1].into_iter()), "It is used once.");
+    }
+
+    #[test]
+    fn a_sentence_that_leans_on_the_one_before_is_told_with_it() {
+        let mut results = Results::default();
+        results.push(turn(
+            "The tab measured its width only once. When a number appeared, the line was too short. It is blue.",
+            "",
+        ));
+        assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)]);
+        assert_eq!(results.with_antecedents(vec![(0, 2)]), [(0, 2)]);
+    }
+
+    #[test]
+    fn the_steps_of_a_refused_plan_are_no_result() {
+        let mut results = Results::default();
+        let planned = turn("The guide moves to `docs/guide.md`.\n\n- Rewrite the links of the guide in `README.md`", "");
+        results.push(TurnResult { is_refused: true, ..planned });
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0)]);
     }
 
     #[test]

@@ -204,6 +204,8 @@ impl WorkTree {
     /// Returns the changed files that are not the session's, those that the agent named first.
     pub(super) fn left_out(&self) -> Vec<&str> {
         let (named, others): (Vec<&String>, Vec<&String>) = self.others.iter().partition(|other| self.named.contains(other));
+        // What tools write by themselves is worth a word only if somebody spoke of it.
+        let others = others.into_iter().filter(|path| !is_local(path) && !is_generated(path));
         named.into_iter().chain(others).map(String::as_str).collect()
     }
 }
@@ -235,6 +237,12 @@ fn covers(name: &str, path: &str) -> bool {
 /// Returns whether a path lies in a hidden folder of the project, where tools keep what is no part of it.
 fn is_local(path: &str) -> bool {
     path.starts_with('.') && path.contains('/') && !path.starts_with(".github/")
+}
+
+/// Returns whether a file is a list of versions that a package manager writes.
+fn is_generated(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end))
 }
 
 /// Returns what an output of `git status` lists, also in its short form and behind rtk, which counts the files.
@@ -443,11 +451,40 @@ mod tests {
         assert_eq!((listed.is_whole, listed.is_ahead), (true, Some(true)));
         assert!(!work.listed(&listed, |_| false));
         assert_eq!(work.changed(), ["docs/new.md"]);
-        assert!(work.left_out().is_empty(), "nobody spoke of it");
+        assert_eq!(work.left_out(), ["package.json"]);
+        work.others.push("src/menu.ts".to_owned());
+        work.others.push("yarn.lock".to_owned());
+        work.others.push(".notes/plan.md".to_owned());
+        assert_eq!(work.left_out(), ["package.json", "src/menu.ts"], "nobody spoke of what a tool writes");
+        work.others.truncate(1);
         work.agent_said("The change of `package.json` is not mine, so I leave it out.");
         assert_eq!(work.left_out(), ["package.json"]);
         work.file_changed("package.json");
         assert!(work.left_out().is_empty());
+    }
+
+    #[test]
+    fn a_commit_of_more_files_than_were_named_may_hold_any() {
+        let left = |size: u32| {
+            let mut work = tree(&["src/cart.ts"]);
+            work.others.push("src/menu.ts".to_owned());
+            work.command_ran("git add src/cart.ts && git commit -m 'Round totals'");
+            work.commit_measured(size);
+            work.committed();
+            work.left_out().len()
+        };
+        assert_eq!((left(1), left(0), left(3)), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_list_that_is_cut_among_new_files_is_whole_for_the_others() {
+        let said = "\u{1f4cc} main\n\u{1f4dd} Modified: 1 files\n   src/menu.ts\n\u{2753} Untracked: 5 files\n   a.md\n   ... +4 more\n";
+        let listed = status("rtk git status", said).unwrap();
+        assert_eq!((listed.is_whole, listed.is_whole_of_tracked), (false, true));
+        let mut work = tree(&["src/cart.ts"]);
+        work.others.push("src/view.ts".to_owned());
+        work.listed(&listed, |_| false);
+        assert_eq!(work.left_out(), ["src/menu.ts"]);
     }
 
     #[test]
