@@ -164,7 +164,7 @@ impl<'a> ToolUse<'a> {
                 _ => self.tool.to_string(),
             },
         };
-        if !self.succeeded && !self.error.trim().is_empty() {
+        if !self.succeeded && !self.error.trim().is_empty() && !failure::is_procedure(&self.error) {
             let line = failure::error_line(self.command.as_ref(), &self.error);
             // The file is one of the details that differ between failures, unless there is nothing else.
             let about = if self.command.is_some() { subject.as_str() } else { &*self.tool };

@@ -639,7 +639,7 @@ fn the_files_that_changed_most_are_named_and_the_others_counted() {
     let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
     let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
     let line = text.lines().find(|line| line.starts_with("- Files")).expect("a line of files");
-    assert!(line.chars().count() <= 300 && line.contains("number-00.ts (+900)"), "{line}");
+    assert!(line.chars().count() <= 480 && line.contains("number-00.ts (+900)"), "{line}");
     let named = line.matches(".ts").count();
     assert!(line.ends_with(&format!("+{}", 20 - named)) && line.contains("number-19.ts (+19)"), "{line}");
 }
@@ -936,4 +936,28 @@ proptest! {
         let strongest = importance(false).fold(0.0, f32::max);
         prop_assert!(strongest <= weakest, "{strongest} was left out, {weakest} was not");
     }
+}
+
+#[test]
+fn a_reason_stands_beside_the_request_and_a_check_is_told_once() {
+    let mut notes = SessionNotes {
+        original_request: "Implement the plan \"Fix the total\"".into(),
+        outcome: "The totals are rounded to cents. All tests pass and lint is clean.".into(),
+        ..empty_notes()
+    };
+    for (name, value) in
+        [("plan-reason", "`lineTotal` wins and the tax is lost."), ("evidence", "lint: pass; typecheck: pass")]
+    {
+        notes.attributes.push((name.into(), value.into()));
+    }
+    let mut edit = memory("edit", "failure", 0.7, "`Edit src/cart.ts` fails: String to replace not found in file.");
+    edit.keywords = strings(["failure"]);
+    let fake = Fake { sessions: vec![record("before", MONDAY, notes)], memories: vec![edit], ..Fake::default() };
+    let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
+    assert!(
+        text.contains("Asked: Implement the plan \"Fix the total\" — Why: `lineTotal` wins and the tax is lost."),
+        "{text}"
+    );
+    assert!(text.contains("lint is clean. (typecheck: pass)"), "{text}");
+    assert!(!text.contains("String to replace"), "an edit that failed is told when it fails again: {text}");
 }

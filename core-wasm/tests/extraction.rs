@@ -162,7 +162,7 @@ fn one_of_everything_is_remembered() {
         notes.done,
         [
             "Empty input is an error now: This prevents a panic in `src/parser.rs` so that callers decide instead of crashing.",
-            "Committed the parser fix with all 41 tests passing. — Return an error on empty input."
+            "Committed the parser fix with all 41 tests passing. — committed as \"Return an error on empty input\"."
         ]
     );
     assert_eq!(notes.pending, ["Write the changelog"]);
@@ -622,7 +622,7 @@ fn a_commit_before_a_look_at_the_repository_is_cured_by_the_next() {
         .agent("Committed.");
     let learnings = script.outcome().notes.learnings.join("\n");
     assert!(learnings.contains("bug: the hook is from before; run `hooks install -f` to fix this"), "{learnings}");
-    assert!(learnings.contains("Fixed by: `git commit --no-verify"), "{learnings}");
+    assert!(learnings.contains("Bypassed once, which the user allowed, by: `git commit --no-verify"), "{learnings}");
 }
 
 #[test]
@@ -681,7 +681,7 @@ fn what_the_agent_did_not_check_is_left_undone() {
         .human("Run it on the arm machine now, and fix what fails.")
         .edit("/home/u/proj/src/cart.ts", "round(sum)", "roundHalfUp(sum)")
         .agent("It passes on arm now.");
-    assert!(script.outcome().notes.pending.is_empty());
+    assert_eq!(script.outcome().notes.pending, ["Nothing was run after the last change"]);
 }
 
 #[test]
@@ -836,6 +836,7 @@ fn what_was_begun_and_not_ended_is_left_undone() {
     script
         .human("Round the totals in the cart.")
         .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash("bun run test", "12 pass\n0 fail", false)
         .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.")
         .human("commit this");
     assert_eq!(script.outcome().notes.pending, ["Request without an answer: commit this"]);
@@ -899,4 +900,92 @@ fn on_the_way_to_a_commit_only_its_end_counts() {
     let told = format!("{} {:?}", outcome.notes.outcome, outcome.notes.done);
     assert!(told.contains("now rounds the total") && !told.contains("parseTotal"), "{told}");
     assert!(outcome.notes.attributes.iter().all(|(name, _)| name != "later-request"), "{:?}", outcome.notes.attributes);
+}
+
+#[test]
+fn a_plan_says_why_it_is_carried_out() {
+    let plan = "Implement the following plan:\n\n# Fix the total\n\n## Context\n\nThe cart shows a total. This is old. Currently the cart \
+                rounds each line, but the invoice never does.\n\n## Root Cause\n\n### Part 1\n\n```ts\nround(line)\n```\n\nWhen both are \
+                given, `lineTotal` wins and the tax is lost.\n\n## Verification\n\n1. Run `bun run typecheck`\n";
+    let mut script = Script::default();
+    script
+        .human(plan)
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash("bun run test", "12 pass\n0 fail", false)
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "plan-reason"), "When both are given, `lineTotal` wins and the tax is lost.");
+    assert_eq!(outcome.notes.pending, ["Planned, but not checked: `bun run typecheck`"]);
+    script.bash("bun run typecheck", "src/cart.ts(1,1): error TS1: no", true);
+    assert_eq!(script.outcome().notes.pending, [""; 0], "it was run, whatever its result");
+}
+
+#[test]
+fn the_work_is_told_once() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart and in the invoice.")
+        .agent("The `cartTotal` function adds the lines of the cart as they are. To round them, I need to:\n\n1. Replace `sum` by `roundSum` in the cart\n2. Update the invoice")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash("bun run test", "12 pass\n0 fail", false)
+        .agent("`cartTotal` in `src/cart.ts` now rounds the total of the cart to cents before the tax is added, and the invoice in `src/invoice.ts` takes the rounded total from there instead of adding the lines anew.")
+        .human("commit")
+        .bash(
+            "git commit -am 'Round the totals' -m 'Round cartTotal to cents before the tax is added.'",
+            "[main 1a2b3c4] Round the totals\n 2 files changed",
+            false,
+        )
+        .agent("Commit successful. `src/cart.ts` and `src/invoice.ts` are in it.");
+    let outcome = script.outcome().notes.outcome;
+    assert!(outcome.contains("takes the rounded total from there"), "{outcome}");
+    assert!(outcome.contains("committed as \"Round the totals\""), "{outcome}");
+    for said in ["as they are", "Replace `sum`", "Commit successful", "are in it", "Round cartTotal"] {
+        assert!(!outcome.contains(said), "{said}: {outcome}");
+    }
+}
+
+#[test]
+fn the_hook_of_a_commit_is_known_by_what_it_runs() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash(
+            "git commit -am 'Round the totals'",
+            "$ bun test src/\n12 pass\n0 fail\n$ tsc --noEmit\nsrc/cart.ts(1,1): error TS2322: no\nhusky - pre-commit script failed",
+            true,
+        )
+        .agent("The hook blocks the commit because `src/cart.ts` has the wrong type.")
+        .bash("git commit --no-verify -am 'Round the totals'", "[main 1a2b3c4] Round the totals\n 1 file changed", false)
+        .agent("Committed without the hook.");
+    let outcome = script.outcome();
+    let known: Vec<&str> = of_kind(&outcome, "convention").iter().map(|it| it.title.as_str()).collect();
+    assert!(known.contains(&"Commit hook: `bun test src/`, `tsc --noEmit`"), "{known:?}");
+    let learned = outcome.notes.learnings.join("\n");
+    assert!(learned.contains("Not mended, only bypassed by: `git commit --no-verify"), "nobody allowed it: {learned}");
+}
+
+#[test]
+fn an_answer_in_own_words_rejects_nothing() {
+    let mut script = Script::default();
+    let input = json!({"questions": [{"question": "Where to put the totals?", "header": "Place",
+        "options": [{"label": "In the cart", "description": ""}, {"label": "In the order", "description": ""}]}]});
+    let result = json!({"answers": {"Where to put the totals?": "in the cart, but below the lines"}});
+    script.human("Move the totals.").tool("AskUserQuestion", &input, "answered", false, &result);
+    let outcome = script.outcome();
+    let decided = of_kind(&outcome, "decision");
+    assert!(decided[0].content.contains("below the lines") && !decided[0].content.contains("Rejected"), "{decided:?}");
+}
+
+#[test]
+fn what_was_typed_first_while_the_agent_was_busy_is_the_request() {
+    let queue = |operation: &str, second: u8, content: &str| json!({"type": "queue-operation", "operation": operation, "timestamp": format!("2026-01-02T04:00:0{second}.000Z"), "content": content});
+    let mut script = Script::default();
+    script
+        .line(queue("enqueue", 1, "Implement the following plan:\n\n# Round the totals\n\n1. Round them"))
+        .line(queue("remove", 2, ""))
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.")
+        .human("Now write the guide for the totals of the cart.")
+        .agent("The guide is in `docs/totals.md`.");
+    assert_eq!(script.outcome().notes.original_request, "Implement the plan \"Round the totals\"");
 }

@@ -72,13 +72,22 @@ fn opens_tag(before: &str, after: &str) -> bool {
     let Some(first) = after.chars().next() else {
         return false;
     };
-    if is_in_code(before) && is_web_element(after) {
+    if is_in_code(before) && (is_web_element(after) || is_component(after)) {
         return false;
     }
     let generic = before.ends_with(char::is_alphanumeric)
         && first.is_uppercase()
         && after.find(|c: char| !c.is_ascii_alphanumeric()).is_some_and(|end| after[end..].starts_with(['>', '<', ',']));
     matches!(first, '/' | '!' | '?') || (first.is_alphabetic() && !generic)
+}
+
+/// Returns whether what follows a `<` is the tag of a component in code: `<CartView />`. The client's tags are in lower case.
+fn is_component(after: &str) -> bool {
+    let name = after.strip_prefix('/').unwrap_or(after);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name[..end].bytes().any(|byte| byte.is_ascii_lowercase())
+        && name[end..].starts_with(['>', ' ', '/', '`'])
 }
 
 /// The elements of web pages that people write about. The client's tags have other names.
@@ -128,7 +137,10 @@ pub(super) fn fit(line: &str) -> String {
     if line.chars().nth(MAX_LINE_CHARS).is_none() {
         return line.to_owned();
     }
-    let ends = LANGUAGES.map(labels::labels).into_iter().flat_map(|words| [words.fixed_by, words.rejected]);
+    let ends = LANGUAGES
+        .map(labels::labels)
+        .into_iter()
+        .flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
     let Some(at) = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max() else {
         return truncate(line, MAX_LINE_CHARS);
     };
@@ -279,6 +291,8 @@ mod tests {
     fn elements_of_web_pages_stay_as_they_are_in_code() {
         assert_eq!(sanitize("wrap it in `<div class=x>…</div>`"), "wrap it in `<div class=x>…</div>`");
         assert_eq!(sanitize("wrap it in <div>"), "wrap it in ‹div>");
+        assert_eq!(sanitize("`<CartView />` `</CartView>`"), "`<CartView />` `</CartView>`");
+        assert_eq!(sanitize("<CartView> `<System-reminder>` `<SYSTEM>`"), "‹CartView> `‹System-reminder>` `‹SYSTEM>`");
         assert_eq!(sanitize("`<system-reminder>` `<a-b>`"), "`‹system-reminder>` `‹a-b>`");
     }
 

@@ -20,7 +20,10 @@ const MAX_SESSIONS: u32 = 12;
 const MIN_IMPORTANCE: f32 = 0.4;
 
 /// The maximum number of files on the line of changed files.
-const MAX_FILES: usize = 8;
+const MAX_FILES: usize = 10;
+
+/// The maximum length of the line of changed files, in characters.
+const MAX_FILES_CHARS: usize = 480;
 
 /// The length below which a result says too little for a line of its own, in characters.
 const MIN_RESULT_CHARS: usize = 60;
@@ -162,11 +165,18 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
     let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
-    let mut asked = Entry::result_line("Asked", &notes.original_request, 1.0);
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let reason = attribute(notes, "plan-reason").map(|reason| format!(" — {}: {}", words.why, line::sanitize(reason)));
+    let reason = reason.unwrap_or_default();
+    let request = line::sanitize(&notes.original_request);
+    let mut asked = Entry::result_line("Asked", &request, 1.0);
+    if !reason.is_empty() {
+        asked = asked.with_whole_text(&format!("Asked: {request}{reason}"), MAX_RESULT_CHARS);
+    }
     let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let both = format!("Asked: {} … later: {later}", line::sanitize(&notes.original_request));
+        let both = format!("Asked: {request}{reason} … later: {later}");
         asked = asked.with_whole_text(&both, MAX_RESULT_CHARS);
     }
     page.add(SectionKind::LastSession, asked);
@@ -265,12 +275,26 @@ fn work_state(notes: &SessionNotes) -> String {
             items.push(format!("{}: {tests}{age}", words.tests));
         }
     }
-    items.extend(attribute(notes, "evidence").map(str::to_owned));
+    let told = |item: &&str| {
+        let name = item.strip_suffix(": pass").map(|name| name.trim_end_matches("check"));
+        // "All tests pass, lint is clean" need not be said again.
+        name.is_some_and(|name| reports_check(&notes.outcome, name))
+    };
+    items.extend(
+        attribute(notes, "evidence").into_iter().flat_map(|all| all.split("; ")).filter(|it| !told(it)).map(str::to_owned),
+    );
     let pull_requests: Vec<&String> = notes.commits.iter().filter(|commit| is_pull_request(commit)).collect();
     for line in &pull_requests[pull_requests.len().saturating_sub(MAX_PULL_REQUESTS)..] {
         items.extend(pull_request_text(notes, line));
     }
     items.join("; ")
+}
+
+/// Returns whether a sentence of the text reports that the check of that name passed.
+fn reports_check(said: &str, name: &str) -> bool {
+    let lower = said.to_lowercase();
+    let passes = ["clean", "pass", "no issues", "0 errors", "no errors", "통과", "通過", "パス", "通过"];
+    text::sentences(&lower).iter().any(|it| text::contains(it, name) && passes.iter().any(|word| text::contains(it, word)))
 }
 
 /// Returns the number of a pull request, its title and its address, each unless the outcome tells it.
@@ -312,10 +336,18 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         changes.retain(|(is_outside, change)| !is_outside || !is_temporary(&change.path));
     }
     let mut order: Vec<usize> = (0..changes.len()).collect();
-    order.sort_by_key(|&at| (changes[at].0, std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed))));
+    // What is tested says more than its tests, which are often longer.
+    let is_test = |path: &str| path.contains(".test.") || path.contains(".spec.") || path.contains("_test.");
+    order.sort_by_key(|&at| {
+        (
+            changes[at].0,
+            is_test(&changes[at].1.path),
+            std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed)),
+        )
+    });
     let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, change_text(page, changes[at].1))).collect();
     // What does not fit is what changed least, not what changed first.
-    let max_chars = MAX_LINE_CHARS - label.chars().count() - ", +999".len() - 2;
+    let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
     let mut chars = 0;
     let fits = |(number, (_, item)): (usize, &(usize, String))| {
         chars += item.chars().count() + 2;
@@ -328,7 +360,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     if changes.len() > count {
         items.push(format!("+{}", changes.len() - count));
     }
-    page.add(kind, Entry::session_line(&label, &items.join(", "), 0.9));
+    page.add(kind, Entry::result_line(&label, &items.join(", "), 0.9));
 }
 
 /// Returns whether a path that was made relative to the project's root lies outside of it.

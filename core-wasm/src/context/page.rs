@@ -278,7 +278,7 @@ impl Page {
 
     /// Adds a memory to the section of its kind, with its importance multiplied by `factor`.
     pub(super) fn add_memory(&mut self, memory: &Memory, factor: f32) {
-        if !self.seen.insert(memory.id.clone()) {
+        if !self.seen.insert(memory.id.clone()) || is_failed_edit(memory) {
             return;
         }
         let said = match (memory.kind.as_str(), memory.files.first()) {
@@ -415,6 +415,13 @@ impl Page {
         let noun = if left_out == 1 { "memory" } else { "memories" };
         format!("\n\n{least}{left_out} more {noun} left out; to find them: `throughline memory search \"…\"`")
     }
+}
+
+/// Returns whether a memory counts edits that failed. What they teach together is a memory of its own, and each is told when it
+/// happens again.
+fn is_failed_edit(memory: &Memory) -> bool {
+    let is_counted = memory.keywords.iter().any(|word| word == "failure");
+    is_counted && ["`Edit ", "`MultiEdit ", "`Write ", "`NotebookEdit "].iter().any(|it| memory.content.starts_with(it))
 }
 
 fn merge_ids(ids: &mut Vec<String>, more: &[String]) {

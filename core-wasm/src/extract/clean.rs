@@ -1,6 +1,9 @@
 //! Cleans every text before it enters the state. Texts are scrubbed before they are cut, so that the place where a
 //! transcript is split never affects which secrets are recognized.
 
+use std::borrow::Cow;
+
+use crate::extract::prose;
 use crate::{scrubbed::Scrubbed, text};
 
 /// Removes terminal escapes, control characters and secrets.
@@ -30,6 +33,58 @@ pub(crate) fn path(path: &str, root: &str) -> String {
     let root = root.trim_end_matches('/');
     let relative = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
     line(relative.unwrap_or(&path), 300)
+}
+
+/// Removes what is stale or says nothing tomorrow: check marks, and line numbers in parentheses such as `(line 90)`.
+pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
+    const MARKS: [char; 3] = ['✅', '✓', '✔'];
+    let starts = |rest: &str| ["(line ", "(lines ", "(L"].iter().any(|opening| rest.starts_with(opening));
+    let has_lines = said.as_bytes().windows(2).any(|pair| pair[0] == b':' && pair[1].is_ascii_digit());
+    let said = if has_lines { Cow::Owned(without_lines(said)) } else { Cow::Borrowed(said) };
+    if !said.contains(MARKS) && !said.match_indices('(').any(|(at, _)| starts(&said[at..])) {
+        return said;
+    }
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = &*said;
+    while let Some(at) = rest.find('(') {
+        let is_number = |inner: &str| {
+            let numbers = inner.trim_start_matches("line").trim_start_matches('s').trim_start_matches('L');
+            inner.len() <= 24 && numbers.bytes().all(|byte| byte.is_ascii_digit() || b" ~,-:".contains(&byte))
+        };
+        let end = rest[at..].find(')').filter(|end| starts(&rest[at..]) && is_number(&rest[at + 1..at + end]));
+        kept.push_str(rest[..at].trim_end_matches(if end.is_some() { ' ' } else { '\0' }));
+        match end {
+            Some(end) => rest = &rest[at + end + 1..],
+            None => {
+                kept.push('(');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    kept.push_str(rest);
+    Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
+}
+
+/// Removes the line numbers after names of files: `src/cart.ts:12-30` becomes `src/cart.ts`.
+fn without_lines(said: &str) -> String {
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(':') {
+        kept.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest[1..].find(|c: char| !c.is_ascii_digit() && c != '-').map_or(rest.len(), |end| end + 1);
+        let is_number = rest[1..end].starts_with(|c: char| c.is_ascii_digit());
+        let word = kept.rsplit(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | '"')).next().unwrap_or_default();
+        let goes_on = rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, ':' | '.'));
+        if is_number && !(goes_on && !rest[end..].starts_with(['.', ':'])) && prose::file_in(word).is_some() {
+            rest = &rest[end..];
+        } else {
+            kept.push(':');
+            rest = &rest[1..];
+        }
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.
@@ -66,6 +121,18 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_and_check_marks_are_left_out() {
+        for (said, kept) in [
+            ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
+            ("the guard (lines ~189-215) stays", "the guard stays"),
+            ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
+            ("at 12:30 on localhost:8080 (a line of text)", "at 12:30 on localhost:8080 (a line of text)"),
+        ] {
+            assert_eq!(without_positions(said), kept);
+        }
+    }
 
     #[test]
     fn commands_are_relative_inside_the_root() {

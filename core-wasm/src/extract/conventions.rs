@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commands;
+use super::commands::{self, Class};
 use super::memories::{LineRef, SessionMemory};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -11,6 +11,10 @@ use crate::said_by::SaidBy;
 const MAX_SHOWN: usize = 5;
 /// The maximum number of conventions tracked.
 const MAX_TRACKED: usize = 12;
+/// The maximum number of commands of a hook that are told.
+const MAX_HOOK_COMMANDS: usize = 4;
+/// The purpose of what the hook of a commit runs.
+const HOOK: &str = "Commit hook";
 /// In hundredths. Conventions are knowledge about the project, but any agent can find them out.
 const IMPORTANCE: u8 = 50;
 
@@ -99,6 +103,25 @@ impl Conventions {
         }
     }
 
+    /// Records what the hook of a commit runs, as its output shows.
+    pub(super) fn hook_ran(&mut self, output: &str, source: &LineRef) {
+        let mut ran: Vec<String> = Vec::new();
+        for command in commands::echoed(output) {
+            let is_check = matches!(commands::class(&command), Class::Test | Class::Check | Class::Build);
+            // A script that only calls another one says nothing.
+            let is_new = |known: &String| !known.contains(&command) && !command.contains(known.as_str());
+            if is_check && command.chars().count() <= 60 && ran.iter().all(is_new) {
+                ran.push(command);
+            }
+        }
+        if ran.len() < 2 {
+            return;
+        }
+        ran.truncate(MAX_HOOK_COMMANDS);
+        self.all.retain(|known| known.purpose != HOOK);
+        self.all.push(Convention { purpose: HOOK.to_owned(), command: ran.join("`, `"), source: source.clone() });
+    }
+
     /// Returns the commands as memories, most useful first.
     pub(super) fn drafts(&self) -> impl Iterator<Item = Draft> {
         let mut wanted: Vec<&Convention> = self.all.iter().collect();
@@ -148,6 +171,10 @@ fn convention(segment: &str) -> Option<(String, String)> {
     while let Some(first) = words.first()
         && matches!(*first, "rtk" | "time" | "nice")
     {
+        words.remove(0);
+    }
+    // A wrapper such as rtk has subcommands that run the rest: `rtk test bun run test`.
+    if words.len() > 2 && words[0] == "test" && RUNNERS.contains(&words[1]) {
         words.remove(0);
     }
     if words.len() > 1 && words[0] == "timeout" {
@@ -240,6 +267,7 @@ mod tests {
     #[test]
     fn conventions_exclude_pipes_and_redirections() {
         assert_eq!(parsed("bun run test 2>&1 | tail -30"), ["Tests: bun run test"]);
+        assert_eq!(parsed("rtk test bun run test"), ["Tests: bun run test"]);
         assert_eq!(parsed("cd . && pnpm lint && pnpm run typecheck"), ["Lint: pnpm lint", "Types: pnpm run typecheck"]);
         assert_eq!(parsed("cargo clippy --all-targets -- -D warnings"), ["Lint: cargo clippy --all-targets -- -D warnings"]);
         assert_eq!(parsed("go test ./..."), ["Tests: go test ./..."]);

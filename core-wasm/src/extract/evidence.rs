@@ -27,6 +27,8 @@ pub(super) struct Evidence {
     pushed_to: String,
     /// Whether files were changed since the last counts of tests.
     are_tests_old: bool,
+    /// Whether nothing was run since the last change of a file.
+    is_never_run: bool,
     /// What the continuous integration said when it was last looked at. May be empty.
     ci: String,
     /// Whether something was pushed since then.
@@ -37,7 +39,17 @@ impl Evidence {
     /// Records a change of a file of the project. What was checked before says nothing of it.
     pub(super) fn file_changed(&mut self) {
         self.checks.clear();
-        self.are_tests_old = true;
+        (self.are_tests_old, self.is_never_run) = (true, true);
+    }
+
+    /// Records that something was run, or looked at in a browser.
+    pub(super) fn ran(&mut self) {
+        self.is_never_run = false;
+    }
+
+    /// Returns whether nothing was run since the last change of a file.
+    pub(super) fn is_never_run(&self) -> bool {
+        self.is_never_run
     }
 
     /// Records that a run of all tests told its counts.

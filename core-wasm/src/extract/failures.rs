@@ -59,6 +59,9 @@ pub(super) struct Failure {
     /// Whether files were changed since then.
     #[serde(default)]
     edited: bool,
+    /// Whether the user allowed to go past it.
+    #[serde(default)]
+    is_bypass_allowed: bool,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -159,6 +162,17 @@ impl Failures {
                     push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
                 }
             }
+        }
+    }
+
+    /// Records what the human said, who may allow to go past what fails.
+    pub(super) fn human_said(&mut self, said: &str) {
+        let lower = said.to_lowercase();
+        let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]
+            .iter()
+            .any(|it| lower.contains(it));
+        if is_bypass(&lower) && !is_forbidden {
+            self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
         }
     }
 
@@ -351,6 +365,13 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
 }
 
+/// Returns whether a text in lower case names a way past a check that leaves what fails as it is.
+fn is_bypass(lower: &str) -> bool {
+    ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"]
+        .iter()
+        .any(|flag| lower.to_lowercase().contains(flag))
+}
+
 /// Returns whether the command was a one-off. Its failure teaches nothing else.
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
@@ -364,10 +385,10 @@ impl EditTrouble {
     fn memory(&self, source: &LineRef, labels: &Labels) -> SessionMemory {
         let more = match self.files.len() {
             1 => String::new(),
-            count => format!(" (+{})", count - 1),
+            count => format!(" and {} more", count - 1),
         };
         let what = format!("edit of {}{more}", self.files[0]);
-        let content = failure_text(&what, self.times, &self.error, &self.cause, &self.fix, labels);
+        let content = failure_text(&what, self.times, &self.error, &self.cause, (labels.fixed_by, &self.fix), labels);
         SessionMemory {
             key: format!("edits:{:08x}", text::hash(&self.error)),
             kind: "error_fix".to_owned(),
@@ -384,10 +405,10 @@ impl EditTrouble {
 }
 
 /// Returns a failure, how often it happened, its cause and its fix as one line.
-fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: &str, labels: &Labels) -> String {
+fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
     let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
     let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
-    for (label, body) in [(labels.cause, cause), (labels.fixed_by, fix)] {
+    for (label, body) in [(labels.cause, cause), fix] {
         if !body.is_empty() {
             content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
             content.push_str(label);
@@ -457,7 +478,12 @@ impl Failure {
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
         let what = format!("`{}`", display_command(&self.what));
-        let content = failure_text(&what, self.times, &error, &cause, &fix, labels);
+        let fixed_by = match (is_bypass(&fix), self.is_bypass_allowed) {
+            (false, _) => labels.fixed_by,
+            (true, false) => labels.bypassed_by,
+            (true, true) => labels.allowed_bypass,
+        };
+        let content = failure_text(&what, self.times, &error, &cause, (fixed_by, &fix), labels);
         let files = prose::file_in(&cause).into_iter().collect();
         Some(SessionMemory {
             key: format!("fix:{}:{:08x}", self.source.uuid, text::hash(&self.what)),
@@ -809,7 +835,7 @@ mod tests {
         let lesson = failures.edited_by_command(script, labels);
         assert_eq!(
             lesson[0].content,
-            "edit of src/cart.ts (+1) fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: writing the file with `python3`"
+            "edit of src/cart.ts and 1 more fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: writing the file with `python3`"
         );
         fail(&mut failures, "src/mail.ts");
         assert!(failures.edited_by_command("cat src/mail.ts", labels).is_empty(), "looking mends nothing");

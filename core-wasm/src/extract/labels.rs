@@ -16,6 +16,10 @@ pub(crate) struct Labels {
     pub cause: &'static str,
     /// Before the fix of a failure.
     pub fixed_by: &'static str,
+    /// Before a command that went past a failing check instead of mending it.
+    pub bypassed_by: &'static str,
+    /// The same, if the user allowed it.
+    pub allowed_bypass: &'static str,
     /// What cured edits that failed. `{}` is the tool that wrote the file.
     pub written_with: &'static str,
     /// The error of a commit whose hook ran tests that failed. `{}` are their counts.
@@ -46,6 +50,8 @@ pub(crate) struct Labels {
     pub refused_plan: &'static str,
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
+    /// The latest changes were never run.
+    pub never_run: &'static str,
     /// The user refused a tool call. `{}` is the call.
     pub refused: &'static str,
     /// A reverted edit. `{}` is the file.
@@ -74,6 +80,8 @@ const ENGLISH: Labels = Labels {
     fails: "Fails",
     cause: "Cause",
     fixed_by: "Fixed by",
+    bypassed_by: "Not mended, only bypassed by",
+    allowed_bypass: "Bypassed once, which the user allowed, by",
     written_with: "writing the file with {}",
     hook_tests: "its hook ran the tests: {}",
     added: "Added by the user",
@@ -89,6 +97,7 @@ const ENGLISH: Labels = Labels {
     still_running: "Started, without a result: {}",
     refused_plan: "The plan \"{}\" was refused",
     not_checked: "Planned, but not checked",
+    never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
     reverted: "reverted edit in {}",
     tests: "tests",
@@ -107,6 +116,8 @@ const KOREAN: Labels = Labels {
     fails: "실패",
     cause: "원인",
     fixed_by: "해결",
+    bypassed_by: "고치지 않고 우회",
+    allowed_bypass: "사용자 허락으로 한 번 우회",
     written_with: "{}로 파일을 새로 씀",
     hook_tests: "훅이 실행한 테스트: {}",
     added: "사용자가 덧붙인 말",
@@ -122,6 +133,7 @@ const KOREAN: Labels = Labels {
     still_running: "시작했으나 결과가 없음: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
     not_checked: "계획에 있었으나 확인하지 않음",
+    never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
@@ -147,6 +159,8 @@ const JAPANESE: Labels = Labels {
     fails: "失敗",
     cause: "原因",
     fixed_by: "解決",
+    bypassed_by: "回避のみ (未修正)",
+    allowed_bypass: "ユーザーの許可で一度だけ回避",
     written_with: "{} でファイルを書き直す",
     hook_tests: "フックが実行したテスト: {}",
     added: "ユーザーの追加",
@@ -162,6 +176,7 @@ const JAPANESE: Labels = Labels {
     still_running: "開始したが結果なし: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
     not_checked: "計画にあったが未確認",
+    never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
     reverted: "{} で取り消した編集",
     tests: "テスト",
@@ -187,6 +202,8 @@ const CHINESE: Labels = Labels {
     fails: "失败",
     cause: "起因",
     fixed_by: "解决",
+    bypassed_by: "仅绕过，未修复",
+    allowed_bypass: "经用户允许绕过一次",
     written_with: "用 {} 重写文件",
     hook_tests: "钩子运行的测试：{}",
     added: "用户补充",
@@ -202,6 +219,7 @@ const CHINESE: Labels = Labels {
     still_running: "已启动但没有结果: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
     not_checked: "计划中有但未检查",
+    never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",
     reverted: "{} 中撤回的修改",
     tests: "测试",

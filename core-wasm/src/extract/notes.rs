@@ -1,5 +1,6 @@
 //! Computes the session's notes from the state at its current end.
 
+use super::clean;
 use super::human;
 use super::prose;
 use super::signs;
@@ -15,7 +16,7 @@ const MAX_ENTRIES: usize = 40;
 const MIN_END_CHARS: usize = 160;
 
 /// The maximum length of the end of a session together with the work before it, in characters.
-const MAX_END_CHARS: usize = 1_200;
+const MAX_END_CHARS: usize = 1_300;
 
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
@@ -47,6 +48,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
     pending.extend(state.open_ends());
     pending.extend(state.undone.items(&state.request, state.labels()));
+    if state.evidence.is_never_run() && state.files.paths().next().is_some() {
+        pending.push(state.labels().never_run.to_owned());
+    }
     pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
     let mut attributes = attributes(state);
     if results.is_empty() && !done.is_empty() {
@@ -92,7 +96,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 fn outcome(state: &State) -> (String, Vec<String>) {
-    let mut lines = state.results.lines();
+    let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     // "Done." says less than the work before it.
     while prose::is_filler(&end) {
@@ -107,12 +111,12 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     if (is_short || is_commit) && lines.last().is_some_and(|(_, work)| is_short || fits(work)) {
         let work = lines.pop().map(|(_, work)| work).unwrap_or_default();
         // The line of a turn that says nothing itself is what was committed.
-        let is_message =
-            turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
+        let is_message = end.starts_with(state.labels().committed)
+            || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
         end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;
-    if !checked.is_empty() && !end.contains(checked.as_str()) {
+    if !checked.is_empty() && !end.contains(checked.as_str()) && prose::checked(&end).is_none() {
         end = format!("{} {checked}", as_sentence(&end));
     }
     // That a plan is written is not the end if the user refused it.
@@ -121,6 +125,22 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     }
     let sentence = |line: &str| as_sentence(&with_test_count(state, line));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
+}
+
+/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it.
+fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for (at, line) in lines {
+        let has_room = |work: &str| work.chars().count() + line.chars().count() <= MAX_END_CHARS;
+        match all.last_mut().filter(|(_, work)| line.starts_with(label) && has_room(work)) {
+            Some((of, work)) => {
+                *of = at;
+                *work = format!("{} — {line}", as_sentence(work));
+            }
+            None => all.push((at, line)),
+        }
+    }
+    all
 }
 
 /// Removes the sentences from a line, unless nothing else would remain of it.
@@ -204,6 +224,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some(later) = later_request(state) {
         all.push(("later-request".to_owned(), later.to_owned()));
+    }
+    if !state.plan_reason.is_empty() {
+        all.push(("plan-reason".to_owned(), clean::without_positions(&state.plan_reason).into_owned()));
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -7,8 +7,10 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
+use super::clean;
 use super::human;
 use super::judge::{self, Setting};
+use super::labels::Labels;
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
@@ -35,6 +37,8 @@ const MIN_SCORE: f32 = -0.9;
 const MIN_HUMAN_SCORE: f32 = 0.0;
 /// The minimum score of what the agent said while it was still changing files.
 const MIN_WORK_SCORE: f32 = 0.0;
+/// The minimum score of an item that says what was changed in a file: the list of files tells the most of it.
+const MIN_NOTE_SCORE: f32 = -0.3;
 /// The weight of the signs of a cause from which a problem is worth telling after it was mended.
 const MIN_CAUSE: u8 = 2;
 /// The length above which a prompt is not the human's own words, in characters.
@@ -56,6 +60,12 @@ const NAMED_AGAIN: f32 = 0.5;
 const REPEATED: f32 = 0.6;
 /// The same if the answer also has all of its names.
 const NAMED: f32 = 0.4;
+/// The length from which the agent's words tell what a commit contains, in characters.
+const MIN_TOLD_CHARS: usize = 160;
+/// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
+const MAX_CHORE_CHARS: u32 = 12;
+/// The maximum length of a sentence that is told because the next one needs it, in characters.
+const MAX_ANTECEDENT_CHARS: usize = 240;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -94,6 +104,8 @@ pub(super) struct TurnResult {
     pub conceded: bool,
     /// Whether it also took back what the turn did.
     pub reverted: bool,
+    /// Whether the turn proposed a plan that the user refused.
+    pub is_refused: bool,
 }
 
 /// The results of the latest turns, oldest first.
@@ -155,7 +167,9 @@ impl Results {
         }
         for turn in &mut self.turns {
             let number = turn.number;
-            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, number));
+            // What was taken out after it in the same turn does not hold either.
+            let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
+            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
         }
         self.judged.take();
     }
@@ -196,34 +210,35 @@ impl Results {
     }
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
-    pub(super) fn lines(&self) -> Vec<(usize, String)> {
+    pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended: Vec<Option<Amendment>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
         let holds = |&&((turn, number), ..): &&Judged| {
             amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
         let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
+        let chosen = self.without_records(self.with_antecedents(chosen));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 // What only the human said is told as a rule or as what was asked.
                 let is_answered = of_turn().any(|number| self.turns[at].statements[number].voice != Voice::Human);
-                let line = if is_answered { self.turns[at].line(of_turn(), &said) } else { String::new() };
+                let line = if is_answered { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
                 (!line.is_empty()).then_some((at, line))
             })
             .collect()
     }
 
     /// Returns a memory for each turn: what was asked, and the statements worth finding.
-    pub(super) fn drafts(&self) -> Vec<Draft> {
+    pub(super) fn drafts(&self, labels: &Labels) -> Vec<Draft> {
         let judged = self.judged();
         (0..self.turns.len())
             .filter_map(|at| {
                 let own = judged.iter().filter(|((turn, _), ..)| *turn == at).copied().collect();
                 let chosen = self.choose(own, MIN_MEMORY_SCORE, MAX_LINE_CHARS);
                 let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
-                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number), &said)
+                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number), &said, labels)
             })
             .collect()
     }
@@ -325,6 +340,101 @@ impl Results {
             }
         }
         chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".
+    fn with_antecedents(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for at in 0..chosen.len() {
+            let (turn, number) = chosen[at];
+            let statements = &self.turns[turn].statements;
+            let statement = &statements[number];
+            let Some(before) = number.checked_sub(1).map(|before| &statements[before]) else { continue };
+            let is_next = statement.goes_on && (before.voice, before.place + 1) == (statement.voice, statement.place);
+            let place = (turn, number - 1);
+            if is_next
+                && signs::leans_on_sentence_before(&statement.text.to_lowercase())
+                && !chosen.contains(&place)
+                && before.text.chars().count() <= MAX_ANTECEDENT_CHARS
+                && !is_lead(&before.text)
+                && !prose::is_filler(&before.text)
+                && !is_barred(before, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
+            {
+                chosen.push(place);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Leaves out what others tell better: how it was before a change that the answer tells, the body of a commit, and what the
+    /// agent said beside it, where the work that it contains was told in words.
+    fn without_records(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
+        let chars = |places: &[Place]| -> usize { places.iter().map(|place| statement(place).text.chars().count()).sum() };
+        let words = chosen.iter().map(statement).filter(|it| matches!(it.voice, Voice::Work | Voice::Answer));
+        let said: text::Features = words.clone().flat_map(|it| text::features(&it.text)).collect();
+        let named: Vec<u32> = words.flat_map(|it| statement::names(&it.text)).collect();
+        let adds = |place: &Place| {
+            let (words, names) = (text::features(&statement(place).text), statement::names(&statement(place).text));
+            let again = share(words.iter().filter(|word| said.contains(word)).count(), words.len());
+            again < NAMED && names.iter().any(|name| !named.contains(name))
+        };
+        let mut told = 0;
+        let mut dropped: Vec<Place> = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate() {
+            let of_turn = |voices: &[Voice]| -> Vec<Place> {
+                let is_of = |&&(of, number): &&Place| of == at && voices.contains(&turn.statements[number].voice);
+                chosen.iter().filter(is_of).copied().collect()
+            };
+            let words = of_turn(&[Voice::Work, Voice::Answer]);
+            if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+                let is_way = |place: &&Place| {
+                    let it = statement(place);
+                    it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+                };
+                dropped.extend(words.iter().filter(is_way));
+            }
+            let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
+            if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {
+                // What is still open, or failed, is told nowhere else.
+                let is_done = |place: &&Place| {
+                    let lower = statement(place).text.to_lowercase();
+                    !signs::is_open_state(&lower) && !signs::is_problem(&lower)
+                };
+                dropped.extend(words.iter().filter(is_done));
+            } else {
+                // "Commit this" may need a repair first. What its answer repeats of the work was told.
+                let named: Vec<u32> = chosen
+                    .iter()
+                    .filter(|&&(of, _)| of + 1 == at)
+                    .flat_map(|place| statement::names(&statement(place).text))
+                    .collect();
+                let is_told_before = |place: &&Place| {
+                    let names = statement::names(&statement(place).text);
+                    let again = names.iter().filter(|name| named.contains(name)).count();
+                    !names.is_empty() && share(again, names.len()) >= REPEATED
+                };
+                if turn.is_chore && turn.committed {
+                    dropped.extend(words.iter().filter(is_told_before));
+                }
+                told += chars(&words);
+            }
+            if turn.committed {
+                let is_body = |place: &&Place| {
+                    let is_before = || statement(place).text.to_lowercase().contains("previously");
+                    statement(place).place > 0 && (!adds(place) || is_before())
+                };
+                if told >= MIN_TOLD_CHARS {
+                    dropped.extend(of_turn(&[Voice::Commit]).iter().filter(is_body));
+                }
+                if !of_turn(&[Voice::Commit]).is_empty() {
+                    dropped.extend(words.iter().filter(|place| signs::only_says_committed(&statement(place).text)));
+                }
+                told = 0;
+            }
+        }
+        chosen.retain(|place| !dropped.contains(place));
         chosen
     }
 
@@ -435,7 +545,10 @@ fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score
         }
     }
     statement::is_question(&statement.text)
+        || (turn.is_refused && !turn.edited && statement.voice != Voice::Human && statement.form != Form::Sentence)
         || signs::is_on_the_way(&lower)
+        || (statement.form == Form::Item && signs::is_place_of_change(&lower))
+        || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
         || signs::is_state_before(&lower, &statement.heading)
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
         || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
@@ -520,7 +633,7 @@ impl TurnResult {
     }
 
     /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
-    fn line(&self, chosen: impl Iterator<Item = usize>, said: &Said) -> String {
+    fn line(&self, chosen: impl Iterator<Item = usize>, said: &Said, labels: &Labels) -> String {
         let chosen: Vec<usize> = chosen.collect();
         // A line that leads to a list says nothing without it, and promises too much before a small part of it.
         let is_followed = |lead: usize| {
@@ -548,7 +661,8 @@ impl TurnResult {
         let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
         let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
         let mut line = of(&[Voice::Human]);
-        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (of(&[Voice::Commit]), " — ")] {
+        let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
+        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (commits, " — ")] {
             if !part.is_empty() {
                 if !line.is_empty() {
                     line.push_str(arrow);
@@ -603,8 +717,8 @@ impl TurnResult {
         })
     }
 
-    fn draft(&self, chosen: impl Iterator<Item = usize>, said: &Said) -> Option<Draft> {
-        let said = self.line(chosen, said);
+    fn draft(&self, chosen: impl Iterator<Item = usize>, said: &Said, labels: &Labels) -> Option<Draft> {
+        let said = self.line(chosen, said, labels);
         if said.is_empty() || self.source.uuid.is_empty() {
             return None;
         }
@@ -627,11 +741,29 @@ impl TurnResult {
     }
 }
 
+/// Returns the subject of each commit, with what its body adds.
+fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &Labels) -> String {
+    let mut line = String::new();
+    for statement in statements {
+        let separator = if line.is_empty() { "" } else { "; " };
+        if statement.place == 0 {
+            line = format!("{line}{separator}{} \"{}\"", labels.committed, statement.text);
+        } else {
+            line = format!("{line}{separator}{}", statement.text);
+        }
+    }
+    line
+}
+
 /// Joins statements into running text. A heading stands once before the statements below it.
 fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut line = String::new();
     let mut heading = "";
     for statement in statements {
+        // "Changes made:" says nothing that the statements below it do not.
+        if prose::is_generic_heading(statement.text.trim_end_matches([':', '：'])) {
+            continue;
+        }
         if !line.is_empty() {
             line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
         }
@@ -640,12 +772,13 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         } else if !statement.heading.is_empty()
             && statement.heading != heading
             && !statement::is_question(&statement.heading)
+            && !prose::is_generic_heading(&statement.heading)
         {
             heading = &statement.heading;
             line.push_str(heading);
             line.push_str(": ");
         }
-        line.push_str(&statement.text);
+        line.push_str(&clean::without_positions(&statement.text));
         if statement.form == Form::Heading {
             line.push(':');
         }
@@ -659,7 +792,11 @@ mod tests {
 
     fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
         let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
-        turn.line(chosen, &said)
+        turn.line(chosen, &said, labels())
+    }
+
+    fn labels() -> &'static Labels {
+        super::super::labels::labels(text::Language::English)
     }
 
     fn turn(answer: &str, commit: &str) -> TurnResult {
@@ -691,7 +828,7 @@ mod tests {
         );
         assert_eq!(
             line(&turn, 0..4),
-            "`src/cart.ts` now rounds the total of the cart to cents. — Round totals; The invoice service still truncates."
+            "`src/cart.ts` now rounds the total of the cart to cents. — committed as \"Round totals\"; The invoice service still truncates."
         );
     }
 
@@ -702,7 +839,7 @@ mod tests {
         let mut work = TurnResult { committed: true, ..turn("`src/cart.ts` now rounds the total.", "") };
         work.statements.extend(statement::statements(failed, Voice::Work));
         results.push(work);
-        assert!(results.lines().iter().all(|(_, line)| !line.contains("blocked")));
+        assert!(results.lines(labels()).iter().all(|(_, line)| !line.contains("blocked")));
         results.push(turn(failed, ""));
         assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
         assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
@@ -835,6 +972,26 @@ mod tests {
     fn a_question_is_no_heading() {
         let turn = turn("## Should we keep it?\n\n- It is used once.", "");
         assert_eq!(line(&turn, [1].into_iter()), "It is used once.");
+    }
+
+    #[test]
+    fn a_sentence_that_leans_on_the_one_before_is_told_with_it() {
+        let mut results = Results::default();
+        results.push(turn(
+            "The tab measured its width only once. When a number appeared, the line was too short. It is blue.",
+            "",
+        ));
+        assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)]);
+        assert_eq!(results.with_antecedents(vec![(0, 2)]), [(0, 2)]);
+    }
+
+    #[test]
+    fn the_steps_of_a_refused_plan_are_no_result() {
+        let mut results = Results::default();
+        let planned = turn("The guide moves to `docs/guide.md`.\n\n- Rewrite the links of the guide in `README.md`", "");
+        results.push(TurnResult { is_refused: true, ..planned });
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0)]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ const GUESSES: &[&str] = &[
     "it looks like",
     "this looks like",
     "that looks like",
-    "should now work",
+    "should now",
     "should fix",
     "should resolve",
     "should work",
@@ -249,6 +249,13 @@ pub(super) fn is_about_committing(lower: &str) -> bool {
     SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
+/// Returns whether a sentence says no more than that a commit was made.
+pub(super) fn only_says_committed(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    let is_named = said.contains('`') || said.bytes().any(|byte| byte.is_ascii_digit());
+    said.chars().count() <= 40 && !is_named && COMMITS.iter().any(|word| lower.contains(word))
+}
+
 /// Returns whether a text in lower case says that a commit was not made.
 pub(super) fn is_failed_commit(lower: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
@@ -384,6 +391,73 @@ pub(super) fn is_intent(lower: &str) -> bool {
         "していきます",
     ];
     SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Openings of a sentence that says little without the one before it.
+const LEANING: &[&str] = &[
+    "most ",
+    "some ",
+    "many ",
+    "both ",
+    "each ",
+    "neither ",
+    "none ",
+    "all of ",
+    "when ",
+    "then ",
+    "so ",
+    "now ",
+    "instead",
+    "otherwise",
+    "therefore",
+    "thus",
+    "hence",
+    "the rest",
+    "the others",
+    "the other ",
+    "그래서",
+    "따라서",
+    "그러면",
+    "そのため",
+    "したがって",
+    "つまり",
+    "所以",
+    "因此",
+];
+
+/// Returns whether a sentence in lower case refers by its first word to the sentence before it.
+pub(super) fn leans_on_sentence_before(lower: &str) -> bool {
+    LEANING.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a line in lower case leads to a list that is no result: examples, or what somebody is about to do.
+pub(super) fn leads_to_aside(lower: &str) -> bool {
+    const SIGNS: [&str; 17] = [
+        "for example",
+        "e.g.",
+        "if you have",
+        "such as",
+        "예를 들",
+        "例えば",
+        "たとえば",
+        "例如",
+        "i need to",
+        "i should",
+        "we need to",
+        "i'll",
+        "i will",
+        "i'm going to",
+        "해야 합니다",
+        "必要があります",
+        "我需要",
+    ];
+    lower.trim_end_matches(['*', ' ']).ends_with([':', '：']) && SIGNS.iter().any(|sign| text::contains(lower, sign))
+}
+
+/// Returns whether an item in lower case says in which line something was changed: "line 31: updated the test".
+pub(super) fn is_place_of_change(lower: &str) -> bool {
+    let rest = lower.strip_prefix("lines ").or_else(|| lower.strip_prefix("line "));
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '~'))
 }
 
 /// Returns whether a text in lower case says that checks fail.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::prose;
+use super::signs;
 use crate::text;
 
 /// Who made a statement, and when.
@@ -49,6 +50,9 @@ pub(super) struct Statement {
     pub place: u16,
     /// How many statements its text has.
     pub count: u16,
+    /// Whether the sentence before it stands on the same line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -64,22 +68,28 @@ const MAX_STATEMENTS: usize = 120;
 pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let mut all: Vec<Statement> = Vec::new();
     let mut heading = String::new();
+    // Whether a list stands below a line that leads to no result.
+    let mut is_aside = false;
     for line in text::prose_lines(said) {
         if all.len() >= MAX_STATEMENTS {
             break;
         }
+        if is_aside && is_item(line) {
+            continue;
+        }
+        is_aside = voice != Voice::Human && signs::leads_to_aside(&line.to_lowercase());
         let (form, parts) = if line.starts_with('|') {
             (Form::Row, vec![row(line)])
-        } else if prose::is_heading(line) && !(is_item(line) && labels_value(line)) {
+        } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
             (Form::Heading, vec![heading.clone()])
         } else {
             (if is_item(line) { Form::Item } else { Form::Sentence }, text::sentences(line))
         };
-        for part in parts {
+        for (number, part) in parts.into_iter().enumerate() {
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };
-                all.push(Statement { text: part, heading: above, voice, form, ..Statement::default() });
+                all.push(Statement { text: part, heading: above, voice, form, goes_on: number > 0, ..Statement::default() });
             }
         }
     }
@@ -102,6 +112,12 @@ fn labels_value(line: &str) -> bool {
     let (Some(label), Some(value)) = (parts.next(), parts.next()) else { return false };
     let is_marked = label.ends_with([':', '：']) || value.trim_start().starts_with([':', '：', '—', '–', '→', '=']);
     is_marked && value.chars().any(char::is_alphanumeric)
+}
+
+/// Returns whether the bold part of an item is only its letter or number: `- **B.** Long phrases`.
+fn is_lettered(line: &str) -> bool {
+    let bold = line.split("**").nth(1).unwrap_or_default();
+    bold.trim_matches(['.', ')', ':', ' ']).chars().count() <= 2
 }
 
 fn is_item(line: &str) -> bool {
@@ -180,6 +196,26 @@ mod tests {
                 ("one", "Where (cart)", Form::Item),
             ]
         );
+    }
+
+    #[test]
+    fn lists_of_examples_and_intentions_are_no_statements() {
+        let said = "It is done. The total is round.\n\nFor example, with:\n- `a.ts`\n- `b.ts`\n\nI need to:\n1. Round it\n\nTwo parts:\n- **B.** Long phrases\n\nThe end.";
+        let all = statements(said, Voice::Answer);
+        let texts: Vec<&str> = all.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "It is done.",
+                "The total is round.",
+                "For example, with:",
+                "I need to:",
+                "Two parts:",
+                "B. Long phrases",
+                "The end."
+            ]
+        );
+        assert!(all[1].goes_on && !all[0].goes_on && all.iter().all(|it| it.heading.is_empty()));
     }
 
     #[test]

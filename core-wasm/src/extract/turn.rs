@@ -72,6 +72,9 @@ pub(super) struct Turn {
     pub substantive: bool,
     /// Whether the prompt asks to record or to continue the work before it.
     pub is_chore: bool,
+    /// Whether the user refused the plan that the turn proposed.
+    #[serde(default)]
+    pub is_refused: bool,
     /// Whether the agent changed files during the turn.
     pub edited: bool,
     /// Whether it changed files after its latest text.

@@ -99,6 +99,8 @@ pub(super) struct Undone {
     /// Whether the user stopped the agent at that request.
     is_interrupted: bool,
     checks: Vec<PlannedCheck>,
+    /// The linters, type checkers and builds that the plan asks to run, and nobody ran. Each with its name.
+    runs: Vec<(String, String)>,
 }
 
 impl Undone {
@@ -112,6 +114,11 @@ impl Undone {
     pub(super) fn committed(&mut self) {
         self.work_tree.committed();
         (self.has_committed, self.is_unpushed) = (true, true);
+    }
+
+    /// Records how many files the commit has that is recorded next.
+    pub(super) fn commit_measured(&mut self, files: u32) {
+        self.work_tree.commit_measured(files);
     }
 
     /// Records what the agent said.
@@ -208,6 +215,13 @@ impl Undone {
     pub(super) fn plan_accepted(&mut self, plan: &str) {
         self.refused_plan.clear();
         self.checks = planned_checks(plan);
+        self.runs = planned_runs(plan);
+    }
+
+    /// Records a command that was run, whatever its result.
+    pub(super) fn command_ran(&mut self, command: &str) {
+        let names = commands::whole_checks(command);
+        self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
     }
 
     /// Records a request, or that it was answered if the title is empty.
@@ -280,6 +294,11 @@ impl Undone {
                 items.push(format!("{}: {}", labels.not_checked, checks.join("; ")));
             }
         }
+        // The hook of a commit may have run them.
+        if self.has_work() && !self.has_committed && !self.runs.is_empty() {
+            let runs: Vec<String> = self.runs.iter().map(|(_, command)| format!("`{command}`")).collect();
+            items.push(format!("{}: {}", labels.not_checked, runs.join(", ")));
+        }
         let left_out = self.work_tree.left_out();
         if self.has_committed && !left_out.is_empty() {
             items.push(labels.left_out.replace("{}", &named(&left_out)));
@@ -298,6 +317,24 @@ fn named(files: &[&str]) -> String {
 fn is_push(segment: &str) -> bool {
     let mut words = segment.split_whitespace();
     words.any(|word| word == "git") && words.any(|word| word == "push")
+}
+
+/// Returns the linters, type checkers and builds that a plan asks to run as its verification, each with its name.
+fn planned_runs(plan: &str) -> Vec<(String, String)> {
+    let mut runs: Vec<(String, String)> = Vec::new();
+    let mut is_inside = false;
+    for line in text::prose_lines(plan) {
+        if line.starts_with('#') {
+            let heading = line.to_lowercase();
+            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
+        } else if is_inside {
+            for command in line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')) {
+                let names = commands::whole_checks(command).into_iter().map(|name| (name.to_owned(), command.to_owned()));
+                runs.extend(names.take(MAX_CHECKS.saturating_sub(runs.len())));
+            }
+        }
+    }
+    runs
 }
 
 /// Returns the checks of a plan that name a command or have to be made by hand.
@@ -320,7 +357,10 @@ fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let is_manual = has(MANUAL_WORDS);
         has_manual |= is_manual;
-        let is_assertion = has(ASSERTION_WORDS);
+        // "Manual test: run it on a repository with both files" says what to look at in full.
+        let is_whole_manual =
+            lower.trim_start_matches(|c: char| !c.is_alphabetic()).starts_with("manual") && line.chars().count() > 40;
+        let is_assertion = has(ASSERTION_WORDS) || is_whole_manual;
         let text = text::plain(line);
         // A line that leads to steps says nothing without them.
         let is_check = is_manual || (is_assertion && commands.is_empty() && !has(AUTOMATIC_WORDS));

@@ -27,6 +27,8 @@ pub(super) struct WorkTree {
     named: Vec<String>,
     /// Whether a commit was tried since the last change, as far as is known without success.
     is_tried: bool,
+    /// How many files the commit has that is being recorded. 0 if git did not say it.
+    commit_size: u32,
 }
 
 /// What a list of git says.
@@ -131,10 +133,19 @@ impl WorkTree {
         self.is_tried = true;
     }
 
+    /// Records how many files the commit has that is recorded next.
+    pub(super) fn commit_measured(&mut self, files: u32) {
+        self.commit_size = files;
+    }
+
     /// Records a commit of what was added. If nothing is known to be added, it contains everything.
     pub(super) fn committed(&mut self) {
         let added = std::mem::take(&mut self.added);
         self.is_tried = false;
+        // A commit of more files than were named holds files that somebody had staged before.
+        if std::mem::take(&mut self.commit_size) as usize > added.len() {
+            self.others.clear();
+        }
         if added.is_empty() || added.iter().any(|name| matches!(name.as_str(), "." | "./" | "*" | ":/")) {
             self.changed.clear();
             self.others.clear();
@@ -155,8 +166,10 @@ impl WorkTree {
         if listed.is_whole {
             self.changed.retain(|path| names().any(|name| covers(name, path)));
             self.others.clear();
-        } else if listed.is_whole_of_tracked && self.added.is_empty() {
-            self.changed.retain(|path| is_new(path) || names().any(|name| covers(name, path)));
+        } else if listed.is_whole_of_tracked {
+            self.others.clear();
+            let is_all_unstaged = self.added.is_empty();
+            self.changed.retain(|path| !is_all_unstaged || is_new(path) || names().any(|name| covers(name, path)));
         }
         // The next commit contains what is staged, whoever staged it.
         for path in &listed.staged {
@@ -188,9 +201,12 @@ impl WorkTree {
         &self.changed
     }
 
-    /// Returns the changed files that are not the session's and that the agent named.
+    /// Returns the changed files that are not the session's, those that the agent named first.
     pub(super) fn left_out(&self) -> Vec<&str> {
-        self.others.iter().filter(|other| self.named.contains(other)).map(String::as_str).collect()
+        let (named, others): (Vec<&String>, Vec<&String>) = self.others.iter().partition(|other| self.named.contains(other));
+        // What tools write by themselves is worth a word only if somebody spoke of it.
+        let others = others.into_iter().filter(|path| !is_generated(path));
+        named.into_iter().chain(others).map(String::as_str).collect()
     }
 }
 
@@ -223,6 +239,12 @@ fn is_local(path: &str) -> bool {
     path.starts_with('.') && path.contains('/') && !path.starts_with(".github/")
 }
 
+/// Returns whether a file is a list of versions that a package manager writes.
+fn is_generated(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end))
+}
+
 /// Returns what an output of `git status` lists, also in its short form and behind rtk, which counts the files.
 pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
     let calls: Vec<Vec<String>> = commands::git_calls(command)
@@ -239,7 +261,8 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
         .flatten()
         .any(|word| word.starts_with("--porcelain") || matches!(word.as_str(), "-s" | "--short" | "-sb"));
     let mut listed = Listed::default();
-    let (mut list, mut is_status, mut is_cut) = (None, false, false);
+    let (mut list, mut is_status) = (None, false);
+    let (mut is_cut, mut is_cut_of_tracked) = (false, false);
     for line in output.lines() {
         let said = line.trim();
         if said.starts_with("On branch ") || said.starts_with("HEAD detached") || said.starts_with("## ") {
@@ -260,6 +283,7 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
             }
         } else if said.starts_with("... +") {
             is_cut = true;
+            is_cut_of_tracked |= list != Some(List::Untracked);
         } else if !line.starts_with([' ', '\t']) || said.contains(' ') {
             list = None;
         } else if let Some(list) = list {
@@ -274,6 +298,7 @@ pub(super) fn status(command: &str, output: &str) -> Option<Listed> {
     let names_files = calls.iter().flatten().any(|word| !word.starts_with('-'));
     let is_known = if is_short { !is_empty || (is_alone && output.trim().is_empty()) } else { is_status };
     listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
+    listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
     (is_known || !is_empty).then_some(listed)
 }
 
@@ -426,11 +451,39 @@ mod tests {
         assert_eq!((listed.is_whole, listed.is_ahead), (true, Some(true)));
         assert!(!work.listed(&listed, |_| false));
         assert_eq!(work.changed(), ["docs/new.md"]);
-        assert!(work.left_out().is_empty(), "nobody spoke of it");
+        assert_eq!(work.left_out(), ["package.json"]);
+        work.others.push("src/menu.ts".to_owned());
+        work.others.push("yarn.lock".to_owned());
+        assert_eq!(work.left_out(), ["package.json", "src/menu.ts"], "nobody spoke of what a tool writes");
+        work.others.truncate(1);
         work.agent_said("The change of `package.json` is not mine, so I leave it out.");
         assert_eq!(work.left_out(), ["package.json"]);
         work.file_changed("package.json");
         assert!(work.left_out().is_empty());
+    }
+
+    #[test]
+    fn a_commit_of_more_files_than_were_named_may_hold_any() {
+        let left = |size: u32| {
+            let mut work = tree(&["src/cart.ts"]);
+            work.others.push("src/menu.ts".to_owned());
+            work.command_ran("git add src/cart.ts && git commit -m 'Round totals'");
+            work.commit_measured(size);
+            work.committed();
+            work.left_out().len()
+        };
+        assert_eq!((left(1), left(0), left(3)), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_list_that_is_cut_among_new_files_is_whole_for_the_others() {
+        let said = "\u{1f4cc} main\n\u{1f4dd} Modified: 1 files\n   src/menu.ts\n\u{2753} Untracked: 5 files\n   a.md\n   ... +4 more\n";
+        let listed = status("rtk git status", said).unwrap();
+        assert_eq!((listed.is_whole, listed.is_whole_of_tracked), (false, true));
+        let mut work = tree(&["src/cart.ts"]);
+        work.others.push("src/view.ts".to_owned());
+        work.listed(&listed, |_| false);
+        assert_eq!(work.left_out(), ["src/menu.ts"]);
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub(super) fn error_line(command: Option<&Scrubbed>, error: &Scrubbed) -> String
     text::clip(&text::one_line(&line.unwrap_or_else(|| error.trim().to_owned())), MAX_LINE_CHARS).into_owned()
 }
 
+/// Returns whether an error only says how the client works: the call was cancelled with another, or a file must be read first.
+pub(super) fn is_procedure(error: &str) -> bool {
+    commands::PROCEDURES.iter().any(|sign| error.contains(sign))
+}
+
 /// Replaces paths, numbers and hashes in the line: `<path>`, `<n>`, `<hash>`.
 pub(super) fn normalize(line: &str) -> String {
     const HASH: usize = 7;

@@ -318,10 +318,13 @@ fn a_line_of_nothing_but_keywords_is_linear() {
     for keyword in keyword_of_each_matcher() {
         for joint in ["", " ", "=", ":", ": 'x", "/", "@", " PRIVATE KEY-----", "Aa1Bb2Cc3"] {
             let piece = format!("{keyword}{joint}");
-            let (short, long) = (fastest(&piece, 4_000), fastest(&piece, 16_000));
-            // For four times the text, a linear matcher takes four times as long, and a quadratic one sixteen times.
-            let most = short.max(Duration::from_millis(5)) * 11;
-            assert!(long < most, "{piece}: {short:?} for 4 kB, {long:?} for 16 kB");
+            // For four times the text, a linear matcher takes four times as long, and a quadratic one sixteen times. A quadratic one
+            // never passes, however often it is tried; a linear one may be interrupted.
+            let is_linear = (0..4).any(|_| {
+                let short = fastest(&piece, 4_000).max(Duration::from_millis(5));
+                fastest(&piece, 16_000) < short * 11
+            });
+            assert!(is_linear, "{piece}");
         }
     }
 }

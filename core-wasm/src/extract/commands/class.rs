@@ -1,0 +1,188 @@
+//! What a command is for: its class, its purpose, what it checks, and whether two commands have the same purpose.
+
+use super::shell::segments;
+use super::shell::words;
+use crate::scrubbed::Scrubbed;
+use crate::text;
+
+/// The purpose of a command, used to compare it with later commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Runs tests.
+    Test,
+    /// Builds or compiles.
+    Build,
+    /// Lints, formats or type-checks.
+    Check,
+    /// Commits changes.
+    Commit,
+    /// Pushes changes or opens a pull request.
+    Publish,
+    /// Installs dependencies.
+    Install,
+    /// Only inspects. Its failure means nothing.
+    Inspect,
+    /// Anything else.
+    Other,
+}
+
+/// Programs that only inspect or prepare.
+pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
+    "cd", "echo", "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "sed", "awk", "sort",
+    "uniq", "tree", "stat", "file", "diff", "test", "[", "true", "sleep", "export", "source", "set", "printf", "jq", "ps",
+    "lsof", "env", "date", "du", "df", "kill", "pkill", "mkdir", "cp", "mv", "rm", "touch", "chmod", "type", "readlink",
+    "basename", "dirname", "less", "column", "cut", "tr", "xargs", "pgrep", "whoami", "uname", "tee", "for", "while", "if",
+    "do", "done", "then", "fi",
+];
+
+/// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
+/// one. `git commit … && git status` is about the commit.
+pub(crate) fn main_segment(command: &str) -> &str {
+    let all = segments(command);
+    let last = |does_more: fn(&str) -> bool| all.iter().rev().find(|segment| does_more(segment));
+    last(|segment| class_of(segment) != Class::Inspect)
+        .or_else(|| last(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program))))
+        .or(all.last())
+        .copied()
+        .unwrap_or(command)
+}
+
+/// Returns the class of the command line.
+pub(crate) fn class(command: &str) -> Class {
+    class_of(main_segment(command))
+}
+
+fn class_of(segment: &str) -> Class {
+    let words = words(segment);
+    let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
+        return Class::Inspect;
+    };
+    if INSPECTION_PROGRAMS.contains(&program) {
+        return Class::Inspect;
+    }
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
+    match program {
+        "git" if has(&["commit"]) => Class::Commit,
+        "git" if has(&["push"]) => Class::Publish,
+        "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
+            Class::Inspect
+        }
+        "gh" if has(&["create", "merge"]) => Class::Publish,
+        "gh" => Class::Inspect,
+        "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
+        "eslint" | "biome" | "prettier" | "ruff" | "mypy" | "pyright" | "golangci-lint" | "clippy" | "oxlint"
+        | "rustfmt" | "tsc" => Class::Check,
+        _ if has(&["test", "tests", "nextest", "pytest", "vitest", "jest", "e2e"]) => Class::Test,
+        _ if has(&["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify"]) => Class::Check,
+        _ if has(&["build", "compile"])
+            || matches!(program, "make" | "cmake" | "ninja" | "rustc" | "gcc" | "javac" | "webpack" | "vite") =>
+        {
+            Class::Build
+        }
+        _ if has(&["install", "add", "i", "ci", "sync"]) => Class::Install,
+        _ => Class::Other,
+    }
+}
+
+/// Returns the words that commands of the same purpose share: the program and its subcommands. The words have lost their
+/// options, so the command must be scrubbed before.
+pub(crate) fn purpose(command: &Scrubbed) -> String {
+    shared_words(command)
+}
+
+pub(super) fn shared_words(command: &str) -> String {
+    let words = words(main_segment(command));
+    let plain = |word: &&&str| {
+        !word.contains("[redacted") && (!word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word))
+    };
+    words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the files and folders that the command line names.
+pub(crate) fn targets(command: &str) -> Vec<&str> {
+    words(main_segment(command))
+        .into_iter()
+        .skip(1)
+        .filter(|word| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./..." | ".."))
+        .collect()
+}
+
+/// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
+pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
+    let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);
+    let is_file = |word: &&str| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./...");
+    segments(command)
+        .into_iter()
+        .filter(is_check)
+        .map(words)
+        .filter(|words| !words.iter().skip(1).any(is_file))
+        .filter_map(|words| check_name(&words))
+        .collect()
+}
+
+/// Returns the word that says what a check is: its script or subcommand, or else its program.
+fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
+    const NAMES: &[&str] =
+        &["lint", "typecheck", "type-check", "format", "fmt", "check", "clippy", "vet", "verify", "build", "compile"];
+    let is_name = |word: &&&str| NAMES.contains(&word.split(':').next().unwrap_or_default());
+    let word = words.iter().find(is_name).or(words.first())?;
+    let word = word.strip_suffix(":fix").or_else(|| word.strip_suffix(":write")).unwrap_or(word);
+    word.rsplit('/').next()
+}
+
+/// Returns whether a checker is also told to mend what it finds.
+pub(crate) fn mends(command: &str) -> bool {
+    [":fix", ":write", "--fix", "--write", " fmt", " format"].iter().any(|sign| command.contains(sign))
+}
+
+/// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the
+/// other.
+pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
+    let (one, other) = (class(failed), class(later));
+    // A commit in another repository says nothing of this one.
+    if matches!(one, Class::Commit | Class::Publish) && folder_outside(failed) != folder_outside(later) {
+        return false;
+    }
+    let same = match one {
+        Class::Other | Class::Inspect => shared_words(failed) == shared_words(later),
+        // A passing formatter says nothing about the type checker.
+        Class::Check => one == other && shared_words(failed) == shared_words(later),
+        _ => one == other,
+    };
+    if !same {
+        return false;
+    }
+    let (before, after) = (targets(failed), targets(later));
+    before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
+}
+
+/// Returns the folder outside of the project in which a command line works, or an empty text.
+pub(super) fn folder_outside(command: &str) -> &str {
+    let words = || command.split_whitespace().take_while(|word| !word.starts_with("<<"));
+    let after = |option: &str| words().skip_while(|word| *word != option).nth(1);
+    let folder = after("-C").or_else(|| after("cd")).unwrap_or_default();
+    if folder.starts_with(['/', '~']) || folder.starts_with("..") { folder } else { "" }
+}
+
+/// Returns whether a later command line rewords the failed one.
+pub(crate) fn is_rewording(failed: &str, later: &str) -> bool {
+    let significant = |command: &str| text::features(main_segment(command));
+    let (one, other) = (significant(failed), significant(later));
+    text::similarity(&one, &other) >= 0.6
+}
+
+/// Returns whether a command changes something, so that it may have made another command pass.
+pub(crate) fn may_fix(command: &str) -> bool {
+    // Looking at a repository, or putting work aside, mends nothing.
+    const LOOKS: &[&str] =
+        &["stash", "status", "checkout", "diff", "log", "show", "add", "commit", "push", "fetch", "switch", "branch"];
+    let mut main = words(main_segment(command)).into_iter();
+    if main.any(|word| word == "git") && main.next().is_some_and(|word| LOOKS.contains(&word)) {
+        return false;
+    }
+    if class(command) != Class::Inspect {
+        return !matches!(class(command), Class::Test | Class::Check | Class::Build);
+    }
+    let program = words(main_segment(command)).first().copied().unwrap_or("");
+    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
+}

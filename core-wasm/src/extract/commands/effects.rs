@@ -1,0 +1,145 @@
+//! Which files a command creates, moves, removes or rewrites.
+
+use super::class::INSPECTION_PROGRAMS;
+use super::class::main_segment;
+use super::shell::WRAPPERS;
+use super::shell::segments;
+use super::shell::tokens;
+
+/// What a command line does to files of the project, as far as its words say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileEffects {
+    /// Files that it writes, or that it moves something to.
+    pub written: Vec<String>,
+    /// Files that it deletes or moves away.
+    pub removed: Vec<String>,
+    /// Folders that it deletes with all that is in them.
+    pub removed_folders: Vec<String>,
+    /// Files whose changes it takes back, with git.
+    pub restored: Vec<String>,
+    /// Whether it takes back all changes that are not committed.
+    pub restores_all: bool,
+}
+
+/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
+pub(crate) fn file_effects(command: &str) -> FileEffects {
+    let mut effects = FileEffects::default();
+    let mut folder = String::new();
+    for segment in segments(command) {
+        // The lines of a here-document are not words of the command.
+        let tokens = tokens(segment.lines().next().unwrap_or_default());
+        let mut plain: Vec<&str> = Vec::new();
+        let (mut redirected, mut is_redirection) = (None, false);
+        for token in &tokens {
+            if std::mem::take(&mut is_redirection) {
+                redirected = Some(token.as_str());
+            } else if token == ">" || token == ">>" {
+                is_redirection = true;
+            } else if let Some(file) = token.strip_prefix(">>").or_else(|| token.strip_prefix('>')) {
+                redirected = Some(file);
+            } else {
+                plain.push(token);
+            }
+        }
+        let start = plain.iter().position(|word| !word.contains('=') && !WRAPPERS.contains(word)).unwrap_or(plain.len());
+        let is_git = plain.get(start) == Some(&"git");
+        let words = &plain[(start + usize::from(is_git)).min(plain.len())..];
+        let Some((&program, arguments)) = words.split_first() else { continue };
+        let has_option = |short: char| {
+            arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+        };
+        let edits_in_place = has_option('i') || arguments.iter().any(|word| word.starts_with("--in-place"));
+        let names: Vec<&str> =
+            arguments.iter().copied().filter(|word| !word.starts_with(['-', '<', '&']) && !word.is_empty()).collect();
+        let inside = |name: &str| project_file(&folder, name);
+        match program {
+            "cd" => {
+                let into = names.first().copied().unwrap_or("~").trim_end_matches('/');
+                folder = if matches!(into, "." | "./") { String::new() } else { into.to_owned() };
+                continue;
+            }
+            // The first name is the script.
+            "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
+            "mv" | "cp" => {
+                if let Some((to, from)) = names.split_last() {
+                    effects.written.extend(inside(to));
+                    if program == "mv" {
+                        effects.removed.extend(from.iter().filter_map(|name| inside(name)));
+                    }
+                }
+            }
+            "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
+            "restore" if is_git && arguments.contains(&"--staged") => {}
+            "restore" | "checkout" if is_git => {
+                effects.restores_all |= names.contains(&".");
+                effects.restored.extend(names.iter().filter_map(|name| inside(name)));
+            }
+            "rm" => {
+                effects.removed.extend(names.iter().filter_map(|name| inside(name)));
+                if has_option('r') {
+                    effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
+                }
+            }
+            _ => {}
+        }
+        // What a check or a build prints is a log.
+        let is_log = !INSPECTION_PROGRAMS.contains(&program);
+        effects.written.extend(redirected.filter(|_| !is_log).and_then(inside));
+    }
+    effects.written.extend(files_of_script(command));
+    effects
+}
+
+/// Returns what a command line writes into files with, if it edits them in place or runs a script that may.
+pub(crate) fn editor(command: &str) -> Option<&'static str> {
+    let main = main_segment(command);
+    let program = main.split_whitespace().find(|word| !word.contains('=') && !WRAPPERS.contains(word))?;
+    let writes = ["write", ".sub(", "replace(", "-i ", "-i.", "-pi", "open("].iter().any(|sign| command.contains(sign));
+    match program.rsplit('/').next()? {
+        "python" | "python3" if writes => Some("python3"),
+        "node" | "bun" | "deno" if writes && command.contains("write") => Some("node"),
+        "perl" if main.contains("-pi") || main.contains(" -i") => Some("perl -pi"),
+        "sed" if main.contains(" -i") || main.contains("--in-place") => Some("sed -i"),
+        _ => None,
+    }
+}
+
+/// Returns the files that a script on the command line writes, where the script names them.
+fn files_of_script(command: &str) -> Vec<String> {
+    // A long script is cut before it writes.
+    const WRITES: [&str; 8] = [".write(", "write_text", "writeFile", "Bun.write", "'w'", "\"w\"", "replace(", ".sub("];
+    let writes = WRITES.iter().any(|sign| command.contains(sign));
+    if !writes || !matches!(editor(command), Some("python3" | "node")) {
+        return Vec::new();
+    }
+    let quoted = |text: &str| {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let inner = text[1..].split(quote).next().unwrap_or_default();
+        project_file("", inner).filter(|_| inner.len() < 200 && !inner.contains(|c: char| c.is_whitespace()))
+    };
+    let mut named: Vec<String> = Vec::new();
+    for call in ["open(", "Path(", "writeFileSync(", "writeFile(", "Bun.write(", "= "] {
+        for (at, found) in command.match_indices(call) {
+            let path = quoted(&command[at + found.len()..]).filter(|path| path.contains('/'));
+            named.extend(path.filter(|path| !named.contains(path)));
+        }
+    }
+    // Of several files, some may only be read.
+    if named.len() == 1 { named } else { Vec::new() }
+}
+
+/// Returns the path of a file below a folder, if it looks like a file that somebody keeps.
+fn project_file(folder: &str, name: &str) -> Option<String> {
+    let path = below(folder, name);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
+    let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
+    (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+}
+
+/// Returns the path that a name has in a folder.
+fn below(folder: &str, name: &str) -> String {
+    let name = name.trim_start_matches("./");
+    if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") }
+}

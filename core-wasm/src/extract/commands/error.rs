@@ -1,0 +1,235 @@
+//! The line of a command's output that names the error, and what sort of error it is.
+
+use super::class::Class;
+use super::class::class;
+use super::verdict::test_counts;
+use super::verdict::timed_out;
+use crate::text;
+
+/// Signs that the shell or a tool did not recognize what it was asked to do.
+const UNKNOWN_SIGNS: &[&str] = &[
+    "command not found",
+    "not recognized",
+    "unrecognized",
+    "unknown command",
+    "unknown option",
+    "unknown flag",
+    "invalid option",
+    "unexpected argument",
+    "no such command",
+    "no such subcommand",
+    "is not a git command",
+    "not installed",
+    "missing script",
+    "script not found",
+    "no rule to make target",
+    "no module named",
+    "could not locate executable",
+];
+
+/// Further signs that a tool is at fault, not the code being worked on. The fix is worth telling a later session.
+const ENVIRONMENT_SIGNS: &[&str] = &[
+    "no such file or directory",
+    "cannot find module",
+    "module not found",
+    "modulenotfounderror",
+    "can't create",
+    "cannot create",
+    "permission denied",
+    "operation not permitted",
+    "eacces",
+    "eperm",
+    "eaddrinuse",
+    "address already in use",
+    "econnrefused",
+    "connection refused",
+    "could not connect",
+    "not a git repository",
+    "no space left",
+    "unsupported",
+    "version mismatch",
+    "requires node",
+    "engine",
+    "lockfile",
+    "externally-managed",
+    "could not resolve host",
+    "authentication",
+    "not logged in",
+    "not trusted",
+    "untrusted",
+    "unauthorized",
+    "pre-commit",
+    "pre-push",
+    "commitlint",
+    "husky",
+    "hook",
+    "timed out",
+    "detected dubious ownership",
+    "nothing to commit",
+    "protected branch",
+    "index.lock",
+];
+
+/// Further signs that the command did not run as intended. The next command that does run is the fix.
+const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument", "illegal option", "usage:"];
+
+/// Returns whether the environment caused the failure.
+pub(crate) fn is_environment(error: &str) -> bool {
+    contains_sign(error, ENVIRONMENT_SIGNS)
+}
+
+/// Signs that a repository, an index or a cache is damaged.
+const DAMAGE_SIGNS: &[&str] = &["unable to read", "corrupt", "bad object", "missing object", "index file smaller"];
+
+/// Returns whether something is damaged, so that even looking fails.
+pub(crate) fn is_damage(error: &str) -> bool {
+    let error = error.to_lowercase();
+    DAMAGE_SIGNS.iter().any(|sign| error.contains(sign))
+}
+
+/// Returns whether the command did not run as intended.
+pub(crate) fn is_invocation(error: &str) -> bool {
+    contains_sign(error, INVOCATION_SIGNS)
+}
+
+/// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
+pub(super) fn contains_sign(error: &str, signs: &[&str]) -> bool {
+    let error = error.to_lowercase();
+    UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
+}
+
+/// What the client answers if a call was made in the wrong order, or was cancelled with another: it says nothing of the call.
+pub(crate) const PROCEDURES: &[&str] =
+    &["has not been read yet", "modified since read", "Sibling tool call errored", "tool call was cancelled"];
+
+/// Lines that introduce or surround an error without saying what it is.
+const FRAME_LINES: &[&str] = &[
+    "exit code",
+    "error: command failed",
+    "error:",
+    "errors:",
+    "traceback (most recent call last)",
+    "for more information, try",
+];
+
+/// Marks of lines in which test runners, compilers and linters name what failed. The logs of the code under test
+/// contain other errors.
+const VERDICT_MARKS: &[&str] = &[
+    "(fail)",
+    "--- FAIL",
+    "FAIL ",
+    "FAILED ",
+    "✗ ",
+    "✘ ",
+    "× ",
+    "✖ ",
+    "● ",
+    "AssertionError",
+    "panicked at",
+    "error TS",
+    "error[E",
+    "script failed",
+];
+
+/// Returns the output line that explains why a command of that class failed.
+pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
+    if timed_out(output) {
+        // A command that waits for an answer prints the question last.
+        let last = output.lines().map(str::trim).rfind(|line| line.chars().any(char::is_alphabetic)).unwrap_or_default();
+        let waits = last.ends_with(['?', ':', ']', ')', '>']) && !last.starts_with("Timed out");
+        return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
+    }
+    if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
+        let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
+        if let Some(line) = output.lines().map(str::trim).find(verdict) {
+            return Some(text::clip(line, 200).into_owned());
+        }
+    }
+    error_line(output)
+}
+
+/// Returns which tests the hook of a failed commit ran, if they failed: their counts, or the command if its output was cut before
+/// them. What such tests print says nothing of the commit.
+pub(crate) fn failed_tests_of_hook(output: &str) -> Option<String> {
+    if let Some(counts) = test_counts(output) {
+        return (counts.failed > 0).then(|| counts.verdict());
+    }
+    let last = echoed(output).rfind(|command| class(command) != Class::Other)?;
+    (class(&last) == Class::Test).then(|| format!("`{}`", text::clip(&last, 80)))
+}
+
+/// Returns the commands that runners of scripts print before they run them.
+pub(crate) fn echoed(output: &str) -> impl DoubleEndedIterator<Item = String> {
+    output.lines().filter_map(|line| line.trim().strip_prefix(['$', '>']).map(|it| it.trim().to_owned()))
+}
+
+/// Returns the output line that explains why a command failed.
+pub(crate) fn error_line(output: &str) -> Option<String> {
+    let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
+    let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
+    let line = candidate.or_else(|| lines().next_back())?;
+    // What the tool itself advises is worth more than what it complains of.
+    let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
+    let line = text::clip(line, 200);
+    Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
+}
+
+/// Returns whether a line of output says which command would help.
+fn is_advice(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["run ", "try ", "hint: run", "hint: use", "please run", "to fix"].iter().any(|opening| lower.starts_with(opening))
+        && line.contains(['`', '\'', '"'])
+}
+
+fn is_frame(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    FRAME_LINES.iter().any(|frame| lower == *frame)
+        || lower.starts_with("exit code ")
+        || lower.starts_with("exited with code ")
+        || is_passing(line)
+        || lower.starts_with("please report")
+        || lower.starts_with("$ ")
+        || lower.starts_with("> ")
+}
+
+/// Lines about passing tests may contain any word for failure.
+fn is_passing(line: &str) -> bool {
+    ["(pass)", " 0 fail", "0 failed", "0 errors", "No errors", "✓", "✔", "PASS ", "[PASS]", "√"]
+        .iter()
+        .any(|sign| line.contains(sign))
+        || line.starts_with("ok ")
+        || ["... ok", "Passed", "Skipped"].iter().any(|end| line.ends_with(end))
+}
+
+pub(super) fn is_definite_error(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let starts = ["error", "fatal", "bug:", "panic", "typeerror", "failed:", "e   ", "✗", "✘", "× "];
+    starts.iter().any(|start| lower.starts_with(start))
+        || lower.ends_with("...failed")
+        || lower.contains("error:")
+        || lower.contains("error ts")
+        || lower.contains("not found")
+        || lower.contains("can't create")
+        || lower.contains("not permitted")
+        || lower.contains("denied")
+}
+
+fn is_error_like(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    [
+        "fail",
+        "error",
+        "cannot",
+        "can't",
+        "could not",
+        "unable",
+        "invalid",
+        "missing",
+        "expected",
+        "no such",
+        "refused",
+        "not ",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+}

@@ -1,0 +1,190 @@
+//! The grammar of a command line, as far as it is needed: segments, words, variables and calls of git.
+
+use super::class::folder_outside;
+
+/// Programs that run the program named after them.
+pub(super) const WRAPPERS: &[&str] =
+    &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
+
+/// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
+/// that it is piped into.
+pub(crate) fn segments(command: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut piped) = (0, None, None);
+    let bytes = command.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match (quote, byte) {
+            (Some(open), _) if open == byte => quote = None,
+            (_, b'\\') => at += 1,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'<') if command[at..].starts_with("<<") => {
+                // A here-document reaches to the end of the command line: its lines are not commands.
+                at = bytes.len();
+                continue;
+            }
+            (None, b'&') if bytes.get(at + 1) == Some(&b'&') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                at += 1;
+                start = at + 1;
+            }
+            (None, b'|') if bytes.get(at + 1) == Some(&b'|') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                at += 1;
+                start = at + 1;
+            }
+            (None, b'|') => piped = piped.or(Some(at)),
+            (None, b';' | b'\n') => {
+                push_segment(&mut all, command, start, piped.take().unwrap_or(at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    push_segment(&mut all, command, start, piped.unwrap_or(bytes.len()));
+    all
+}
+
+fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
+    // Cuts are at ASCII bytes, except for one past the end after a trailing backslash.
+    if let Some(segment) = command.get(start.min(end)..end.min(command.len())) {
+        let segment = segment.trim();
+        if !segment.is_empty() && !segment.starts_with('#') {
+            all.push(segment);
+        }
+    }
+}
+
+/// Returns the words of a segment without assignments, wrappers, flags and redirections.
+pub(super) fn words(segment: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut skip = false;
+    for word in segment.split_whitespace() {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        if words.is_empty() {
+            let program = word.rsplit('/').next().unwrap_or(word);
+            if word.contains('=')
+                || WRAPPERS.contains(&program)
+                || word.starts_with('-')
+                || word.bytes().all(|b| b.is_ascii_digit())
+            {
+                continue;
+            }
+        }
+        // The folder of git and make, or the package of cargo: the value after the option names a place, not the
+        // purpose.
+        if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
+            skip = true;
+            continue;
+        }
+        if word.starts_with('-') || word.contains('>') || word.starts_with('<') || word.starts_with('&') {
+            continue;
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// Returns the command line with the values of the variables that it sets itself to plain text.
+pub(crate) fn with_values(command: &str) -> String {
+    let mut line = command.to_owned();
+    for segment in segments(command) {
+        // PowerShell writes the sign and blanks, too.
+        let Some((name, value)) = segment.split_once('=') else { continue };
+        let (name, value) = (name.trim().trim_start_matches('$'), value.trim().trim_matches(['"', '\'']));
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_plain = !value.is_empty() && !value.contains(['$', '(', '`', '"', '\'', ' ']);
+        if is_name && is_plain {
+            line = replace_variable(&line.replace(&format!("${{{name}}}"), value), name, value);
+        }
+    }
+    line
+}
+
+/// Replaces a variable by its value, unless the name goes on.
+fn replace_variable(line: &str, name: &str, value: &str) -> String {
+    let sign = format!("${name}");
+    let mut pieces = line.split(sign.as_str());
+    let mut replaced = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let goes_on = piece.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        replaced.push_str(if goes_on { &sign } else { value });
+        replaced.push_str(piece);
+    }
+    replaced
+}
+
+/// Returns the calls of git on a command line that work in the project: the subcommand, and the words after it.
+pub(crate) fn git_calls(command: &str) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    if !command.contains("git") {
+        return all;
+    }
+    let mut is_outside = false;
+    for segment in segments(command) {
+        let segment = segment.split("<<").next().unwrap_or_default().replace("\\\n", " ");
+        let words = tokens(&segment);
+        let mut words = words.into_iter().skip_while(|word| word.contains('=') || WRAPPERS.contains(&word.as_str()));
+        // Git's shell on Windows writes `/d/shop` for `D:\shop`, which may be the project.
+        let is_drive = |folder: &str| folder.starts_with('/') && matches!(folder.as_bytes().get(2), Some(b'/') | None);
+        let is_foreign = |folder: &str| (folder.starts_with(['/', '~']) || folder.starts_with("..")) && !is_drive(folder);
+        match words.next() {
+            Some(program) if program == "cd" => is_outside = words.next().is_some_and(|folder| is_foreign(&folder)),
+            Some(program) if program.rsplit('/').next() == Some("git") => {
+                let mut is_elsewhere = is_outside;
+                while let Some(word) = words.next() {
+                    match word.as_str() {
+                        "-C" => is_elsewhere = words.next().is_some_and(|folder| is_foreign(&folder)),
+                        "-c" => _ = words.next(),
+                        option if option.starts_with('-') => {}
+                        _ => {
+                            let rest =
+                                words.by_ref().take_while(|word| !word.starts_with(['>', '&']) && !word.starts_with("2>"));
+                            let rest: Vec<String> = rest.filter(|word| !word.trim().is_empty()).collect();
+                            if !is_elsewhere {
+                                all.push((word, rest));
+                            }
+                            break;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Returns whether two command lines work in the same repository.
+pub(crate) fn is_same_place(one: &str, other: &str) -> bool {
+    folder_outside(one) == folder_outside(other)
+}
+
+/// Splits a line of shell into words, without their quotes.
+pub(super) fn tokens(line: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let (mut word, mut quote, mut is_open) = (String::new(), None, false);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => (quote, is_open) = (Some(c), true),
+            (_, '\\') if quote != Some('\'') => word.extend(chars.next()),
+            (None, c) if c.is_whitespace() => {
+                if is_open || !word.is_empty() {
+                    all.push(std::mem::take(&mut word));
+                }
+                is_open = false;
+            }
+            _ => word.push(c),
+        }
+    }
+    if is_open || !word.is_empty() {
+        all.push(word);
+    }
+    all
+}

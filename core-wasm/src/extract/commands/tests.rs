@@ -1,0 +1,169 @@
+//! Tests of how commands and their output are read.
+
+use super::class::shared_words;
+use super::effects::FileEffects;
+#[test]
+fn the_tests_of_a_hook_are_its_error() {
+    let counted = "$ bun test src/\nerror: the total is off\n 12 pass\n 3 fail\nRan 15 tests across 2 files.";
+    assert_eq!(failed_tests_of_hook(counted).as_deref(), Some("12 pass, 3 fail"));
+    assert_eq!(failed_tests_of_hook("$ bun test src/\nerror: the total is off").as_deref(), Some("`bun test src/`"));
+    assert_eq!(failed_tests_of_hook("$ bun test src/\n 15 pass\n 0 fail\nerror: the list is unsorted"), None);
+    assert_eq!(failed_tests_of_hook("fatal: no upstream"), None);
+}
+
+#[test]
+fn a_command_that_waits_for_an_answer_times_out() {
+    let output = "Timed out. New output:\n\nRunning the hook\nSend the report? [y/N]\n\n";
+    assert!(timed_out(output) && !timed_out("The test timed out"));
+    assert_eq!(error_line_of(Class::Commit, output).unwrap(), "timed out at \"Send the report? [y/N]\"");
+    assert_eq!(error_line_of(Class::Test, "Timed out. New output:\n\nok 12\n").unwrap(), "timed out");
+}
+
+#[test]
+fn a_subcommand_that_is_unknown_fails_behind_a_pipe() {
+    let output = "error: unrecognized subcommand 'mk'\n\nUsage: wrap [OPTIONS] <COMMAND>\n";
+    assert!(failed_behind_pipe("wrap make test 2>&1 | tail -20", output));
+    assert!(!failed_behind_pipe("wrap make test", output), "the exit code says it");
+    assert!(!failed_behind_pipe("make test 2>&1 | tail -20", "12 pass\n0 fail\n"));
+}
+
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn segments_know_quotes_pipes_and_here_documents() {
+    assert_eq!(
+        segments("cd a && FOO=1 bun test 2>&1 | tail -3; echo 'a && b'"),
+        ["cd a", "FOO=1 bun test 2>&1", "echo 'a && b'"]
+    );
+    assert_eq!(segments("git commit -m \"$(cat <<'EOF'\nfix && go\nEOF\n)\"").len(), 1);
+}
+
+#[test]
+fn purposes_are_compared_without_wrappers_and_pipes() {
+    assert_eq!(class("rtk git add a && rtk git commit -m x"), Class::Commit);
+    assert_eq!(class("cd x && bun test src/ 2>&1 | tail -30"), Class::Test);
+    assert_eq!(class("git status"), Class::Inspect);
+    assert_eq!(class("git add a && git commit -m \"x\" && git status"), Class::Commit);
+    assert_eq!(main_segment("cd web && bun test; git log -1"), "bun test");
+    assert_eq!(class("npx tsc --noEmit"), Class::Check);
+    assert!(same_purpose("npm run build", "cd web && npm run build 2>&1 | tail"));
+    assert!(same_purpose("git commit -m \"$(cat <<'EOF'\na\nEOF\n)\"", "git commit -m 'a'"));
+    assert!(!same_purpose("bun test src/a.test.ts", "bun test src/b.test.ts"));
+    assert!(!same_purpose("npm run lint", "npm run typecheck"));
+    assert!(is_rewording("rtk bun run test 2>&1", "bun run test 2>&1"));
+}
+
+#[test]
+fn the_informative_line_of_an_error() {
+    assert_eq!(
+        error_line("Exit code 2\nerror: unrecognized subcommand 'bun'\n\nUsage: rtk").unwrap(),
+        "error: unrecognized subcommand 'bun'"
+    );
+    assert_eq!(
+        error_line(
+            "Exit code 1\n(eval):1: can't create temp file for here document: operation not permitted\nAborting commit"
+        )
+        .unwrap(),
+        "(eval):1: can't create temp file for here document: operation not permitted"
+    );
+    assert_eq!(error_line("Exit code 1"), None);
+    assert_eq!(
+        error_line("checks....Passed\nbug: the script is from before\nrun `hooks install -f` to fix this\nPlease report it")
+            .unwrap(),
+        "bug: the script is from before; run `hooks install -f` to fix this"
+    );
+}
+
+#[test]
+fn counts_of_common_runners() {
+    let counts = |output| test_counts(output).map(|t| (t.passed, t.failed));
+    assert_eq!(counts(" 1346 pass\n 114 fail\n 114 errors\n 2921 expect() calls"), Some((1346, 114)));
+    assert_eq!(counts("Tests:       1 failed, 20 passed, 21 total"), Some((20, 1)));
+    assert_eq!(counts("===== 3 failed, 20 passed in 1.2s ====="), Some((20, 3)));
+    assert_eq!(counts("test result: ok. 4 passed; 0 failed; 0 ignored\ntest result: ok. 6 passed; 0 failed"), Some((10, 0)));
+    assert_eq!(counts(" Test Files  2 passed (2)\n      Tests  20 passed (20)"), Some((20, 0)));
+    assert_eq!(counts("  12 passing (3s)"), Some((12, 0)));
+    assert_eq!(counts("all good"), None);
+}
+
+#[test]
+fn files_that_a_command_line_writes_and_removes() {
+    let written = |command: &str| file_effects(command).written;
+    assert_eq!(written("sed -i '' 's/a b/c/' src/one.ts src/two.ts"), ["src/one.ts", "src/two.ts"]);
+    assert_eq!(written("cd web && perl -pi -e 's/a/b/' app.js"), ["web/app.js"]);
+    assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
+    assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
+    assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
+    let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
+    assert_eq!(moved.written, ["docs/new.md"]);
+    assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
+    assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
+    assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
+    assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
+    assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());
+}
+
+#[test]
+fn calls_of_git_in_the_project() {
+    let call = |subcommand: &str, words: &[&str]| (subcommand.to_owned(), words.iter().map(|it| (*it).to_owned()).collect());
+    assert_eq!(
+        git_calls(
+            "cd src && rtk git -C . add a.ts \\\n  'b c.ts' && git commit -qm \"$(cat <<'EOF'\nx\nEOF\n)\" 2>&1 | tail"
+        ),
+        [call("add", &["a.ts", "b c.ts"]), call("commit", &["-qm", "$(cat "])]
+    );
+    assert!(git_calls("cd /srv/other && git add . ; git -C ../x status; echo git push").is_empty());
+    assert_eq!(git_calls("cd /d/shop && git status"), [call("status", &[])]);
+}
+
+#[test]
+fn files_that_a_script_writes() {
+    let script =
+        "python3 - <<'EOF'\np = 'src/cart.ts'\ntext = open(p).read().replace('a', 'b')\nopen(p, 'w').write(text)\nEOF";
+    assert_eq!(file_effects(script).written, ["src/cart.ts"]);
+    assert_eq!(file_effects("python3 -c \"print(open('src/cart.ts').read())\"").written, [""; 0]);
+    let two = "python3 -c \"open('src/b.ts', 'w').write(open('src/a.ts').read())\"";
+    assert_eq!(file_effects(two).written, [""; 0], "one of them is only read");
+}
+
+#[test]
+fn a_pipe_does_not_hide_a_failure() {
+    assert!(failed_behind_pipe("npm ci 2>&1 | tail -5", "npm error code EBADPLATFORM\nnpm error notsup"));
+    assert!(failed_behind_pipe("go test ./... | grep -v ok", "--- FAIL: TestRead (0.01s)"));
+    assert!(!failed_behind_pipe("npm ci", "npm error code EBADPLATFORM"), "its exit code is known");
+    assert!(!failed_behind_pipe("cat build.txt | grep npm", "npm error code EBADPLATFORM"));
+    assert!(!failed_behind_pipe("go test ./... | tail -3", "ok  \tshop/cart\t0.2s"));
+}
+
+#[test]
+fn a_commit_elsewhere_cures_nothing_here() {
+    assert!(!same_purpose("git commit -m 'a'", "git -C /home/dev/other commit -m 'b'"));
+    assert!(!same_purpose("git commit -m 'a'", "cd ../other && git commit -m 'b'"));
+    assert!(same_purpose("git -C . commit -m 'a'", "git commit -m 'b'"));
+}
+
+#[test]
+fn a_log_line_is_no_count_of_tests() {
+    let output = " 41 pass\n 0 fail\n[14:09:00.206] [Queue] Task 2 failed: 84 |";
+    assert_eq!(test_counts(output), Some(TestCounts { passed: 41, failed: 0 }));
+}
+
+#[test]
+fn a_command_line_shows_the_values_of_its_own_variables() {
+    assert_eq!(with_values("p=/tmp/a && cat $p ${p}/b $path"), "p=/tmp/a && cat /tmp/a /tmp/a/b $path");
+    assert_eq!(with_values("p=$(pwd) && cat $p"), "p=$(pwd) && cat $p");
+}
+
+proptest! {
+    #[test]
+    fn never_panics(command in any::<String>()) {
+        segments(&command);
+        file_effects(&command);
+        failed_behind_pipe(&command, &command);
+        class(&command);
+        shared_words(&command);
+        error_line(&command);
+        test_counts(&command);
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether a command failed or passed, judged by what it printed, and the tests that it counted.
+
+use super::class::Class;
+use super::class::class;
+use super::class::main_segment;
+use super::error::contains_sign;
+use super::error::is_definite_error;
+use crate::text;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Returns whether the output reports a failure although the command claims success.
+pub(crate) fn output_reports_failure(class: Class, output: &str) -> bool {
+    match class {
+        Class::Commit => {
+            !output.contains("] ") && COMMIT_FAILURE_SIGNS.iter().any(|sign| output.contains(sign))
+                || output.contains("FAILED: git commit")
+                || output.contains("pre-commit script failed")
+        }
+        Class::Test => test_counts(output).is_some_and(|counts| counts.failed > 0),
+        Class::Publish => {
+            output.contains("! [rejected]") || output.contains("error: failed to push") || output.contains("fatal:")
+        }
+        _ => false,
+    }
+}
+
+const COMMIT_FAILURE_SIGNS: &[&str] = &[
+    "FAILED",
+    "nothing to commit",
+    "no changes added to commit",
+    "Aborting commit",
+    "fatal:",
+    "error:",
+    "hook failed",
+    "script failed",
+    "husky - ",
+];
+
+/// Returns whether the command line pipes what it is about into another command, which hides its exit code.
+fn is_piped(command: &str) -> bool {
+    let main = main_segment(command);
+    let after = command.find(main).map_or("", |at| &command[at + main.len()..]).trim_start();
+    after.starts_with('|') && !after.starts_with("||")
+}
+
+/// Openings of lines in which a tool says that it failed itself. Logs of the code under test do not begin so.
+const OWN_FAILURES: &[&str] = &[
+    "npm error",
+    "npm ERR!",
+    "error: script",
+    "error: Recipe",
+    "error: could not compile",
+    "make: ***",
+    "ELIFECYCLE",
+    "fatal:",
+    "--- FAIL",
+    "FAIL\t",
+    "error TS",
+    "error[E",
+];
+
+/// Returns whether a line of the output says that the tool failed.
+pub(crate) fn prints_failure(output: &str) -> bool {
+    text::tail(output, 8 * 1024).lines().any(|line| OWN_FAILURES.iter().any(|opening| line.trim().starts_with(opening)))
+}
+
+/// Returns whether the output shows that a command failed whose exit code a pipe hides.
+pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
+    let is_run = matches!(
+        class(command),
+        Class::Test | Class::Check | Class::Build | Class::Install | Class::Commit | Class::Publish
+    );
+    is_run && is_piped(command) && (prints_failure(output) || was_not_understood(output))
+}
+
+/// The length up to which an output is nothing but a complaint, in bytes.
+const MAX_COMPLAINT_BYTES: usize = 600;
+
+/// Returns whether all that was printed is that a program or a subcommand is unknown.
+fn was_not_understood(output: &str) -> bool {
+    let first = output.trim().lines().next().unwrap_or_default();
+    output.len() <= MAX_COMPLAINT_BYTES && contains_sign(first, &[])
+}
+
+/// Returns whether the tool that runs commands gave up waiting.
+pub(crate) fn timed_out(output: &str) -> bool {
+    let output = output.trim_start();
+    output.starts_with("Timed out") || output.starts_with("Command timed out")
+}
+
+/// Returns whether the tool that runs commands says before the output that the command failed.
+pub(crate) fn exited_with_failure(output: &str) -> bool {
+    let code = output.trim_start().strip_prefix("Exited with code ");
+    code.is_some_and(|code| code.starts_with(|c: char| matches!(c, '1'..='9')))
+}
+
+/// Returns whether the command certainly passed. A pipe hides its exit code.
+pub(crate) fn passed(command: &str, output: &str) -> bool {
+    let class = class(command);
+    if !is_piped(command) || matches!(class, Class::Inspect | Class::Other) {
+        return true;
+    }
+    match class {
+        Class::Test => test_counts(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        _ => !output.lines().any(|line| is_definite_error(line.trim())),
+    }
+}
+
+/// The counts of a test run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TestCounts {
+    /// Tests that passed.
+    pub passed: u32,
+    /// Tests that failed.
+    pub failed: u32,
+}
+
+impl TestCounts {
+    /// Formats the counts.
+    pub(crate) fn verdict(self) -> String {
+        format!("{} pass, {} fail", self.passed, self.failed)
+    }
+}
+
+/// Returns the counts of the last test run in an output. If one run has several suites (cargo), returns their sum.
+pub(crate) fn test_counts(output: &str) -> Option<TestCounts> {
+    let mut found: Option<TestCounts> = None;
+    let mut cargo: Option<TestCounts> = None;
+    for line in text::tail(output, 32 * 1024).lines() {
+        let line = line.trim().trim_start_matches(['=', ' ']);
+        if let Some(rest) = line.strip_prefix("test result:") {
+            let counts = counts_of(rest).unwrap_or_default();
+            let sum = cargo.get_or_insert_default();
+            sum.passed += counts.passed;
+            sum.failed += counts.failed;
+            continue;
+        }
+        let Some(counts) = counts_of(line) else {
+            continue;
+        };
+        if line.starts_with("Test Suites") || line.starts_with("Test Files") || line.starts_with("Suites") {
+            continue;
+        }
+        // Runners such as bun report passed and failed tests on separate lines.
+        match &mut found {
+            Some(TestCounts { passed, failed: 0 }) if *passed > 0 && counts.passed == 0 => {
+                found = Some(TestCounts { passed: *passed, failed: counts.failed });
+            }
+            _ => found = Some(counts),
+        }
+    }
+    cargo.or(found)
+}
+
+/// Reads the numbers before `pass…` and `fail…` from a line that is short enough to be a summary.
+fn counts_of(line: &str) -> Option<TestCounts> {
+    // A line with its time before it is a log of the code under test.
+    if line.starts_with('[') {
+        return None;
+    }
+    let first = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty())?;
+    let opens = first.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(first, "Tests" | "Test" | "ok" | "FAILED" | "Passed" | "Ran" | "Results");
+    if !opens || line.len() > 160 || !line.as_bytes().iter().any(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut counts = None::<TestCounts>;
+    let mut number = None;
+    for word in line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '|' | '.' | ':')) {
+        if word.is_empty() {
+            continue;
+        }
+        if let Ok(value) = word.parse::<u32>() {
+            number = Some(value);
+            continue;
+        }
+        let word = word.to_ascii_lowercase();
+        match (number.take(), word.as_str()) {
+            (Some(n), "pass" | "passed" | "passing") => counts.get_or_insert_default().passed = n,
+            (Some(n), "fail" | "failed" | "failing" | "failures") => {
+                counts.get_or_insert_default().failed = n;
+            }
+            (n, "tests" | "test") => number = n,
+            _ => {}
+        }
+    }
+    counts
+}

@@ -1,0 +1,157 @@
+//! Choices that the user declares, and whether a sentence can be understood alone.
+
+use super::consent::normalize;
+use super::correction::is_hesitation;
+use super::pasted::looks_pasted;
+use crate::text;
+
+/// The length below which a request needs those before it, in characters.
+const MIN_OWN_CHARS: usize = 24;
+
+/// Returns whether a request says by itself what it asks for: it is long enough, or names something, and does not only ask back.
+pub(in crate::extract) fn stands_alone(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let least = if request.is_ascii() { MIN_OWN_CHARS } else { MIN_OWN_CHARS / 2 };
+    let has_names =
+        request.split_whitespace().any(|word| word.chars().skip(1).any(|c| matches!(c, '.' | '/' | '_' | '-' | '#')));
+    let asks_back = ["is there any", "are there any", "are you sure", "what about", "anything else", "did you", "have you"];
+    request.chars().count() >= least
+        && !is_hesitation(&lower)
+        && !asks_back.iter().any(|opening| lower.starts_with(opening))
+        && (has_names || request.split_whitespace().count() >= 6 || !request.is_ascii())
+}
+
+/// Signs with which a human decides something in passing: what is used, left out, kept or put in another's place. ASCII signs
+/// must be whole words.
+const CHOICE_SIGNS: &[&str] = &[
+    "leave out",
+    "leave it out",
+    "leave that out",
+    "leave them out",
+    "leave this out",
+    "leave it as",
+    "leave that as",
+    "leave the",
+    "drop the",
+    "get rid of",
+    "i'd rather",
+    "i would rather",
+    "i prefer",
+    "we prefer",
+    "we also use",
+    "we use",
+    "we only use",
+    "we don't use",
+    "we don't need",
+    "we don't want",
+    "i don't want",
+    "i do not want",
+    "we do not want",
+    "should not",
+    "shouldn't",
+    "must not",
+    "should only",
+    "should never",
+    "should always",
+    "no need for",
+    "not needed",
+    "is not needed",
+    "let's keep",
+    "let's not",
+    "let's use",
+    "let's go with",
+    "let's drop",
+    "let's skip",
+    "let's leave",
+    "let's only",
+    "let's stick",
+    "keep it",
+    "keep the",
+    "instead of",
+    "rather than",
+    "go with",
+    "use only",
+    "only use",
+    "don't touch",
+    "do not touch",
+    "out of scope",
+    "is enough",
+    "in favor of",
+    "in favour of",
+    "not worth",
+    "remove it completely",
+    "make sure that",
+    "make sure it",
+    "make sure this",
+    "has to be",
+    "have to be",
+    "not just",
+    "말고",
+    "빼고",
+    "빼줘",
+    "빼자",
+    "제외",
+    "대신",
+    "로 하자",
+    "으로 하자",
+    "로 가자",
+    "로 결정",
+    "하지 말",
+    "하지 않",
+    "안 쓰",
+    "쓰지 않",
+    "쓰지 말",
+    "필요 없",
+    "필요없",
+    "안두고",
+    "두지 않",
+    "만 사용",
+    "만 쓰",
+    "로 통일",
+    "ではなく",
+    "じゃなく",
+    "なしで",
+    "不要",
+    "いらない",
+    "要らない",
+    "にしよう",
+    "で行こう",
+    "でいこう",
+    "で進め",
+    "使わない",
+    "除いて",
+    "外して",
+    "やめて",
+    "やめよう",
+    "だけにし",
+    "に統一",
+    "に変更",
+    "名前良くない",
+    "不用",
+    "改用",
+    "只用",
+    "去掉",
+    "而不是",
+    "就用",
+    "不需要",
+];
+
+/// Returns whether a sentence of a human decides something in passing.
+pub(in crate::extract) fn declares_choice(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let length = sentence.chars().count();
+    let least = if sentence.is_ascii() { 16 } else { 8 };
+    (least..=300).contains(&length)
+        && !sentence.ends_with(['?', '？', ':', '：'])
+        && !looks_pasted(sentence)
+        && CHOICE_SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
+/// Returns whether a remark refers to something said before it.
+pub(in crate::extract) fn needs_context(said: &str) -> bool {
+    let bare = normalize(said);
+    let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
+    bare.split(' ').any(|word| pointers.contains(&word))
+        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
+        || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
+}

@@ -1,0 +1,303 @@
+//! Consents ("yes", "go with 2"), chores ("commit it") and greetings: prompts that ask for nothing new.
+
+use crate::text;
+
+pub(super) fn is_greeting(sentence: &str) -> bool {
+    let bare = normalize(sentence);
+    [
+        "hi",
+        "hello",
+        "hey",
+        "hi claude",
+        "hey claude",
+        "hello claude",
+        "안녕",
+        "안녕하세요",
+        "こんにちは",
+        "你好",
+        "thanks",
+        "thank you",
+    ]
+    .contains(&bare.as_str())
+}
+
+/// Reduces a text to letters, digits and single spaces in lower case.
+pub(super) fn normalize(text: &str) -> String {
+    let memory: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    text::one_line(&memory).to_lowercase()
+}
+
+/// Words of consent at the start of a short prompt.
+const CONSENTS: &[&str] = &[
+    "yes",
+    "yep",
+    "yeah",
+    "yup",
+    "ok",
+    "okay",
+    "sure",
+    "go ahead",
+    "go for it",
+    "do it",
+    "do that",
+    "please do",
+    "sounds good",
+    "looks good",
+    "lgtm",
+    "perfect",
+    "great",
+    "proceed",
+    "continue",
+    "go on",
+    "go",
+    "let s do",
+    "let s go",
+    "agreed",
+    "correct",
+    "exactly",
+    "approved",
+    "y",
+    "make it so",
+    "fine",
+    "good",
+    "응",
+    "어",
+    "네",
+    "예",
+    "그래",
+    "좋아",
+    "ㅇㅇ",
+    "ㅇㅋ",
+    "그렇게",
+    "진행",
+    "오케이",
+    "계속",
+    "해줘",
+    "맞아",
+    "はい",
+    "うん",
+    "お願い",
+    "いいよ",
+    "いいね",
+    "それで",
+    "続けて",
+    "進めて",
+    "ok",
+    "おk",
+    "オッケー",
+    "好",
+    "可以",
+    "行",
+    "嗯",
+    "是的",
+    "对",
+    "继续",
+    "没问题",
+    "同意",
+];
+
+/// Returns whether a prompt only agrees to an earlier proposal.
+pub(in crate::extract) fn is_consent(prompt: &str) -> bool {
+    let bare = normalize(prompt);
+    let length = bare.chars().count();
+    let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
+    short
+        && !prompt.contains(['?', '？'])
+        && CONSENTS.iter().any(|word| {
+            bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || !word.is_ascii())
+        })
+}
+
+/// Words of chores. A chore completes the previous work and is not a request of its own.
+const CHORES: &[&str] = &[
+    "commit",
+    "push",
+    "merge",
+    "create a pr",
+    "create pr",
+    "open a pr",
+    "make a pr",
+    "get a pr up",
+    "continue",
+    "go on",
+    "retry",
+    "try again",
+    "resume",
+    "stop",
+    "thanks",
+    "thank you",
+    "wait",
+    "커밋",
+    "푸시",
+    "계속",
+    "コミット",
+    "プッシュ",
+    "続けて",
+    "提交",
+    "推送",
+    "继续",
+];
+
+/// Words of orders to record or to publish the work, and words that say nothing beside them. A prompt of nothing else is a
+/// chore, however long it is.
+const CHORE_WORDS: &[&str] = &[
+    "commit",
+    "commits",
+    "committed",
+    "push",
+    "pushed",
+    "pull",
+    "request",
+    "pr",
+    "prs",
+    "merge",
+    "merged",
+    "rebase",
+    "branch",
+    "main",
+    "master",
+    "origin",
+    "remote",
+    "message",
+    "changes",
+    "change",
+    "changed",
+    "files",
+    "file",
+    "everything",
+    "all",
+    "work",
+    "staged",
+    "unstaged",
+    "git",
+    "github",
+    "gh",
+    "open",
+    "create",
+    "make",
+    "draft",
+    "new",
+    "current",
+    "upstream",
+    "please",
+    "pls",
+    "can",
+    "could",
+    "you",
+    "we",
+    "i",
+    "let",
+    "lets",
+    "s",
+    "us",
+    "now",
+    "then",
+    "and",
+    "also",
+    "just",
+    "so",
+    "ok",
+    "okay",
+    "yes",
+    "great",
+    "good",
+    "nice",
+    "thanks",
+    "the",
+    "a",
+    "an",
+    "this",
+    "that",
+    "these",
+    "those",
+    "it",
+    "them",
+    "to",
+    "for",
+    "with",
+    "in",
+    "on",
+    "of",
+    "from",
+    "into",
+    "up",
+    "get",
+    "go",
+    "ahead",
+    "do",
+    "your",
+    "our",
+    "my",
+    "as",
+    "is",
+    "have",
+    "been",
+    "ready",
+    "done",
+    "again",
+    "continue",
+    "first",
+    "when",
+    "once",
+    "after",
+    "before",
+    "update",
+    "set",
+];
+
+/// Returns whether a text in lower case only speaks of recording and publishing the work.
+fn is_all_chore(bare: &str) -> bool {
+    let is_git =
+        |word: &str| word.starts_with("commit") || word.starts_with("push") || matches!(word, "merge" | "pr" | "rebase");
+    let count = bare.split(' ').count();
+    count <= 30 && bare.split(' ').any(is_git) && bare.split(' ').all(|word| CHORE_WORDS.contains(&word))
+}
+
+/// Returns whether a prompt only asks to record or to continue the previous work.
+pub(in crate::extract) fn is_chore(prompt: &str) -> bool {
+    let bare = normalize(prompt);
+    if is_all_chore(&bare) {
+        return true;
+    }
+    let count = bare.split(' ').count();
+    let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
+    short
+        && (CHORES.iter().any(|word| {
+            bare.match_indices(word)
+                .any(|(at, _)| !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' '))
+        }) || is_consent(prompt))
+}
+
+/// Returns whether a prompt asks to record or to continue the previous work. Thanks, a consent or a stop ask nothing.
+pub(in crate::extract) fn asks_chore(prompt: &str) -> bool {
+    const SILENT: &[&str] = &["thanks", "thank you", "wait", "stop"];
+    let bare = normalize(prompt);
+    is_chore(prompt) && !is_consent(prompt) && !SILENT.iter().any(|word| bare.starts_with(word))
+}
+
+/// Returns whether a prompt only asks to commit or to push the previous work.
+pub(in crate::extract) fn asks_record(prompt: &str) -> bool {
+    is_chore(prompt) && speaks_of_recording(prompt)
+}
+
+/// Returns whether a prompt speaks of a commit or a push.
+pub(in crate::extract) fn speaks_of_recording(prompt: &str) -> bool {
+    const RECORDS: &[&str] = &["commit", "push", "커밋", "푸시", "コミット", "プッシュ", "提交", "推送"];
+    let bare = normalize(prompt);
+    RECORDS.iter().any(|word| text::contains_words(&bare, word))
+}
+
+/// Strips the consent before a rule: "yes, and never …".
+pub(super) fn without_consent(sentence: &str) -> &str {
+    let leads = ["yes, ", "yes ", "ok, ", "ok ", "okay, ", "okay ", "and ", "also, ", "also "];
+    let mut rest = sentence;
+    while let Some(lead) = leads.iter().find(|lead| rest.get(..lead.len()).is_some_and(|it| it.eq_ignore_ascii_case(lead))) {
+        rest = rest[lead.len()..].trim_start();
+    }
+    rest
+}
+
+/// Returns whether the prompt requests something of its own.
+pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
+    !is_chore(prompt) && !is_greeting(prompt)
+}

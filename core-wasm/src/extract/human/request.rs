@@ -1,0 +1,198 @@
+//! What a prompt asks for: the order in the user's own words, beside what is pasted, and the title of a pasted document.
+
+use super::consent::is_greeting;
+use super::pasted::MAX_BESIDE_PASTE;
+use super::pasted::is_log_line;
+use super::pasted::is_pasted_text;
+use super::pasted::looks_pasted;
+use super::pasted::strip_mentions;
+use super::plan::plan;
+use super::plan::title;
+use super::rule::is_rule;
+use crate::extract::labels::Labels;
+use crate::query::form::PromptForm;
+use crate::text;
+
+/// Returns the essence of the request, on one line of at most `max` characters.
+pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
+    if let Some(plan) = plan(prompt) {
+        let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
+        let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
+        return labels.plan.replace("{}", &text::clip(name, max.saturating_sub(24)));
+    }
+    if prompt.starts_with('/') {
+        return text::clip(&text::one_line(prompt), max).into_owned();
+    }
+    if let Some(said) = own_words_below(prompt) {
+        return request_summary(said, max, labels);
+    }
+    if let Some(issue) = issue_title(prompt) {
+        return text::clip(&issue, max).into_owned();
+    }
+    // If the prompt is a document, its title names it.
+    if prompt.len() > 1500
+        && prompt.trim_start().starts_with('#')
+        && let Some(title) = title(prompt)
+    {
+        return text::clip(&title, max).into_owned();
+    }
+    let mut said = String::new();
+    // Pasted banners are drawn with these characters.
+    let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
+    // Some terminals end a line that goes on with a backslash.
+    let lines = prompt.lines().filter(|line| !is_banner(line)).map(|line| line.trim_end_matches(['\\', ' ']));
+    let prompt: String = lines.collect::<Vec<_>>().join("\n");
+    let all: Vec<String> = text::sentences(&prompt).iter().map(|sentence| strip_mentions(sentence)).collect();
+    let is_pasted = |sentence: &str| looks_pasted(sentence) || sentence.trim_end_matches([' ', '\\']).ends_with(['{', ';']);
+    // A line that leads to pasted text says nothing without it.
+    let leads_to_paste = |at: usize| {
+        let next = all.get(at + 1).map_or("", |next| next.trim_end_matches([' ', '\\']));
+        all[at].trim_end_matches([' ', '\\']).ends_with(':') && is_pasted(next)
+    };
+    let is_own = |at: &usize| {
+        let sentence = &all[*at];
+        !is_greeting(sentence) && !sentence.starts_with("[Image") && !is_pasted(sentence) && !leads_to_paste(*at)
+    };
+    let sentences: Vec<&String> = (0..all.len()).filter(is_own).map(|at| &all[at]).collect();
+    for (at, sentence) in sentences.iter().enumerate() {
+        // A standing rule next to the request is remembered separately.
+        if !said.is_empty() && (is_rule(sentence) || said.chars().count() + sentence.chars().count() > max) {
+            break;
+        }
+        if !said.is_empty() {
+            said.push(' ');
+        }
+        said.push_str(sentence);
+        // Short openings need the next sentence. Everything after one or two sentences is detail, unless the order itself
+        // comes later.
+        if ends_in_colon(&said) && at + 1 < sentences.len() {
+            continue;
+        }
+        if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
+            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
+            let orders: Vec<&str> =
+                sentences[at + 1..].iter().filter(|it| is_order(it) && !is_rule(it)).map(|it| it.as_str()).collect();
+            // Beside pasted text only the first is taken, and only if it says what the others lead to.
+            let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
+            let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
+            said = with_orders(&said, orders, is_told, max);
+            break;
+        }
+    }
+    if said.is_empty() {
+        said = text::one_line(&prompt);
+    }
+    // What a colon led to may be a picture or code.
+    let said = said.trim_end_matches([':', '：', ' ', '\\']);
+    text::clip(said, max).into_owned()
+}
+
+/// Returns whether a line begins like a diff, a log or a list.
+fn is_marked(line: &str) -> bool {
+    line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
+}
+
+/// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too.
+fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String {
+    let Some((first, others)) = orders.split_first() else { return said.to_owned() };
+    let room = max.saturating_sub(first.chars().count() + 3);
+    if is_told && said.chars().count() > room {
+        return said.to_owned();
+    }
+    let lead = if is_told { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
+    let mut all = format!("{lead} … {first}");
+    for order in others {
+        if all.chars().count() + 1 + order.chars().count() > max {
+            break;
+        }
+        all = format!("{all} {order}");
+    }
+    all
+}
+
+/// Returns whether a text leads to something that follows.
+fn ends_in_colon(said: &str) -> bool {
+    said.trim_end_matches([' ', '\\']).ends_with([':', '：'])
+}
+
+/// Returns what the human wrote below pasted text: the last paragraph, if it is in a language other than the text's, or if it
+/// orders something and the text does not begin with an order.
+fn own_words_below(prompt: &str) -> Option<&str> {
+    let (document, said) = prompt.trim_end().rsplit_once("\n\n")?;
+    let is_long = prompt.len() > 1500 && said.chars().count() >= 8;
+    let language = text::language(said);
+    let is_foreign = language != text::Language::English && language != text::language(document);
+    if is_long && document.trim_start().starts_with('#') && is_foreign {
+        return Some(said);
+    }
+    (document.len() > 400 && is_pasted_text(document) && is_own_order(said) && !begins_with_order(document)).then_some(said)
+}
+
+/// Returns whether a paragraph is a human's own request: short, not pasted, and addressed to the agent.
+fn is_own_order(said: &str) -> bool {
+    let said = said.trim();
+    let is_plain = said.lines().all(|line| {
+        let line = line.trim();
+        let is_mark = line.starts_with(['#', '>', '|', '<', '-', '*', '+', '`', '$', '{', '}', '?', '❯', '●', '⏺', '⎿']);
+        !is_mark && !is_log_line(line) && !looks_pasted(line) && !is_banner(line)
+    });
+    let count = said.chars().count();
+    is_plain && (8..=MAX_BESIDE_PASTE).contains(&count) && text::sentences(said).iter().any(|sentence| is_order(sentence))
+}
+
+/// Returns whether a text begins with a request, so that what is pasted belongs to it.
+fn begins_with_order(text: &str) -> bool {
+    text.trim_start().split("\n\n").next().is_some_and(is_own_order)
+}
+
+/// Returns the title of the issue that a document assigns to the agent. The instructions around it are the same in
+/// every session.
+fn issue_title(prompt: &str) -> Option<String> {
+    if prompt.len() <= 1500 || !prompt.trim_start().starts_with('#') {
+        return None;
+    }
+    // In a list, such a line says what a title should be.
+    let is_item = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("- ") || line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    prompt.lines().filter(|line| !is_item(line)).map(text::plain).find_map(|line| {
+        let (name, title) = line.split_once(':')?;
+        let name = name.trim_matches(['*', ' ']).to_lowercase();
+        let title = title.trim_matches(['*', ' ']);
+        (matches!(name.as_str(), "title" | "task" | "goal" | "objective" | "issue title") && title.contains(' '))
+            .then(|| title.to_owned())
+    })
+}
+
+/// Returns whether a sentence asks the agent to do or to answer something.
+pub(super) fn is_order(sentence: &str) -> bool {
+    let form = PromptForm::of(sentence);
+    let lower = sentence.to_lowercase();
+    form.asks
+        || form.orders
+        || [
+            "please",
+            "can you",
+            "could you",
+            "let's",
+            "i want",
+            "i need",
+            "i'd like",
+            "we need to",
+            "we should",
+            "해줘",
+            "해주세요",
+            "싶",
+            "たい",
+            "ください",
+        ]
+        .iter()
+        .any(|sign| lower.contains(sign))
+}
+
+/// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
+fn is_banner(line: &str) -> bool {
+    let models = ["Opus", "Sonnet", "Haiku"];
+    line.contains("Claude Code v") || (line.contains('·') && models.iter().any(|model| line.contains(model)))
+}

@@ -1,0 +1,297 @@
+//! Standing rules: what the user wants done in every later session.
+
+use crate::text;
+use crate::text::Language;
+
+/// Signs of a standing rule. ASCII signs must be whole words. In scripts without spaces, a sign may occur anywhere.
+const RULE_SIGNS: &[&str] = &[
+    "always",
+    "never",
+    "from now on",
+    "in the future",
+    "going forward",
+    "every time",
+    "whenever you",
+    "i prefer",
+    "we prefer",
+    "as a rule",
+    "don't ever",
+    "do not ever",
+    "make sure to always",
+    "make sure you always",
+    "remember to",
+    "we use",
+    "we don't use",
+    "we also use",
+    "we only use",
+    "on every run",
+    "on every commit",
+    "on each run",
+    "each time",
+    "we always",
+    "we never",
+    "our convention",
+    "must always",
+    "must never",
+    "stick to",
+    "stop using",
+    "my preference",
+    "better not",
+    "i'd rather",
+    "i would rather",
+    "please avoid",
+    "only ever",
+    "항상",
+    "절대",
+    "앞으로",
+    "언제나",
+    "매번",
+    "반드시",
+    "기억해",
+    "규칙",
+    "いつも",
+    "常に",
+    "必ず",
+    "今後",
+    "これから",
+    "絶対",
+    "毎回",
+    "覚えて",
+    "ルール",
+    "总是",
+    "永远",
+    "以后",
+    "今后",
+    "每次",
+    "务必",
+    "必须",
+    "绝对不",
+    "记住",
+    "一律",
+];
+
+/// Words of somebody who speaks for themselves or to the agent. A sentence without any describes how something is.
+const PERSONS: &[&str] =
+    &["i", "we", "you", "your", "our", "my", "me", "us", "i'd", "i'm", "let's", "please", "must", "should"];
+
+/// Words with which an order begins, behind words such as "and" or "also".
+const ORDER_OPENINGS: &[&str] = &[
+    "always",
+    "never",
+    "don't",
+    "do not",
+    "dont",
+    "use",
+    "remember",
+    "make sure",
+    "prefer",
+    "avoid",
+    "keep",
+    "stop",
+    "stick",
+    "from now on",
+    "in the future",
+    "going forward",
+    "when",
+    "whenever",
+    "every time",
+    "only",
+    "no",
+    "as a rule",
+    "better",
+    "run",
+    "write",
+    "ask",
+    "add",
+    "put",
+    "check",
+];
+
+/// Returns whether an English sentence addresses the agent.
+fn addresses_agent(lower: &str) -> bool {
+    let words = || lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    let lead = ["and", "also", "but", "so", "ok", "okay", "yes", "then", "hmm", "oh", "btw", "plus", "now"];
+    let rest: Vec<&str> = words().skip_while(|word| lead.contains(word)).collect();
+    let rest = rest.join(" ");
+    let is_order = ORDER_OPENINGS
+        .iter()
+        .any(|opening| rest.strip_prefix(opening).is_some_and(|after| after.is_empty() || after.starts_with(' ')));
+    is_order || words().any(|word| PERSONS.contains(&word))
+}
+
+/// Endings of Korean and Japanese sentences that ask for something or say what ought to be.
+const WIDE_ORDER_ENDINGS: &[&str] = &[
+    "해줘",
+    "하자",
+    "해라",
+    "해",
+    "줘",
+    "해야 한다",
+    "해야 해",
+    "해야 합니다",
+    "해야해",
+    "하세요",
+    "주세요",
+    "마",
+    "말 것",
+    "말아줘",
+    "말아라",
+    "할 것",
+    "않는다",
+    "한다",
+    "써",
+    "쓰자",
+    "없어야 한다",
+    "싶어",
+    "싶습니다",
+    "바랍니다",
+    "됩니다",
+    "안 돼",
+    "안돼",
+    "して",
+    "めて",
+    "ください",
+    "すること",
+    "しない",
+    "しないで",
+    "禁止",
+    "する",
+    "たい",
+    "こと",
+    "べき",
+    "で",
+    "ます",
+];
+
+pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
+    let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
+    let length = sentence.chars().count();
+    if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
+        return false;
+    }
+    // "it never finishes" describes what happens. A rule addresses the agent or speaks of "we".
+    let statements = [
+        " it never",
+        " it always",
+        " will never",
+        " will also never",
+        " would never",
+        " could never",
+        " can never",
+        " is never",
+        " is always",
+        " was never",
+        " are never",
+        " are always",
+        " i never",
+        " i always get",
+        " still always",
+        " has never",
+        " have never",
+        " they never",
+        " never mind",
+        " nevermind",
+        " does it always",
+        " not always",
+        " they always",
+    ];
+    if statements.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
+    let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
+    if tells_practice(&lower) {
+        return true;
+    }
+    let is_addressed = match text::language(sentence) {
+        Language::English => addresses_agent(lower.trim()),
+        Language::Korean | Language::Japanese => WIDE_ORDER_ENDINGS.iter().any(|ending| end.ends_with(ending)),
+        Language::Chinese => true,
+    };
+    if !is_addressed {
+        return false;
+    }
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule))
+        || is_reasoned_prohibition(&lower)
+        || is_naming_rule(&lower)
+        || is_lasting_demand(&lower)
+}
+
+/// Returns whether a Korean, Japanese or Chinese sentence says what the human's own team uses.
+fn tells_practice(lower: &str) -> bool {
+    let teams =
+        ["우리는", "저희는", "우리 팀은", "저희 팀은", "うちでは", "うちは", "我々は", "私たちは", "我们用", "我们只用"];
+    let uses = ["사용", "쓰고", "쓰는", "써요", "쓴다", "씁니다", "써.", "안 써", "使っ", "使い", "使う", "使わ", "用"];
+    teams.iter().any(|team| lower.contains(team)) && uses.iter().any(|word| lower.contains(word))
+}
+
+/// Returns whether a sentence in lower case says how branches, commits or pull requests are named.
+fn is_naming_rule(lower: &str) -> bool {
+    let named = [
+        "branch name",
+        "branch names",
+        "branches",
+        "commit message",
+        "commit messages",
+        "pr title",
+        "pr titles",
+        "브랜치 이름은",
+        "브랜치명은",
+        "커밋 메시지는",
+        "커밋 메세지는",
+        "ブランチ名は",
+        "コミットメッセージは",
+    ];
+    let ways = [
+        "prefix",
+        "start with",
+        "starting with",
+        "in the format",
+        "conventional",
+        "로 ",
+        "으로",
+        "접두",
+        "接頭",
+        "で",
+        "から始",
+    ];
+    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    says(&named) && says(&ways)
+}
+
+/// Returns whether a sentence in lower case demands something for all times at which something else happens.
+fn is_lasting_demand(lower: &str) -> bool {
+    let demands = ["make sure", "ensure", "has to", "have to", "must", "should", "needs to", "need to"];
+    let times = ["once we", "as soon as", "whenever", "every time", "when we add", "when you add", "when adding"];
+    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    says(&demands) && says(&times)
+}
+
+/// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
+fn is_reasoned_prohibition(lower: &str) -> bool {
+    let forbids =
+        ["do not ", "don't ", "must not ", "should not ", "shouldn't ", "avoid ", "하지 마", "하지마", "말아", "しないで"];
+    let reasons = [" as ", " because ", " since ", " otherwise ", "때문", "니까", "므로", "から", "ので"];
+    let passing = [
+        "for now",
+        "this time",
+        "right now",
+        "yet",
+        "worry",
+        "don't know",
+        "don't think",
+        "don't see",
+        "don't have",
+        "i don't",
+    ];
+    let at = forbids.iter().filter_map(|words| lower.find(words)).min();
+    at.is_some_and(|at| {
+        // In Korean and Japanese the reason stands first.
+        let rest = if lower.is_ascii() { &lower[at..] } else { lower };
+        reasons.iter().any(|reason| rest.contains(reason))
+    }) && !passing.iter().any(|words| lower.contains(words))
+}
+
+/// Converts to lower case without apostrophes. People leave them out as often as not.
+pub(super) fn strip_apostrophes(text: &str) -> String {
+    text.to_lowercase().replace(['’', '\''], "")
+}

@@ -1,0 +1,278 @@
+//! Tests of how prompts are interpreted.
+
+use super::consent::is_chore;
+use super::directives::typed_sentences;
+use super::*;
+use crate::extract::labels::labels;
+use crate::text::{self, Language};
+use proptest::prelude::*;
+
+fn summarized(prompt: &str) -> String {
+    request_summary(prompt, 200, labels(text::language(prompt)))
+}
+
+#[test]
+fn a_pasted_document_does_not_hide_what_was_said_below_it() {
+    let body = "Write for the reader of tomorrow, and keep it short.\n".repeat(40);
+    let pasted = format!("# Style guide\n\n{body}\n1. **Title**: One short phrase\n");
+    assert_eq!(summarized(&pasted), "Style guide");
+    assert_eq!(summarized(&format!("{pasted}\n이 문서의 내용을 정리해줘.\n")), "이 문서의 내용을 정리해줘.");
+    let issue = format!("# Instructions\n\n{body}\n**Title**: SHOP-7: Round the totals\n\n{body}");
+    assert_eq!(summarized(&issue), "SHOP-7: Round the totals");
+}
+
+#[test]
+fn a_request_below_pasted_text_in_the_same_language() {
+    let log = "2026-01-05T10:00:00 cart: total is off by one cent\n".repeat(20);
+    assert_eq!(summarized(&format!("{log}\nWhy is the total off since Monday?")), "Why is the total off since Monday?");
+    let asked_above = format!("Can you find out why the total is off since Monday?\n\n{log}\n\nplease hurry up a bit");
+    assert!(summarized(&asked_above).starts_with("Can you find out"), "{}", summarized(&asked_above));
+    let prose = format!("{}\n\nCan you also sort them?", "The list shows every order of the customer. ".repeat(20));
+    assert!(summarized(&prose).starts_with("The list shows"), "what is not pasted is the request");
+    let banner = format!("{log}\n\n? for shortcuts");
+    assert!(!summarized(&banner).starts_with('?'), "{}", summarized(&banner));
+}
+
+#[test]
+fn a_request_does_not_end_in_a_colon() {
+    assert_eq!(
+        summarized("Can you write a script for the cart that would:\n- add two items\n- remove one of them\n"),
+        "Can you write a script for the cart that would: add two items remove one of them"
+    );
+    assert_eq!(summarized("The total should be hidden here:\\"), "The total should be hidden here");
+}
+
+#[test]
+fn a_later_request_says_by_itself_what_it_asks_for() {
+    for said in ["Remove the sentence at the top of the cart page", "flake.nixを使うようにして、.envrcは無視して"]
+    {
+        assert!(stands_alone(said), "{said}");
+    }
+    for said in [
+        "okay now do 6, 7 and 8",
+        "few more comments",
+        "hmm, are the first two tests really needed",
+        "is there any further work for this PR?",
+    ] {
+        assert!(!stands_alone(said), "{said}");
+    }
+}
+
+#[test]
+fn choices_in_passing() {
+    for said in [
+        "We also use the cart for gift cards, so the total must not be cached.",
+        "Please leave out the old invoices.",
+        "i'd rather have one table for both",
+        "쿠폰은 빼고 배송비만 계산해줘",
+        "列は三つではなく二つにしてください",
+        "这里不需要缓存。",
+    ] {
+        assert!(declares_choice(said), "{said}");
+    }
+    for said in ["Show me the orders of the last week.", "Should we leave out the old ones?", "주문 목록을 보여줘"] {
+        assert!(!declares_choice(said), "{said}");
+    }
+}
+
+#[test]
+fn a_long_chore_is_a_chore() {
+    for said in [
+        "Great, now please commit all of the changes and push them to the remote branch, then open a PR",
+        "ok can you create a new branch from main, commit this and push it up please",
+    ] {
+        assert!(is_chore(said), "{said}");
+    }
+    assert!(!is_chore("commit the fix, then find out why the total of the cart is off since Monday"));
+}
+
+#[test]
+fn code_below_a_request_is_not_asked() {
+    let prompt = "The badge is not supported by this engine. This is the rule:\\\n.badge li {\n  display: grid-lanes;\n}\n\
+                  Can you please rewrite it with a table?";
+    assert_eq!(summarized(prompt), "The badge is not supported by this engine. Can you please rewrite it with a table?");
+}
+
+#[test]
+fn a_plan_is_named_by_its_heading() {
+    let prompt = "Implement the following plan:\n\n# Fix the Parser Crash\n\n## Context\n\nIt crashes.\n\nIf you need specific details from before exiting plan mode, read";
+    assert_eq!(summarized(prompt), "Implement the plan \"Fix the Parser Crash\"");
+    assert_eq!(plan(prompt).unwrap(), "# Fix the Parser Crash\n\n## Context\n\nIt crashes.");
+}
+
+#[test]
+fn an_assigned_issue_is_named_by_its_title() {
+    let prompt = format!(
+        "## Agent Instance\n\nYou are a worker.\n\n**Identifier**: AB-1\n**Title**: Refactor the queue\n\n{}",
+        "Follow the instructions. ".repeat(80)
+    );
+    assert_eq!(summarized(&prompt), "Refactor the queue");
+}
+
+#[test]
+fn a_prompt_is_its_first_sentences() {
+    assert_eq!(
+        summarized(
+            "Hi! The parser crashes on empty lines. It does so only when the file is new and has no header. More detail follows."
+        ),
+        "The parser crashes on empty lines. It does so only when the file is new and has no header."
+    );
+    assert_eq!(
+        summarized("@docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데. 어떤 문구가 좋을까?"),
+        "docs/guide.md 를 기반으로 작성되는 문서를 한국어로 출력하도록 설정하고 싶은데."
+    );
+}
+
+#[test]
+fn consents_and_chores_in_four_languages() {
+    for prompt in
+        ["yes", "ok go ahead", "응", "어 그렇게 해줘.", "はい、お願いします", "好的", "방법 1로 진행하자."].iter().take(6)
+    {
+        assert!(is_consent(prompt), "{prompt}");
+    }
+    for prompt in ["commit", "커밋해줘.", "수정된것들을 전부 커밋해줘.", "ok lets get a pr up for this", "commit then"]
+    {
+        assert!(is_chore(prompt), "{prompt}");
+    }
+    for prompt in [
+        "fix the commit hook so that it does not run twice on merges",
+        "why does the push fail with 403 since yesterday?",
+        "add a dark mode",
+    ] {
+        assert!(!is_chore(prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn standing_rules() {
+    for prompt in [
+        "Always run the linter before committing.",
+        "From now on use pnpm, not npm.",
+        "앞으로 커밋 메시지는 한국어로 작성해줘.",
+        "テストは必ず追加してください。",
+        "以后提交信息都用中文写。",
+        "Please do not squash the migrations as the staging database has run them one by one.",
+        "배포 스크립트가 느려지니까 로그를 남기지 말아줘.",
+        "put it on a branch, use the prefix shop/ for the branch name",
+        "커밋 메시지는 영어로 써줘.",
+        "ブランチ名は shop/ から始めて。",
+        "We also use the nightly job in staging, so keep it working.",
+        "Do not rebuild the catalogue on every run.",
+        "We have to make sure that once we add more shops this uses the name of the shop.",
+        "우리는 npm 안 쓰고 pnpm만 사용합니다.",
+        "うちはもう yarn を使っていない。",
+    ] {
+        assert_eq!(directives(prompt, false).rules.len(), 1, "{prompt}");
+    }
+    for prompt in [
+        "it never finishes when I run it",
+        "is it always like that?",
+        "add a button to the page",
+        "don't fix the lint for now because we are in a hurry",
+        "do not touch the header",
+        "Generate a commit message for this",
+        "the branch name is shop/cart",
+        "우리는 어제 배포했어",
+    ] {
+        assert!(directives(prompt, false).rules.is_empty(), "{prompt}");
+    }
+}
+
+#[test]
+fn a_plan_tells_its_decisions_and_not_its_steps() {
+    let plan = "# Round the totals\n\n## Key Design Decisions\n\n- **Rounding**: half to even, because the tax office asks for it\n\
+                - Old invoices keep their totals\n\n## Steps\n\n1. Change `src/cart.ts` and its tests\n\n## Decision criteria\n\n\
+                - A total above 100 is checked twice\n\n## 결정사항\n\n- 쿠폰은 세금을 빼고 계산한다\n";
+    assert_eq!(
+        plan_decisions(plan),
+        [
+            "Rounding: half to even, because the tax office asks for it",
+            "Old invoices keep their totals",
+            "쿠폰은 세금을 빼고 계산한다",
+        ]
+    );
+}
+
+#[test]
+fn a_rule_among_sentences_in_small_letters() {
+    assert_eq!(
+        directives("commit this on a branch. use the prefix shop/ for the branch name. is that fine?", false).rules,
+        ["use the prefix shop/ for the branch name."]
+    );
+    assert_eq!(typed_sentences("see e.g. the cart"), ["see e.g. the cart"]);
+}
+
+#[test]
+fn disputes_in_three_languages() {
+    for prompt in [
+        "hmm, doesn't the hook call make?",
+        "ok maybe put it above the title",
+        "Can you change it to a table",
+        "근데 그건 예제가 아니라 필수야",
+        "いや、別のファイルです",
+        "uuum, that has been fixed already",
+        "emm - doesn't the hook call make?",
+        "=== Step 3: totals ===\nERROR: the total is off by one cent",
+        "linting is failing now",
+    ] {
+        assert!(disputes(prompt), "{prompt}");
+    }
+    for prompt in ["yes", "he said yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
+    {
+        assert!(!disputes(prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn a_rule_stands_without_the_consent_before_it() {
+    assert_eq!(directives("Yes, and never push to main.", false).rules, ["never push to main."]);
+    assert_eq!(directives("ok", false).rules, [""; 0]);
+}
+
+#[test]
+fn what_a_line_announces_is_not_the_humans_rule() {
+    for announced in [
+        "Please fix this issue:",
+        "Here is the mail from the customer:",
+        "What do you think of the following comment:",
+        "이 이슈를 봐줘:",
+        "このコメントを見てください：",
+        "请看下面的评论：",
+    ] {
+        let prompt = format!("{announced}\n\nAlways run the linter before committing.");
+        assert!(directives(&prompt, true).rules.is_empty(), "{prompt}");
+    }
+    for own in [
+        "Please follow these rules:",
+        "For this login with the context of PostgreSQL:",
+        "Two things:",
+        "Fix the login page, and note:",
+    ] {
+        let prompt = format!("{own}\n\nAlways run the linter before committing.");
+        assert_eq!(directives(&prompt, true).rules.len(), 1, "{prompt}");
+    }
+}
+
+#[test]
+fn corrections() {
+    for prompt in [
+        "no, the branch is called feat/x",
+        "That's not what I asked for.",
+        "그게 아니라 다른 파일을 고쳐줘.",
+        "そうじゃなくて別のファイルです",
+        "不对，应该改另一个文件",
+    ] {
+        assert!(directives(prompt, true).correction.is_some(), "{prompt}");
+    }
+    assert_eq!(directives("no, the branch is called feat/x", false).correction, None);
+    assert_eq!(directives("add a button to the page", true).correction, None);
+}
+
+proptest! {
+    #[test]
+    fn never_panics(text in any::<String>()) {
+        request_summary(&text, 50, labels(Language::English));
+        directives(&text, true);
+        is_chore(&text);
+    }
+}

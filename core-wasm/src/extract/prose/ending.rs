@@ -1,0 +1,205 @@
+//! How an answer ends: what was checked, what blocks, what is admitted to be open, and what is asked.
+
+use super::narration::is_narration;
+use crate::text;
+
+/// Returns the sentence of an answer that says what was checked.
+pub(in crate::extract) fn checked(answer: &str) -> Option<String> {
+    let signs = [
+        "tests pass",
+        "test pass",
+        "tests passed",
+        "tests passing",
+        "typecheck",
+        "lint",
+        "all pass",
+        "build succeeds",
+        "build passes",
+        "builds clean",
+        "테스트",
+        "テスト",
+        "测试",
+    ];
+    text::sentences(answer).into_iter().rfind(|sentence| {
+        let lower = sentence.to_lowercase();
+        signs.iter().any(|sign| text::contains(&lower, sign))
+            && !is_narration(sentence)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && (12..200).contains(&sentence.chars().count())
+    })
+}
+
+/// Returns the sentences of an answer that say what blocks the work.
+pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
+    let signs = [
+        "blocked by",
+        "blocked on",
+        "is blocked",
+        "i can't proceed",
+        "cannot proceed",
+        "can't continue",
+        "unable to",
+        "you'll need to",
+        "you will need to",
+        "needs your",
+        "waiting for you",
+        "i don't have access",
+        "i do not have access",
+        "requires manual",
+        "수 없습니다",
+        "할 수 없",
+        "できません",
+        "できない",
+        "无法",
+        "需要你",
+        "需要您",
+    ];
+    text::sentences(answer)
+        .into_iter()
+        .filter(|sentence| {
+            let lower = sentence.to_lowercase();
+            signs.iter().any(|sign| text::contains(&lower, sign))
+                && !lower.starts_with("nothing")
+                && !lower.starts_with("no ")
+                && !sentence.ends_with(['?', '？'])
+                && (16..300).contains(&sentence.chars().count())
+        })
+        .take(3)
+        .collect()
+}
+
+/// Signs with which the agent admits what it did not check, or could not.
+const ADMISSIONS: &[&str] = &[
+    "not verified",
+    "n't verified",
+    "not been verified",
+    "unverified",
+    "could not verify",
+    "couldn't verify",
+    "can't verify",
+    "cannot verify",
+    "not tested",
+    "n't tested",
+    "not been tested",
+    "untested",
+    "could not test",
+    "couldn't test",
+    "can't test",
+    "cannot test",
+    "unable to test",
+    "unable to verify",
+    "unable to reproduce",
+    "could not reproduce",
+    "couldn't reproduce",
+    "can't reproduce",
+    "not reproducible",
+    "did not run",
+    "didn't run",
+    "could not run",
+    "couldn't run",
+    "not end-to-end",
+    "next time it fails",
+    "확인하지 못",
+    "검증하지 못",
+    "테스트하지 못",
+    "재현하지 못",
+    "확인되지 않",
+    "未確認",
+    "未検証",
+    "確認できていま",
+    "検証できていま",
+    "テストできていま",
+    "再現できま",
+    "未验证",
+    "无法验证",
+    "没有测试",
+    "无法复现",
+];
+
+/// Headings above what an answer leaves open.
+const OPEN_HEADINGS: &[&str] = &[
+    "loose ends",
+    "not verified",
+    "not tested",
+    "not done",
+    "left undone",
+    "still open",
+    "open items",
+    "remaining work",
+    "남은 작업",
+    "미완료",
+    "残作業",
+    "残りの作業",
+    "未対応",
+    "剩余工作",
+    "未完成",
+];
+
+/// Returns the sentences of an answer that admit what was not checked, whole, and the first sentence of each item that
+/// it lists as open.
+pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
+    const MAX: usize = 4;
+    let mut all: Vec<String> = Vec::new();
+    let mut is_below = false;
+    for line in text::prose_lines(answer) {
+        let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
+        if is_heading {
+            let heading = line.to_lowercase();
+            is_below = OPEN_HEADINGS.iter().any(|words| heading.contains(words));
+            continue;
+        }
+        for (at, sentence) in text::sentences(line).into_iter().enumerate() {
+            let is_told = !sentence.ends_with(['?', '？', ':', '：']) && (16..400).contains(&sentence.chars().count());
+            if is_told && (admits(&sentence.to_lowercase()) || (is_below && at == 0)) && all.len() < MAX {
+                all.push(sentence);
+            }
+        }
+    }
+    all
+}
+
+/// Returns whether a sentence in lower case says that something was not checked, or only in part.
+fn admits(lower: &str) -> bool {
+    let is_partly = |verb: &str| lower.find(verb).is_some_and(|at| lower[at..].contains(", not "));
+    ADMISSIONS.iter().any(|sign| text::contains(lower, sign)) || is_partly("verified") || is_partly("tested ")
+}
+
+/// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
+pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
+    let end = text::tail(answer, 1500);
+    let asks = |said: &str| {
+        let said = said.trim_end_matches(['*', '"', ' ', ')']);
+        said.ends_with(['?', '？']) || ["까요.", "ますか。", "しょうか。", "吗。"].iter().any(|end| said.ends_with(end))
+    };
+    let lines: Vec<&str> = text::prose_lines(end).collect();
+    let is_item = |line: &str| {
+        line.starts_with(['-', '*', '•']) || line.trim_start_matches("**").starts_with(|c: char| c.is_ascii_digit())
+    };
+    // A question with its options: the line that leads to them, and the list.
+    let options = lines.iter().rev().take_while(|line| is_item(line)).count();
+    if (1..=MAX_OPTIONS).contains(&options) && options < lines.len() {
+        let items = &lines[lines.len() - options..];
+        let lead = text::sentences(lines[lines.len() - options - 1]).into_iter().next_back().unwrap_or_default();
+        let is_question = asks(&lead) || (lead.ends_with([':', '：']) && asks_to_choose(&lead));
+        if is_question || items.iter().all(|item| asks(item)) {
+            let items: Vec<String> = items.iter().map(|item| text::plain(item)).collect();
+            return Some(text::clip(&format!("{lead} {}", items.join(" / ")), MAX_QUESTION_CHARS).into_owned());
+        }
+    }
+    let last = text::sentences(end).into_iter().next_back()?;
+    asks(&last).then_some(last)
+}
+
+/// The maximum number of options below a closing question. A longer list is not a choice.
+const MAX_OPTIONS: usize = 5;
+
+/// The maximum length of a closing question with its options, in characters.
+const MAX_QUESTION_CHARS: usize = 360;
+
+/// Returns whether a line that leads to a list asks to choose from it.
+fn asks_to_choose(lead: &str) -> bool {
+    let lower = lead.to_lowercase();
+    ["would you like", "do you want", "should i", "shall i", "which", "want me to", "prefer"]
+        .iter()
+        .any(|sign| lower.contains(sign))
+}

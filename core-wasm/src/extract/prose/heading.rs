@@ -1,0 +1,169 @@
+//! Headings, pointers ("this", "the above") and the files that a sentence names.
+
+use super::narration::is_narration;
+use crate::text;
+
+pub(super) const POINTERS: &[&str] = &[
+    "this",
+    "that",
+    "it",
+    "these",
+    "those",
+    "they",
+    "which",
+    "both",
+    "same",
+    "its",
+    "it's",
+    "that's",
+    "there",
+    "here",
+    "he",
+    "she",
+    "their",
+    "the same",
+    "the fix",
+    "the change",
+    "the above",
+    "이것",
+    "이는",
+    "이건",
+    "그것",
+    "그건",
+    "이렇게",
+    "これ",
+    "それ",
+    "この",
+    "その",
+    "这",
+    "那",
+    "它",
+];
+
+/// Completes a sentence that starts with a pronoun: adds the heading above it or the previous sentence.
+pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
+    let lower = sentence.to_lowercase();
+    if !POINTERS.iter().any(|word| text::starts_with_words(&lower, word)) {
+        // Korean and Japanese omit the subject if the previous sentence names it.
+        let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
+        if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
+            return Some(format!("{previous} {sentence}"));
+        }
+        return Some(sentence.to_owned());
+    }
+    if !heading.is_empty() {
+        return Some(format!("{heading}: {sentence}"));
+    }
+    let lower = previous.to_lowercase();
+    let usable = !previous.is_empty()
+        && !is_narration(previous)
+        && !POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
+    usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
+}
+
+/// Headings that stand above anything.
+const GENERIC_HEADINGS: &[&str] = &[
+    "summary",
+    "changes",
+    "context",
+    "what changed",
+    "changes made",
+    "what was done",
+    "files changed",
+    "files modified",
+    "testing",
+    "tests",
+    "result",
+    "results",
+    "verification",
+    "overview",
+    "notes",
+    "details",
+    "files",
+    "next steps",
+    "key changes",
+    "변경 요약",
+    "요약",
+    "概要",
+    "まとめ",
+    "总结",
+    "root cause",
+    "the fix",
+    "fix",
+    "problem",
+    "issue",
+    "solution",
+];
+
+/// Returns whether a heading says nothing of what stands below it.
+pub(in crate::extract) fn is_generic_heading(title: &str) -> bool {
+    let lower = title.trim().to_lowercase();
+    let bare = lower.strip_prefix("the ").unwrap_or(&lower);
+    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare)
+}
+
+/// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.
+pub(super) fn heading_of(line: &str) -> Option<String> {
+    let is_marked = line.starts_with('#');
+    let unnumbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-' | '*'));
+    let is_bold = line.contains("**")
+        && line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' ' | '-')).starts_with("**")
+        && unnumbered.split_once("**").is_some_and(|(_, rest)| rest.trim().trim_matches(':').chars().count() <= 24);
+    if !is_marked && !is_bold {
+        return None;
+    }
+    let title = text::plain(line);
+    let title = title.trim_end_matches([':', '：']);
+    Some(if is_generic_heading(title) { String::new() } else { strip_numbering(title) })
+}
+
+/// Returns whether the line is a heading.
+pub(in crate::extract) fn is_heading(line: &str) -> bool {
+    heading_of(line).is_some()
+}
+
+/// Returns whether a text in lower case starts with a word that points to something said before it.
+pub(in crate::extract) fn is_pointer(lower: &str) -> bool {
+    POINTERS.iter().any(|word| text::starts_with_words(lower, word))
+}
+
+/// Strips a numbered label: `Fix 2: Title` becomes `Title`.
+fn strip_numbering(title: &str) -> String {
+    if let Some((label, rest)) = title.split_once([':', '：'])
+        && label.chars().count() <= 14
+        && label.chars().any(|c| c.is_ascii_digit())
+        && !rest.trim().is_empty()
+    {
+        return rest.trim().to_owned();
+    }
+    title.to_owned()
+}
+
+/// Returns the first word of the text that looks like a file of a project.
+pub(in crate::extract) fn file_in(text: &str) -> Option<String> {
+    text.split(|c: char| {
+        c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ':' | '*' | '[' | ']' | '@' | '、' | '。')
+    })
+    .map(|word| word.trim_end_matches('.'))
+    .find(|word| is_file(word))
+    .map(str::to_owned)
+}
+
+const EXTENSIONS: &[&str] = &[
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs",
+    "swift", "md", "mdx", "json", "jsonc", "yaml", "yml", "toml", "sh", "ps1", "sql", "css", "scss", "html", "vue",
+    "svelte", "lua", "nix", "tf", "proto", "wit", "lock", "txt", "xml", "ini", "cfg", "conf", "gradle", "zig", "ex", "exs",
+    "erl", "hs", "scala", "dart", "omp",
+];
+
+fn is_file(word: &str) -> bool {
+    let Some((stem, extension)) = word.rsplit_once('.') else {
+        return false;
+    };
+    !stem.is_empty()
+        && !word.contains("://")
+        && EXTENSIONS.contains(&extension)
+        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\'))
+        // Names such as `Node.js` are not files.
+        && (stem.contains('/') || stem.chars().next().is_some_and(|c| !c.is_uppercase() || extension != "js"))
+}

@@ -1,0 +1,317 @@
+//! Causes and reasons in what the agent says: sentences that teach something.
+
+use super::heading::POINTERS;
+use super::heading::file_in;
+use super::heading::heading_of;
+use super::heading::resolve_pointer;
+use super::narration::is_narration;
+use super::narration::strip_interjection;
+use super::proposal::is_speculation;
+use crate::extract::signs::is_guess;
+use crate::text;
+
+/// Something worth knowing in the prose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::extract) struct Insight {
+    /// One or two sentences that can be understood on their own.
+    pub text: String,
+    /// How strong the evidence is. Anything above 3 deserves a look.
+    pub score: u8,
+    /// Whether the agent explains why it did something one way and not another.
+    pub is_choice: bool,
+    /// The file that the insight is about.
+    pub file: Option<String>,
+}
+
+/// Signs of a cause or a surprise, with their weights.
+const CAUSES: &[(&str, u8)] = &[
+    ("root cause", 4),
+    ("the issue is", 3),
+    ("the problem is", 3),
+    ("the issue was", 3),
+    ("the problem was", 3),
+    ("the bug is", 3),
+    ("the bug was", 3),
+    ("the culprit", 4),
+    ("turns out", 4),
+    ("caused by", 3),
+    ("the reason", 3),
+    ("because", 2),
+    ("due to", 2),
+    ("doesn't support", 3),
+    ("does not support", 3),
+    ("not supported", 3),
+    ("only works", 3),
+    ("doesn't work", 3),
+    ("does not work", 3),
+    ("won't work", 3),
+    ("doesn't exist", 2),
+    ("does not exist", 2),
+    ("silently", 3),
+    ("requires", 2),
+    ("must be", 2),
+    ("must not", 2),
+    ("needs to be", 1),
+    ("overrides", 2),
+    ("shadows", 2),
+    ("race condition", 3),
+    ("conflicts with", 2),
+    ("unlike", 2),
+    ("contrary to", 3),
+    ("despite", 2),
+    ("even though", 2),
+    ("gotcha", 4),
+    ("caveat", 3),
+    ("pre-existing", 1),
+    ("unrelated", 1),
+    ("by default", 2),
+    ("hardcoded", 2),
+    ("limitation", 2),
+    ("workaround", 3),
+    ("incompatible", 3),
+    ("deprecated", 2),
+    ("mismatch", 2),
+    ("picks up", 2),
+    ("which means", 2),
+    ("missing", 1),
+    ("때문", 3),
+    ("원인", 4),
+    ("문제는", 3),
+    ("지원하지", 3),
+    ("아니라", 2),
+    ("아닙니다", 2),
+    ("실패", 1),
+    ("충돌", 2),
+    ("필수", 2),
+    ("오버라이드", 2),
+    ("原因", 4),
+    ("ため", 2),
+    ("問題は", 3),
+    ("対応していない", 3),
+    ("ではなく", 2),
+    ("必要がある", 2),
+    ("失敗", 1),
+    ("競合", 2),
+    ("因为", 3),
+    ("导致", 3),
+    ("问题是", 3),
+    ("不支持", 3),
+    ("必须", 2),
+    ("冲突", 2),
+];
+
+/// Signs of a choice and its reason, with their weights.
+const REASONS: &[(&str, u8)] = &[
+    ("instead of", 3),
+    ("rather than", 3),
+    ("so that", 2),
+    ("prevents", 2),
+    ("to prevent", 2),
+    ("to avoid", 2),
+    ("avoids", 2),
+    ("ensures", 1),
+    ("never", 2),
+    ("otherwise", 2),
+    ("in order to", 1),
+    ("by design", 3),
+    ("intentionally", 3),
+    ("deliberately", 3),
+    ("chose", 3),
+    ("decided", 3),
+    ("opted", 3),
+    ("trade-off", 3),
+    ("tradeoff", 3),
+    ("prefer", 2),
+    ("no longer", 2),
+    (" so ", 1),
+    ("fall back", 1),
+    ("falls back", 1),
+    ("fallback", 1),
+    ("대신", 3),
+    ("않도록", 2),
+    ("므로", 2),
+    ("위해", 1),
+    ("덮어", 2),
+    ("통일", 1),
+    ("代わりに", 3),
+    ("ので", 1),
+    ("避け", 2),
+    ("方針", 2),
+    ("ように", 1),
+    ("而不是", 3),
+    ("避免", 2),
+    ("以便", 2),
+    ("确保", 1),
+    ("所以", 1),
+];
+
+fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
+    let mut found: Vec<u8> =
+        signs.iter().filter(|(sign, _)| text::contains(lower, sign)).map(|(_, weight)| *weight).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.iter().take(2).sum()
+}
+
+/// Returns what a later session would want to know from a text of the agent. `is_answer` says that the text is the last
+/// one of the turn, so what it reports is the final state.
+pub(in crate::extract) fn insights(said: &str, is_answer: bool) -> Vec<Insight> {
+    let mut all = Vec::new();
+    let mut heading = String::new();
+    let mut previous = String::new();
+    for line in text::prose_lines(said) {
+        if line.starts_with('|') {
+            continue;
+        }
+        if let Some(title) = heading_of(line) {
+            heading = title;
+            previous.clear();
+            continue;
+        }
+        // A list item stands on its own.
+        if line.starts_with(['-', '*', '•']) {
+            previous.clear();
+        }
+        for sentence in text::sentences(line) {
+            let sentence = strip_interjection(&sentence).to_owned();
+            if let Some(insight) = insight(&sentence, &heading, &previous, is_answer) {
+                all.push(insight);
+            }
+            previous = sentence;
+        }
+    }
+    all
+}
+
+fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Option<Insight> {
+    if is_narration(sentence) || sentence.ends_with(['?', '？', ':', '：']) || sentence.contains("```") {
+        return None;
+    }
+    let lower = sentence.to_lowercase();
+    let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
+    // While working, the agent guesses; only causes count then.
+    if cause + if is_answer { reason } else { reason / 2 } < 2 {
+        return None;
+    }
+    if is_change_note(&lower)
+        && weight(&lower, CAUSES) < 2
+        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::contains(&lower, why))
+    {
+        return None;
+    }
+    let whole = resolve_pointer(sentence, heading, previous)?;
+    let length = whole.chars().count();
+    let min_length = if whole.is_ascii() { 40 } else { 16 };
+    if length < min_length || length > 330 || is_speculation(&lower) {
+        return None;
+    }
+    let file = file_in(&whole);
+    let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
+    let score = cause + reason + 2 * u8::from(concrete) + u8::from(is_answer) + u8::from(!heading.is_empty() && is_answer);
+    Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
+}
+
+/// Recognizes notes such as "`file` — Updated this and that". The list of files already contains such changes.
+pub(in crate::extract) fn is_change_note(lower: &str) -> bool {
+    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or(lower, |(_, rest)| rest);
+    let rest = rest.trim_start_matches(['—', '–', '-', ':', ' ', '(']);
+    let verbs = [
+        "updated",
+        "added",
+        "removed",
+        "moved",
+        "changed",
+        "renamed",
+        "rewrote",
+        "replaced",
+        "created",
+        "extracted",
+        "simplified",
+        "refactored",
+        "now ",
+    ];
+    verbs.iter().any(|verb| rest.starts_with(verb))
+}
+
+/// Returns the sentences that may name the cause of a failure. Excludes narration and questions, and speculation has no
+/// weight.
+pub(in crate::extract) fn causes(said: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for sentence in text::sentences(said) {
+        let sentence = strip_interjection(&sentence);
+        let length = sentence.chars().count();
+        let lower = sentence.to_lowercase();
+        let pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
+        if (12..300).contains(&length)
+            && !is_narration(sentence)
+            && !is_change_note(&lower)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && !pointer
+            && cause_weight(sentence) > 1
+        {
+            all.push(sentence.to_owned());
+        }
+    }
+    all
+}
+
+/// Words for what does not show in a file.
+const BLANKS: &[&str] = &[
+    "tab",
+    "tabs",
+    "indentation",
+    "indented",
+    "whitespace",
+    "trailing space",
+    "spaces",
+    "crlf",
+    "line endings",
+    "line ending",
+    "carriage",
+    "encoding",
+    "bom",
+    "탭",
+    "들여쓰기",
+    "공백",
+    "줄바꿈",
+    "タブ",
+    "インデント",
+    "空白",
+    "改行",
+    "制表符",
+    "缩进",
+    "空格",
+    "换行",
+];
+
+/// Returns the sentences that say how the blanks or the encoding of a file are.
+pub(in crate::extract) fn remarks_on_blanks(said: &str) -> Vec<String> {
+    let says = |sentence: &String| {
+        let lower = sentence.to_lowercase();
+        (12..200).contains(&sentence.chars().count())
+            && !is_narration(sentence)
+            && !sentence.ends_with(['?', '？', ':', '：'])
+            && !is_speculation(&lower)
+            && !["may ", "might ", "issue"].iter().any(|doubt| text::contains(&lower, doubt))
+            && BLANKS.iter().any(|word| text::contains_words(&lower, word))
+    };
+    text::sentences(said).iter().map(|sentence| strip_interjection(sentence).to_owned()).filter(says).take(2).collect()
+}
+
+/// Returns the weight of a sentence as the cause of a failure.
+pub(in crate::extract) fn cause_weight(sentence: &str) -> u8 {
+    let lower = sentence.to_lowercase();
+    if is_speculation(&lower) || is_guess(&lower) || lower.starts_with("looks like") || lower.starts_with("all ") {
+        return 0;
+    }
+    let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
+    let failing =
+        ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
+            .iter()
+            .any(|sign| text::contains(&lower, sign));
+    weight(&lower, CAUSES) + concrete + u8::from(failing)
+}
+
+/// Returns the weights of the signs of a cause and of the signs of a reason in a text in lower case.
+pub(in crate::extract) fn signs(lower: &str) -> (u8, u8) {
+    (weight(lower, CAUSES), weight(lower, REASONS))
+}

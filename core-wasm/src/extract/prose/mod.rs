@@ -1,0 +1,16 @@
+//! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
+
+mod ending;
+mod heading;
+mod insight;
+mod narration;
+mod proposal;
+#[cfg(test)]
+mod tests;
+
+pub(super) use ending::{admissions, blockers, checked, closing_question};
+pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
+pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
+pub(crate) use narration::is_narration;
+pub(super) use narration::{is_filler, strip_interjection};
+pub(super) use proposal::{declares_decision, is_procedure, is_speculation, offers_choice};

@@ -1,0 +1,65 @@
+//! Tests of how prose is read.
+
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn narration_is_never_an_insight() {
+    for sentence in [
+        "Now I have the full picture.",
+        "Let me apply all three fixes because the parser requires it.",
+        "All fixes applied. Now let me run the tests and lint.",
+        "파일을 확인하겠습니다.",
+        "让我检查一下，因为测试失败了。",
+    ] {
+        assert_eq!(insights(sentence, false), [], "{sentence}");
+    }
+}
+
+#[test]
+fn causes_stand_alone() {
+    let said = "I see — the hook fails because `bun test` picks up files in `tmp/clones/`. Let me remove them.";
+    let found = insights(said, false);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].text, "the hook fails because `bun test` picks up files in `tmp/clones/`.");
+}
+
+#[test]
+fn pointers_are_resolved_by_the_heading() {
+    let answer = "Done:\n\n**Fix 2: Aggregation guarded against malformed results** (2 places)\n- same guard\n\nThis prevents a `TypeError` when the limiter stores a raw Error.";
+    let found = insights(answer, true);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].text.starts_with("Aggregation guarded against malformed results (2 places): This prevents"));
+    assert!(found[0].is_choice);
+    assert_eq!(insights("This prevents a `TypeError` because of it.", true), []);
+}
+
+#[test]
+fn files_are_distinguished_from_names() {
+    assert_eq!(file_in("see `src/a/runner.ts:12` and Node.js").as_deref(), Some("src/a/runner.ts"));
+    assert_eq!(file_in("Next.js 14 and e.g. that"), None);
+    assert_eq!(file_in("`writing-guide.md`의 내용").as_deref(), Some("writing-guide.md"));
+}
+
+#[test]
+fn an_answer_admits_what_it_did_not_check() {
+    let answer = "The totals are rounded.\n\n## Checks\n- The cart was tested in the unit, not end-to-end.\n- All 12 tests pass.\n\n\
+                  ## Loose ends\n- The page of the partners is as it was. It has totals of its own.\n\n## Files\n- one\n";
+    assert_eq!(
+        admissions(answer),
+        ["The cart was tested in the unit, not end-to-end.", "The page of the partners is as it was."]
+    );
+    assert!(admissions("The totals were verified on every page. Should I also test the page of the partners?").is_empty());
+    assert_eq!(admissions("반올림은 브라우저에서 확인하지 못했습니다.").len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn never_panics(text in any::<String>()) {
+        insights(&text, true);
+        blockers(&text);
+        admissions(&text);
+        closing_question(&text);
+        strip_interjection(&text);
+    }
+}

@@ -1,0 +1,202 @@
+//! What the agent says: its texts, its thoughts, and what holds once its answer ends the turn.
+
+use super::{State, line_ref};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::prose;
+use crate::extract::results::TurnResult;
+use crate::extract::signs;
+use crate::extract::tool_uses::ToolUse;
+use crate::extract::turn::Turn;
+use crate::text::{self};
+use crate::transcript::user_text::{self};
+use crate::transcript::{Block, Line};
+
+/// How many bytes of the last answer are kept. A consent is resolved against this answer.
+const LAST_ANSWER_BYTES: usize = 6 * 1024;
+
+impl State {
+    pub(super) fn assistant_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_api_error {
+            return;
+        }
+        self.update_span(line);
+        // The client uses a model name of its own for messages that it writes itself.
+        if let Some(model) = line.model().filter(|model| model != "<synthetic>")
+            && model != self.model
+        {
+            self.model = clean::line(&model, 80);
+        }
+        line.blocks(|block| match block {
+            Block::Text(raw) => self.agent_text(&raw.text().unwrap_or_default(), line_ref(line), settled),
+            Block::ToolUse { id, name, input } => {
+                let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
+                let mut tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
+                tool_use.turn = self.turns;
+                self.pending_uses.push(tool_use);
+            }
+            Block::Thinking(raw) => self.agent_thought(&raw.text().unwrap_or_default(), &line_ref(line)),
+            Block::ToolResult { .. } => {}
+        });
+    }
+
+    fn agent_thought(&mut self, thought: &str, source: &LineRef) {
+        let thought = thought.trim();
+        if !thought.is_empty() && !thought.contains(user_text::INJECTED_HEADING) {
+            let thought = clean::clean(thought);
+            self.open_turn(source, &thought).think(&thought);
+        }
+    }
+
+    fn agent_text(&mut self, said: &str, source: LineRef, settled: &mut Vec<Draft>) {
+        let said = said.trim();
+        if said.is_empty()
+            || said.contains(user_text::INJECTED_HEADING)
+            || said == "No response requested."
+            || said.starts_with("API Error")
+        {
+            return;
+        }
+        let said = clean::clean(said);
+        self.learn_from_answer(false, settled);
+        // The agent gives in to the prompt, so what it said before it does not hold.
+        if self.turn.is_silent() && signs::concedes(&said) {
+            self.results.concede(signs::reverts(&said));
+        }
+        self.failures.agent_said(&said);
+        self.undone.agent_said(&said);
+        self.open_turn(&source.clone(), &said).say(&said, source);
+    }
+
+    /// Returns the open turn. Starts one if the agent works without a prompt.
+    pub(super) fn open_turn(&mut self, source: &LineRef, said: &str) -> &mut Turn {
+        if self.turn.source.uuid.is_empty() {
+            self.turn.source = source.clone();
+            self.turn.title =
+                text::first_sentence(said).map(|title| text::clip(&title, 160).into_owned()).unwrap_or_default();
+        }
+        &mut self.turn
+    }
+
+    /// Learns from the agent's latest text.
+    fn learn_from_answer(&mut self, is_answer: bool, settled: &mut Vec<Draft>) {
+        let said = self.turn.answer.clone();
+        let source = self.turn.answered.clone();
+        for insight in prose::insights(&said, is_answer) {
+            // A reason given next to a change needs a higher score than a cause.
+            let least = if is_answer && !insight.is_choice { 6 } else { 7 };
+            if signs::is_state_before(&insight.text.to_lowercase(), "") {
+                continue;
+            }
+            // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is
+            // a decision.
+            if insight.score < least || (insight.is_choice && !prose::declares_decision(&insight.text)) {
+                continue;
+            }
+            let kind = if insight.is_choice {
+                "decision"
+            } else if insight.file.is_some() {
+                "discovery"
+            } else {
+                "learning"
+            };
+            let file = insight.file.map(|file| self.known_file(&file));
+            let memory = SessionMemory {
+                key: format!("insight:{}:{:08x}", source.uuid, text::hash(&insight.text)),
+                kind: kind.to_owned(),
+                title: insight.text,
+                files: file.into_iter().collect(),
+                importance: (20 + 4 * insight.score).min(60),
+                source: source.clone(),
+                from_prose: true,
+                turn: self.turns,
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
+        }
+    }
+
+    /// Returns the full path of a file that prose names by the end of its path.
+    fn known_file(&self, name: &str) -> String {
+        let ends = |path: &&str| {
+            path.ends_with(name) && (path.len() == name.len() || path[..path.len() - name.len()].ends_with('/'))
+        };
+        self.files.paths().rev().find(ends).map_or_else(|| clean::path(name, &self.root), str::to_owned)
+    }
+
+    /// Applies the agent's last text if its line has not arrived yet.
+    pub(super) fn apply_last_message(&mut self, message: &str) {
+        if clean::clean(message.trim()) != self.turn.answer {
+            let source = LineRef { at: self.ended, ..LineRef::default() };
+            self.agent_text(message, source, &mut Vec::new());
+        }
+    }
+
+    /// Closes the turn: what its answer says now holds.
+    pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
+        let turn = &self.turn;
+        if !turn.answer.is_empty() {
+            self.language_counts[text::language(&turn.answer) as usize] += 1;
+            self.blockers = prose::blockers(&turn.answer);
+            let admissions = prose::admissions(&turn.answer);
+            // A chore such as "commit this" does not check anything.
+            if turn.edited || !admissions.is_empty() {
+                self.admissions = admissions;
+            }
+            if prose::checked(&turn.answer).is_some() {
+                self.failures.checks_reported_passing();
+            }
+            // What only announces the next step, or was cut off, is no answer.
+            // A report may stand in a code block or a table.
+            let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
+                || turn.answer.contains("```")
+                || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
+            if (says_something && !turn.cut_off) || (turn.committed && !turn.substantive) {
+                self.undone.asked("");
+            }
+            self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
+            self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
+            let checked = prose::checked(&turn.answer).unwrap_or_default();
+            self.results.push(TurnResult {
+                source: turn.source.clone(),
+                number: self.turns,
+                asked: turn.title.clone(),
+                statements: turn.all_statements(),
+                checked,
+                files: turn.files.clone(),
+                prompt_chars: turn.prompt_chars,
+                edited: turn.edited,
+                committed: turn.committed,
+                failed: turn.failed,
+                substantive: turn.substantive,
+                is_chore: turn.is_chore,
+                disputed: false,
+                conceded: false,
+                reverted: false,
+                is_refused: turn.is_refused,
+            });
+        }
+        self.learn_from_answer(true, settled);
+        settled.extend(self.turn.draft());
+        self.turn = Turn::default();
+    }
+}
+
+pub(super) fn join(all: &mut String, text: &str) {
+    if !all.is_empty() {
+        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
+        let last = all.lines().last().unwrap_or_default().trim();
+        let is_mention = last.starts_with("[@") && last.ends_with(')');
+        all.push_str(if is_mention { " " } else { "\n\n" });
+    }
+    all.push_str(text);
+}
+
+/// Returns the beginning and the end of a text that is longer than `max` bytes.
+fn head_and_tail(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    format!("{}\n\n{}", text::head(text, max / 2), text::tail(text, max / 2))
+}

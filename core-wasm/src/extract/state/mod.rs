@@ -1,0 +1,264 @@
+//! The fold: how one line changes what is known of a session.
+
+mod agent;
+mod tools;
+mod user;
+
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::commits;
+use crate::extract::conventions::Conventions;
+use crate::extract::evidence::Evidence;
+use crate::extract::failures::Failures;
+use crate::extract::files::Files;
+use crate::extract::labels::{Labels, labels};
+use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
+use crate::extract::results::Results;
+use crate::extract::seen_lines::SeenLines;
+use crate::extract::tasks::Tasks;
+use crate::extract::tool_uses::{PendingToolUses, Tool};
+use crate::extract::turn::Turn;
+use crate::extract::undone::Undone;
+use crate::extract::vanished::Vanished;
+use crate::extract::{commands, human};
+use crate::text::Language;
+use crate::transcript::json::Raw;
+use crate::transcript::{self, Kind, Line};
+use serde::{Deserialize, Serialize};
+
+/// The version of the state's format. A state with another version is discarded.
+const VERSION: u32 = 3;
+/// The maximum length of a request, in characters. A request that is cut may say the opposite of what was meant.
+const MAX_REQUEST_CHARS: usize = 560;
+
+/// Everything that is known of a session.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
+pub(super) struct State {
+    version: u32,
+    seen: SeenLines,
+    /// The drafts that were emitted and may still change: key and fingerprint.
+    pub(super) emitted: Vec<(String, u32)>,
+    /// The project's root, from the host or from the first line.
+    root: String,
+    pub(super) started: Option<u64>,
+    pub(super) ended: Option<u64>,
+    pub(super) turns: u32,
+    /// How often each language was seen, in the order of `Language`.
+    language_counts: [u32; 4],
+    pub(super) request: String,
+    /// Why the latest plan is carried out. May be empty.
+    pub(super) plan_reason: String,
+    pub(super) objective: String,
+    /// The latest request that says by itself what it asks for. "Now the next two" does not.
+    pub(super) later: String,
+    pub(super) title: String,
+    pub(super) branch: String,
+    pub(super) turn: Turn,
+    queue: Vec<String>,
+    /// Whether the next prompt comes from the queue.
+    is_dequeued: bool,
+    seen_additions: Vec<u32>,
+    pending_uses: PendingToolUses,
+    pub(super) memories: SessionMemories,
+    pub(super) files: Files,
+    vanished: Vanished,
+    pub(super) tasks: Tasks,
+    pub(super) failures: Failures,
+    conventions: Conventions,
+    pub(super) results: Results,
+    pub(super) commits: Vec<String>,
+    /// The latest test counts, and whether that run covered named files only.
+    pub(super) tests: Option<(commands::TestCounts, bool)>,
+    /// Whether the hook of a commit made that run.
+    is_of_hook: bool,
+    pub(super) evidence: Evidence,
+    /// The latest list of changed files that git printed.
+    stat: commits::Stat,
+    /// The size of the largest commit: files, lines added and lines removed.
+    pub(super) largest_commit: (u32, u32, u32),
+    /// The model that wrote the latest message.
+    pub(super) model: String,
+    pub(super) blockers: Vec<String>,
+    /// What the agent said that it did not check, in its latest answer about the work.
+    pub(super) admissions: Vec<String>,
+    pub(super) open_question: String,
+    pub(super) undone: Undone,
+    last_answer: String,
+    /// The command that the user runs, until its output comes.
+    user_command: String,
+    /// What the user refused. Kept until the user gives a reason.
+    refused: String,
+    interrupted: bool,
+    /// Whether the lines are a sub-agent's, all of them marked as side conversation.
+    #[serde(skip)]
+    pub(super) is_sub_agent: bool,
+    /// Whether the user wants to discuss a question before answering it. That is not a refusal.
+    question_deferred: bool,
+}
+
+impl State {
+    /// Restores the state that the last call returned. Starts afresh if it cannot be read.
+    pub(super) fn restore(state: Option<&str>, root: &str) -> Self {
+        let mut this: State = state.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
+        if this.version != VERSION {
+            this = State { version: VERSION, ..State::default() };
+        }
+        if !root.is_empty() {
+            root.clone_into(&mut this.root);
+        }
+        this
+    }
+
+    /// Serializes the state as JSON of at most `max` bytes.
+    pub(super) fn save(&mut self, max: usize) -> String {
+        loop {
+            // The state contains only strings, numbers and lists, so this cannot fail.
+            let json = serde_json::to_string(self).unwrap_or_default();
+            if json.len() <= max {
+                return json;
+            }
+            // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
+            self.seen.halve();
+            self.last_answer.clear();
+        }
+    }
+
+    /// Returns the language of the session.
+    pub(super) fn language(&self) -> Language {
+        let [english, korean, japanese, chinese] = self.language_counts;
+        let (most, language) = [(korean, Language::Korean), (japanese, Language::Japanese), (chinese, Language::Chinese)]
+            .into_iter()
+            .max_by_key(|(count, _)| *count)
+            .unwrap_or_default();
+        // Plans and code are in English in every session, so a third of another language decides.
+        if most * 2 > english { language } else { Language::English }
+    }
+
+    /// Returns the labels in the session's language.
+    pub(super) fn labels(&self) -> &'static Labels {
+        labels(self.language())
+    }
+
+    /// Folds in one line of the file and returns how many parts could not be read. Memories that can no longer change
+    /// go to `settled`.
+    pub(super) fn fold(&mut self, text: &str, settled: &mut Vec<Draft>) -> u32 {
+        transcript::read(text, |line| self.fold_record(line, settled))
+    }
+
+    fn fold_record(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_sidechain != self.is_sub_agent {
+            return;
+        }
+        match line.kind {
+            Kind::User | Kind::Assistant => {
+                if let Some(uuid) = line.uuid()
+                    && !self.seen.insert(&uuid)
+                {
+                    return;
+                }
+                self.update_metadata(line);
+                if line.kind == Kind::User {
+                    self.user_line(line, settled);
+                } else {
+                    self.assistant_line(line, settled);
+                }
+            }
+            Kind::Queue => self.queue_line(line, settled),
+            Kind::Attachment => self.attachment_line(line, settled),
+            Kind::PullRequest => {
+                if let Some(url) = line.pull_request.and_then(Raw::text) {
+                    let url = clean::line(&url, 200);
+                    self.record_pull_request(&url, "", &line_ref(line), settled);
+                }
+            }
+            Kind::Title => {
+                self.title = line.title.and_then(Raw::text).map(|text| clean::line(&text, 120)).unwrap_or_default();
+            }
+            Kind::System | Kind::Other => {}
+        }
+    }
+
+    /// Counts the line to the span of the session.
+    fn update_span(&mut self, line: &Line<'_>) {
+        if let Some(at) = line.at() {
+            self.started = Some(self.started.map_or(at, |started| started.min(at)));
+            self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
+        }
+    }
+
+    fn update_metadata(&mut self, line: &Line<'_>) {
+        if self.root.is_empty()
+            && let Some(cwd) = line.cwd()
+        {
+            self.root = clean::line(&cwd, 1000);
+        }
+        if let Some(branch) = line.branch()
+            && branch != self.branch
+        {
+            self.branch = clean::line(&branch, 120);
+        }
+    }
+
+    /// Returns the state as if the session ended here, and the memories that settle then. `last_message` is the agent's last
+    /// message if its line has not arrived yet.
+    pub(super) fn at_end(&mut self, last_message: Option<&str>) -> (State, Vec<Draft>) {
+        // The seen lines are the largest part of the state and are not needed at its end.
+        let seen = std::mem::take(&mut self.seen);
+        let vanished = std::mem::take(&mut self.vanished);
+        let mut end = self.clone();
+        self.seen = seen;
+        if let Some(message) = last_message {
+            end.apply_last_message(message);
+        }
+        let mut settled = Vec::new();
+        end.close_turn(&mut settled);
+        if vanished.has_any() {
+            end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
+            end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
+        }
+        self.vanished = vanished;
+        (end, settled)
+    }
+
+    /// Returns what was begun and not ended: a question that waits for its answer, a sub-agent without a result, and what the
+    /// user typed while the agent worked and nobody read.
+    pub(super) fn open_ends(&self) -> Vec<String> {
+        let labels = self.labels();
+        let mut all = Vec::new();
+        for tool_use in self.pending_uses.of_turn(self.turns) {
+            match tool_use.tool {
+                Tool::Ask => all.extend(tool_use.questions.iter().map(|question| {
+                    let options: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+                    format!("{}: {} {}", labels.open_question, question.text, options.join(" / ")).trim_end().to_owned()
+                })),
+                Tool::Agent if !tool_use.detail.is_empty() => {
+                    all.push(labels.still_running.replace("{}", &tool_use.detail));
+                }
+                _ => {}
+            }
+        }
+        let typed = self.queue.iter().filter(|queued| human::is_substantive(queued) && !queued.is_empty());
+        all.extend(typed.map(|queued| {
+            format!("{}: {}", labels.open_request, human::request_summary(queued, MAX_REQUEST_CHARS, labels))
+        }));
+        all
+    }
+
+    /// Returns the state as if the session ended here, and the memories that then hold.
+    pub(super) fn snapshot(&mut self) -> (State, Vec<Draft>) {
+        let (end, mut live) = self.at_end(None);
+        live.extend(end.memories.live().map(SessionMemory::draft));
+        live.extend(end.conventions.drafts());
+        live.extend(end.tasks.drafts());
+        live.extend(end.failures.drafts(end.labels()));
+        live.extend(end.results.drafts(end.labels()));
+        (end, live)
+    }
+}
+
+fn line_ref(line: &Line<'_>) -> LineRef {
+    let uuid = line.uuid().map(|uuid| clean::line(&uuid, 64)).unwrap_or_default();
+    LineRef { uuid, at: line.at() }
+}

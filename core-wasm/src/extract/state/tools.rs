@@ -1,0 +1,462 @@
+//! What tools did: commands that ran, commits, and files that were edited, moved or reverted.
+
+use super::{State, line_ref};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::commands;
+use crate::extract::commits;
+use crate::extract::failures;
+use crate::extract::files::{self, Reversal};
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::prose;
+use crate::extract::statement::Voice;
+use crate::extract::tool_uses::{Tool, ToolUse};
+use crate::extract::work_tree;
+use crate::said_by::SaidBy;
+use crate::text::{self};
+use crate::transcript::json::Raw;
+use crate::transcript::{self, Line};
+
+/// The maximum number of commits in the notes.
+const MAX_COMMITS: usize = 50;
+/// How many bytes of a new file are searched for names.
+const MAX_CREATED_BYTES: usize = 32 * 1024;
+
+impl State {
+    pub(super) fn tool_result(
+        &mut self,
+        tool_use: &ToolUse,
+        content: Option<Raw<'_>>,
+        is_error: bool,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
+        let said = if is_error { clean::clean(&transcript::result_text(content)) } else { String::new() };
+        // Only the client begins so. Output that contains the words may come from anybody.
+        if is_error && said.starts_with("The user doesn't want to proceed with this tool use") {
+            self.tool_refused(tool_use, &said, &line_ref(line), settled);
+            return;
+        }
+        match tool_use.tool {
+            Tool::Shell => {
+                let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
+                self.command_ran(tool_use, &output, is_error, settled);
+            }
+            Tool::Edit if is_error => self.edit_failed(tool_use, &said),
+            Tool::Edit => self.file_edited(tool_use, line.result, settled),
+            Tool::Read if !tool_use.what.is_empty() => {
+                self.turn.add_file(&tool_use.what);
+            }
+            Tool::Ask if !is_error => self.questions_answered(tool_use, content, line, settled),
+            Tool::Plan if !is_error => {
+                let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
+                let plan = plan.unwrap_or_else(|| tool_use.what.clone());
+                let source = line_ref(line);
+                self.undone.plan_accepted(&plan);
+                self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
+            }
+            Tool::Todo if !is_error => {
+                if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
+                    self.tasks.replace(todos, &line_ref(line));
+                }
+            }
+            Tool::TaskCreate if !is_error => {
+                let id = line
+                    .result
+                    .and_then(|result| result.get("task"))
+                    .and_then(|task| task.get_text("id"))
+                    .unwrap_or_default();
+                let id = clean::line(&id, 40);
+                self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
+            }
+            Tool::TaskUpdate if !is_error => {
+                self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
+            }
+            Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
+                self.undone.looked();
+                self.evidence.ran();
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        let class = commands::class(command);
+        let failed = is_error
+            || commands::output_reports_failure(class, output)
+            || commands::failed_behind_pipe(command, output)
+            || commands::timed_out(output)
+            || commands::exited_with_failure(output);
+        self.turn.failed |= failed;
+        let labels = self.labels();
+        let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
+        if let Some(counts) = counts {
+            let partly = class == commands::Class::Test && !commands::targets(command).is_empty();
+            // A test run of some files does not override a run of all tests.
+            if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
+                self.tests = Some((counts, partly));
+                self.is_of_hook = class == commands::Class::Commit;
+                self.evidence.tests_ran();
+            }
+        }
+        let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
+        self.turn.run(command, &verdict);
+        if output.contains("Sibling tool call errored")
+            || output.contains("tool call was cancelled")
+            || output.contains("Request interrupted")
+        {
+            return;
+        }
+        let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
+        // A list that stands before the commit on the line says what was there before it.
+        let at = |words: &str| command.find(words);
+        let is_list_first = at("git commit").is_some_and(|commit| at("git status").is_some_and(|status| status < commit));
+        let listed = work_tree::status(command, output).or_else(|| work_tree::diff(command, output));
+        if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
+            has_landed |= self.git_listed(listed);
+        }
+        self.undone.git_ran(command);
+        self.undone.command_ran(command);
+        if !failed {
+            for memory in self.failures.edited_by_command(command, labels) {
+                self.record_fix(memory, settled);
+            }
+            self.files_changed_by(command);
+        }
+        // The hook of a commit may run anything.
+        if class != commands::Class::Inspect {
+            self.evidence.ran();
+        }
+        self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
+        let made = commits::commits_from(command, output, is_error);
+        let committed = !made.is_empty();
+        // The hook that blocked the commit ran the tests again, and this time they passed.
+        let is_bypassed = command.contains("no-verify") || command.contains("hooksPath");
+        if committed && counts.is_none() && !is_bypassed && self.is_of_hook {
+            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        }
+        self.changes_measured(output, committed);
+        for commit in made {
+            self.record_commit(commit, &tool_use.source, settled);
+        }
+        if !committed && class == commands::Class::Commit {
+            self.undone.commit_failed();
+        }
+        if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
+            has_landed |= self.git_listed(listed);
+        }
+        has_landed |= self.undone.git_showed(&work_tree::shown_files(command, output));
+        if has_landed {
+            self.failures.commit_landed();
+        }
+        if commits::pushed_branch(command, output).is_some() {
+            self.undone.pushed();
+        }
+        if !failed {
+            // One command line may commit and push.
+            self.undone.command_passed(command);
+            if commits::rewrites_history(command) {
+                self.commits.clear();
+            }
+        }
+        if let Some(url) = commits::pull_request(command, output) {
+            let title = commits::pull_request_title(command).unwrap_or_default();
+            self.record_pull_request(&url, &title, &tool_use.source, settled);
+        }
+        let cured = if failed {
+            // A line of a test's output says nothing of the commit that its hook refused.
+            let of_hook = (class == commands::Class::Commit).then(|| commands::failed_tests_of_hook(output)).flatten();
+            let error = match of_hook {
+                Some(tests) => labels.hook_tests.replace("{}", &tests),
+                None => commands::error_line_of(class, output).unwrap_or_default(),
+            };
+            let cured = self.failures.command_reached(command, &error, labels);
+            self.failures.command_failed(command, &error, &tool_use.source, self.turns);
+            cured
+        } else {
+            // A command whose output was cut says nothing of its result, but it was found.
+            let mut cured = self.failures.command_reached(command, "", labels);
+            if commands::passed(command, output) {
+                self.conventions.command_passed(command, &tool_use.source);
+                cured.extend(self.failures.command_passed(command, labels));
+            }
+            if commands::may_fix(command) {
+                self.failures.step(&format!("`{}`", failures::display_command(command)));
+            }
+            cured
+        };
+        for memory in cured {
+            self.record_fix(memory, settled);
+        }
+        if class == commands::Class::Commit {
+            self.conventions.hook_ran(output, &tool_use.source);
+        }
+        if committed {
+            self.failures.checks_committed(command);
+        }
+    }
+
+    /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
+    fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
+        let files = &self.files;
+        self.undone.git_listed(listed, |path| files.is_new(path))
+    }
+
+    /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
+    fn changes_measured(&mut self, output: &str, committed: bool) {
+        let Some(stat) = commits::stat(output) else { return };
+        if committed {
+            self.undone.commit_measured(stat.sums.0);
+            let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
+            // A later commit holds only a part of what was changed in a file.
+            let is_whole = self.undone.is_without_commit();
+            for (path, added, removed) in &listed.files {
+                self.files.record_stat(path, *added, *removed, is_whole);
+            }
+            self.largest_commit = self.largest_commit.max(stat.sums);
+        } else if !stat.files.is_empty() && stat.sums == self.largest_commit {
+            for (path, added, removed) in &stat.files {
+                self.files.record_stat(path, *added, *removed, false);
+            }
+        } else if !stat.files.is_empty() {
+            self.stat = stat;
+        }
+    }
+
+    /// Records the files that a command line writes or deletes.
+    fn files_changed_by(&mut self, command: &str) {
+        let effects = commands::file_effects(command);
+        let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+        self.undone.restored(is_restored);
+        if self.undone.is_without_commit() {
+            for path in self.files.paths().filter(|path| is_restored(path)) {
+                self.vanished.file_removed(path, self.turns);
+            }
+            self.files.record_restoration(is_restored);
+            if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
+                _ = self.undone.found_clean();
+            }
+        }
+        for path in &effects.removed {
+            self.vanished.file_removed(path, self.turns);
+            self.files.record_removal(path);
+        }
+        for folder in &effects.removed_folders {
+            let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
+            for path in &removed {
+                self.vanished.file_removed(path, self.turns);
+                self.files.record_removal(path);
+            }
+        }
+        for path in &effects.written {
+            self.files.record_change(path, 0, 0);
+            self.turn.add_file(path);
+        }
+        let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
+        let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
+        for path in &inside {
+            self.failures.file_changed();
+            self.project_changed(path);
+            self.turn.file_edited();
+        }
+        // A file that the session itself created leaves nothing to commit once it is deleted.
+        for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
+            self.undone.restored(|known| known == path);
+        }
+    }
+
+    /// Records a failure with its fix. Replaces the plain insights that were recorded earlier from the same sentences.
+    fn record_fix(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
+        let why = memory.why.clone();
+        self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
+        self.memories.add(memory, settled);
+    }
+
+    fn record_commit(&mut self, commit: commits::Commit, source: &LineRef, settled: &mut Vec<Draft>) {
+        if commit.subject.is_empty() {
+            return;
+        }
+        if commit.amends
+            && let Some(last) = self.commits.pop()
+        {
+            self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
+        }
+        let subject = clean::line(&commit.subject, 180);
+        if !self.commits.contains(&subject) {
+            self.commits.push(subject.clone());
+            if self.commits.len() > MAX_COMMITS {
+                self.commits.remove(0);
+            }
+        }
+        self.undone.committed();
+        self.turn.committed = true;
+        self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
+        let mut content = subject.clone();
+        if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
+            content = format!("{content} ({branch})");
+        }
+        if !commit.body.is_empty() {
+            content = format!("{content}\n\n{}", commit.body);
+        }
+        let memory = SessionMemory {
+            key: format!("commit:{}:{:08x}", source.uuid, text::hash(&subject)),
+            kind: "commit".to_owned(),
+            title: subject,
+            content,
+            importance: 40,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+
+    pub(super) fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
+        // The client names the address before the result of the command that gave the title.
+        match self.commits.iter_mut().find(|known| known.contains(url)) {
+            Some(known) if known == url => known.clone_from(&line),
+            Some(_) => return,
+            None => self.commits.push(line.clone()),
+        }
+        let memory = SessionMemory {
+            key: format!("pr:{url}"),
+            kind: "commit".to_owned(),
+            title: line,
+            importance: 50,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+
+    fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
+        let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
+        let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
+        // What the client requires before every edit says nothing about the file.
+        let is_procedure = commands::PROCEDURES.iter().any(|sign| first.contains(sign));
+        if !is_procedure {
+            self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
+        }
+    }
+
+    fn file_edited(&mut self, tool_use: &ToolUse, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
+        let file = tool_use.what.as_str();
+        if file.is_empty() {
+            return;
+        }
+        let (mut patch, mut old, mut new, mut content, mut kind) = (None, None, None, None, None);
+        if let Some(result) = result {
+            result.fields(|key, value| match key {
+                b"structuredPatch" => patch = Some(value),
+                b"oldString" => old = Some(value),
+                b"newString" => new = Some(value),
+                b"content" => content = Some(value),
+                b"type" => kind = Some(value.json()),
+                _ => {}
+            });
+        }
+        // A plan is recorded as a plan. The client's file for it is not part of the project.
+        if file.contains(".claude/plans/") {
+            return;
+        }
+        let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
+        if added + removed == 0 && kind == Some("\"create\"") {
+            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
+        }
+        self.files.record_change(file, added, removed);
+        if kind == Some("\"create\"") {
+            self.files.record_creation(file);
+        }
+        self.count_names(file, patch.filter(|_| added + removed > 0), content);
+        if is_project_file(&clean::path(file, &self.root)) {
+            self.project_changed(file);
+        }
+        self.turn.file_edited();
+        self.turn.add_file(file);
+        let labels = self.labels();
+        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+        let reversal = self.files.record_edit(file, &old, &new);
+        // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
+        let is_back = match reversal {
+            Reversal::None => false,
+            Reversal::Removes => added == 0 || removed == 0,
+            Reversal::Reverts => true,
+        };
+        if is_back {
+            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
+            if self.undone.is_without_commit() && self.files.paths().next().is_none() {
+                _ = self.undone.found_clean();
+            }
+        }
+        if reversal == Reversal::Reverts {
+            self.record_revert(file, &tool_use.source, settled);
+        }
+        self.failures.file_changed();
+        for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
+            self.record_fix(memory, settled);
+        }
+    }
+
+    /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
+    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
+        let turn = self.turns;
+        if let Some(patch) = patch {
+            files::patch_lines(patch, |is_added, line| {
+                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
+            });
+        } else {
+            let content = content.and_then(Raw::text).unwrap_or_default();
+            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
+        }
+    }
+
+    /// Records that a file of the project was changed: what was checked or committed before does not cover it.
+    fn project_changed(&mut self, file: &str) {
+        self.undone.file_changed(file);
+        if !is_document(file) {
+            self.evidence.file_changed();
+        }
+    }
+
+    /// Records that an edit was reverted. The agent's preceding text gives the reason.
+    fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let sentences = text::sentences(&self.turn.answer);
+        let why = sentences
+            .iter()
+            .map(|sentence| prose::strip_interjection(sentence))
+            .find(|sentence| !prose::is_narration(sentence) && sentence.chars().count() >= 12);
+        let Some(why) = why else { return };
+        let note = self.labels().reverted.replace("{}", file);
+        let memory = SessionMemory {
+            key: format!("revert:{}", source.uuid),
+            kind: "learning".to_owned(),
+            title: format!("{} ({note})", text::clip(why, 260)),
+            files: vec![file.to_owned()],
+            importance: 60,
+            source: source.clone(),
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+}
+
+/// Returns whether a tool drives a browser.
+fn looks_at_pages(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
+}
+
+/// Returns whether a file is prose, which no test covers.
+fn is_document(file: &str) -> bool {
+    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
+}
+
+/// Returns whether a path that was made relative to the project's root lies inside of it.
+fn is_project_file(path: &str) -> bool {
+    let is_drive = path.as_bytes().get(1) == Some(&b':');
+    !path.starts_with('/') && !is_drive
+}

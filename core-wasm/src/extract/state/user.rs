@@ -1,0 +1,515 @@
+//! What the user says and does: prompts, interruptions, refusals, answers, and commands of their own.
+
+use super::agent::join;
+use super::{MAX_REQUEST_CHARS, State, line_ref};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::compact;
+use crate::extract::failures;
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::prose;
+use crate::extract::statement::Voice;
+use crate::extract::tool_uses::{Tool, ToolUse};
+use crate::extract::turn::Turn;
+use crate::extract::{commands, human, options, questions};
+use crate::said_by::SaidBy;
+use crate::text::{self};
+use crate::transcript::json::Raw;
+use crate::transcript::user_text::{self, UserText};
+use crate::transcript::{self, Block, Line};
+
+/// The maximum number of queued prompts, which wait while the agent works.
+const MAX_QUEUED: usize = 12;
+/// The maximum length of a command that the user runs, in bytes.
+const MAX_USER_COMMAND_BYTES: usize = 1_000;
+
+impl State {
+    pub(super) fn user_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if line.is_compact_summary {
+            line.blocks(|block| {
+                if let Block::Text(raw) = block {
+                    let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
+                    settled.extend(compact::summary(&text, &source));
+                    for fix in compact::fixes(&text, &source) {
+                        self.memories.add(fix, settled);
+                    }
+                }
+            });
+            return;
+        }
+        if line.is_meta {
+            return;
+        }
+        let mut prompt = String::new();
+        // What the client writes by itself, such as records of `/clear`, may be from days before the first prompt.
+        let mut is_of_client = true;
+        line.blocks(|block| match block {
+            Block::Text(raw) => {
+                let text = raw.text().unwrap_or_default();
+                let said = user_text::classify(&text);
+                is_of_client &= said == UserText::Machine;
+                match said {
+                    UserText::Human(text) => join(&mut prompt, &text),
+                    UserText::Command(command) => join(&mut prompt, &command),
+                    UserText::Interrupted => self.user_interrupted(),
+                    UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
+                    UserText::Machine => self.turn.notified = true,
+                }
+            }
+            Block::ToolResult { id, content, is_error } => {
+                is_of_client = false;
+                let id = id.text().unwrap_or_default();
+                if let Some(tool_use) = self.pending_uses.take(&id) {
+                    self.tool_result(&tool_use, content, is_error, line, settled);
+                }
+            }
+            Block::ToolUse { .. } | Block::Thinking(_) => {}
+        });
+        if !is_of_client {
+            self.update_span(line);
+        }
+        if !prompt.is_empty() {
+            self.start_turn(&prompt, line.is_from_program(), line_ref(line), settled);
+        }
+    }
+
+    fn user_interrupted(&mut self) {
+        self.interrupted = !self.question_deferred;
+        self.turn.cut_off = self.interrupted;
+        if self.interrupted {
+            self.undone.interrupted();
+        }
+    }
+
+    fn start_turn(&mut self, prompt: &str, is_from_program: bool, source: LineRef, settled: &mut Vec<Draft>) {
+        let prompt = clean::clean(prompt);
+        let has_answer = !self.turn.answer.is_empty();
+        self.close_turn(settled);
+        if has_answer && human::disputes(&prompt) {
+            self.results.dispute();
+        }
+        self.turns += 1;
+        self.failures.human_said(&prompt);
+        self.language_counts[text::language(&prompt) as usize] += 2;
+        self.queue.retain(|queued| !prompt.contains(queued.as_str()));
+        // A prompt that did not wait shows that nothing was waiting.
+        if !std::mem::take(&mut self.is_dequeued) {
+            self.queue.clear();
+        }
+        let labels = self.labels();
+        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
+        let substantive = human::is_substantive(&prompt);
+        self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
+        // A standing rule, or a correction, is a person's word.
+        self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
+        if let Some(plan) = human::plan(&prompt) {
+            self.undone.plan_accepted(plan);
+            self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
+        }
+        if substantive {
+            self.undone.asked(&title);
+            if self.request.is_empty() {
+                self.request.clone_from(&title);
+            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
+                self.objective.clone_from(&title);
+                if human::stands_alone(&title) {
+                    self.later.clone_from(&title);
+                }
+            }
+        } else if human::asks_chore(&prompt) {
+            self.undone.asked_for_chore(&title);
+        }
+        self.open_question.clear();
+        let plan = human::plan(&prompt);
+        self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        self.turn.is_chore = human::asks_record(&prompt);
+        if plan.is_some() {
+            self.turn.ignore_prompt();
+        }
+    }
+
+    /// Adds what the user says while the agent works, or adds to a prompt.
+    fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let UserText::Human(text) = user_text::classify(text) else {
+            return;
+        };
+        let text = clean::clean(&text);
+        let hash = text::hash(&text);
+        if self.seen_additions.contains(&hash) {
+            return;
+        }
+        self.seen_additions.push(hash);
+        if self.seen_additions.len() > 2 * MAX_QUEUED {
+            self.seen_additions.remove(0);
+        }
+        self.queue.retain(|queued| *queued != text);
+        self.record_directives(&text, source, settled);
+        self.request_while_busy(&text, source, settled);
+        let piece = format!("**{}:** {text}", self.labels().added);
+        let turn = self.open_turn(source, &text);
+        turn.add(&piece);
+        turn.state(&text, Voice::Human);
+    }
+
+    /// Takes what the user typed while the agent was busy with a report of the client as the request, if there is none yet.
+    fn request_while_busy(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        if !self.request.is_empty() || !human::is_substantive(text) {
+            return;
+        }
+        self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+        if let Some(plan) = human::plan(text) {
+            self.undone.plan_accepted(plan);
+            self.record_plan(plan, SaidBy::Human, 35, source, settled);
+        }
+    }
+
+    pub(super) fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let operation = line.operation.and_then(Raw::text).unwrap_or_default();
+        // These lines have no identifier of their own.
+        let content = line.content.and_then(Raw::text).unwrap_or_default();
+        let identity = format!("{operation} {} {}", line.timestamp().unwrap_or_default(), text::hash(&content));
+        if !self.seen.insert(&identity) {
+            return;
+        }
+        match &*operation {
+            "enqueue" => {
+                let machine = content.is_empty()
+                    || content.starts_with('{')
+                    || !matches!(user_text::classify(&content), UserText::Human(_));
+                self.queue.push(if machine { String::new() } else { clean::block(&content, 4000) });
+                if self.queue.len() > MAX_QUEUED {
+                    self.queue.remove(0);
+                }
+            }
+            // The prompt follows as a separate line.
+            "dequeue" => {
+                self.is_dequeued = true;
+                if !self.queue.is_empty() {
+                    self.queue.remove(0);
+                }
+            }
+            "popAll" => self.queue.clear(),
+            "remove" => {
+                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
+                let waiting = if content.is_empty() {
+                    0
+                } else {
+                    self.queue.iter().position(|queued| content.contains(queued.as_str())).unwrap_or(0)
+                };
+                if waiting < self.queue.len() {
+                    let queued = self.queue.remove(waiting);
+                    self.add_interjection(&queued, &line_ref(line), settled);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn attachment_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let Some(attachment) = line.attachment else {
+            return;
+        };
+        let (mut kind, mut prompt, mut mode) = (None, None, None);
+        attachment.fields(|key, value| match key {
+            b"type" => kind = Some(value.json()),
+            b"prompt" => prompt = Some(value),
+            b"commandMode" => mode = Some(value.json()),
+            _ => {}
+        });
+        if kind != Some("\"queued_command\"") || mode.is_some_and(|mode| mode != "\"prompt\"") {
+            return;
+        }
+        if let Some(uuid) = line.uuid()
+            && !self.seen.insert(&uuid)
+        {
+            return;
+        }
+        let text = transcript::result_text(prompt);
+        self.add_interjection(&text, &line_ref(line), settled);
+    }
+
+    /// Records a decision: a consent or a choice turns the agent's proposal into one.
+    fn record_choice(&mut self, prompt: &str, said_by: SaidBy, source: &LineRef, settled: &mut Vec<Draft>) {
+        if self.last_answer.is_empty() || self.interrupted {
+            return;
+        }
+        let resolved = options::resolve(prompt, &self.last_answer);
+        // That everything is fine is a fact, not a choice.
+        let chose = |resolved: &options::Resolution| {
+            !resolved.rejected.is_empty()
+                || (prose::checked(&resolved.what).is_none()
+                    && !prose::is_procedure(&resolved.what)
+                    && prose::offers_choice(&resolved.what))
+        };
+        if let Some(resolved) = resolved.filter(chose) {
+            let said = text::clip(&text::one_line(prompt), 120).into_owned();
+            let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
+            let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
+            let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
+            let mut memory = decision(
+                said_by,
+                format!("choice:{}", source.uuid),
+                resolved.what,
+                resolved.why,
+                resolved.rejected,
+                content,
+                importance,
+                source,
+            );
+            memory.turn = self.turns;
+            self.memories.add(memory, settled);
+        }
+    }
+
+    /// Records standing rules and corrections.
+    fn record_directives(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let refused = std::mem::take(&mut self.refused);
+        self.interrupted = false;
+        self.question_deferred = false;
+        let after_work = self.turns > 1 || !self.turn.answer.is_empty();
+        let word = human::directives(prompt, after_work);
+        for (number, rule) in word.rules.iter().enumerate() {
+            let memory = SessionMemory {
+                key: format!("rule:{}:{number}", source.uuid),
+                kind: "preference".to_owned(),
+                title: rule.clone(),
+                importance: 90,
+                source: source.clone(),
+                said_by: SaidBy::Human,
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
+        }
+        // Other words after a refusal steer one step.
+        let Some(said) = word.correction.filter(|_| word.rules.is_empty()) else {
+            return;
+        };
+        let labels = self.labels();
+        let said = prose::strip_interjection(&said).to_owned();
+        let content = if !refused.is_empty() {
+            format!("{said} ({})", labels.refused.replace("{}", &refused))
+        } else if human::needs_context(&said) && !self.turn.title.is_empty() {
+            format!("{said} ({}: {})", labels.about, self.turn.title)
+        } else {
+            said.clone()
+        };
+        let memory = SessionMemory {
+            key: format!("correction:{}", source.uuid),
+            kind: "correction".to_owned(),
+            title: said,
+            content,
+            importance: if refused.is_empty() { 65 } else { 70 },
+            source: source.clone(),
+            said_by: SaidBy::Human,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+
+    /// Records a plan that the user approved, and what it decides.
+    pub(super) fn record_plan(
+        &mut self,
+        plan: &str,
+        said_by: SaidBy,
+        importance: u8,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
+            return;
+        };
+        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+        let memory = SessionMemory {
+            key: format!("plan:{:08x}", text::hash(&title)),
+            kind: "plan".to_owned(),
+            content: plan_outline(plan),
+            title,
+            importance,
+            source: source.clone(),
+            said_by,
+            ..SessionMemory::default()
+        };
+        self.memories.forget(|known| known.key == memory.key);
+        self.memories.add(memory, settled);
+        self.plan_reason = human::plan_reason(plan).unwrap_or_default();
+        for decided in human::plan_decisions(plan) {
+            let key = format!("planned:{:08x}", text::hash(&decided));
+            self.memories.forget(|known| known.key == key);
+            let content = decided.clone();
+            let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, 65, source);
+            memory.turn = self.turns;
+            self.memories.add(memory, settled);
+        }
+    }
+
+    pub(super) fn questions_answered(
+        &mut self,
+        tool_use: &ToolUse,
+        content: Option<Raw<'_>>,
+        line: &Line<'_>,
+        settled: &mut Vec<Draft>,
+    ) {
+        let mut asked = tool_use.questions.clone();
+        match line.result.and_then(|result| result.get("answers")) {
+            Some(answers) => questions::answer(&mut asked, answers),
+            None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
+        }
+        let labels = self.labels();
+        for (number, question) in asked.iter().enumerate() {
+            let piece = format!("- {} → {}", question.text, question.answer);
+            self.turn.add(&piece);
+            self.failures.human_said(&question.answer);
+            // A typed answer may contain rules that go beyond the question.
+            if question.chosen().is_empty() {
+                self.record_directives(&question.answer, &line_ref(line), settled);
+            }
+            if !question.is_decided() {
+                continue;
+            }
+            let chosen = question.chosen();
+            let why = chosen
+                .iter()
+                .map(|choice| choice.description.as_str())
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join("; ");
+            // An answer that only lets the agent proceed with a fix is recorded with that fix.
+            if human::is_consent(&question.answer) && self.failures.has_open_checks() {
+                self.failures.step(&format!("\"{}\"", question.answer));
+                continue;
+            }
+            let what = format!("{} → {}", question.text, question.answer);
+            // An answer in the user's own words may take up an option as well as leave it.
+            let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
+            let content = decision_text(&what, &why, &rejected, labels);
+            let key = format!("question:{}:{number}", tool_use.source.uuid);
+            let memory = decision(
+                SaidBy::Agreed,
+                key,
+                what,
+                text::clip(&why, 300).into_owned(),
+                rejected,
+                content,
+                80,
+                &tool_use.source,
+            );
+            self.memories.add(memory, settled);
+            self.failures.step(&format!("\"{}\"", question.answer));
+        }
+    }
+
+    /// Records a command that the user ran, and what it printed. The two come on lines of their own; the client does not say
+    /// how the command ended.
+    fn human_ran(&mut self, command: &str, output: Option<&str>, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        if !command.is_empty() {
+            self.user_command = clean::command(command, &self.root, MAX_USER_COMMAND_BYTES);
+        }
+        let Some(output) = output else { return };
+        let command = std::mem::take(&mut self.user_command);
+        if command.is_empty() {
+            return;
+        }
+        let output = clean::clean(output);
+        let failed = commands::prints_failure(&output);
+        self.open_turn(&line_ref(line), &command);
+        let tool_use = ToolUse::of_user(command, line_ref(line));
+        self.command_ran(&tool_use, &output, failed, settled);
+    }
+
+    pub(super) fn tool_refused(&mut self, tool_use: &ToolUse, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let what = match tool_use.tool {
+            Tool::Ask => {
+                self.question_deferred = true;
+                return;
+            }
+            Tool::Plan => {
+                let title = human::title(&tool_use.what).unwrap_or_default();
+                let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+                self.undone.plan_refused(&title);
+                self.turn.is_refused = true;
+                title
+            }
+            Tool::Shell => format!("`{}`", failures::display_command(&tool_use.what)),
+            _ => format!("{} {}", tool_use.name, tool_use.what),
+        };
+        what.trim().clone_into(&mut self.refused);
+        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
+        // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
+        let is_foreign = tool_use.name.starts_with("mcp__");
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_foreign) {
+            let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
+            self.record_directives(&reason, source, settled);
+            self.turn.add(&format!("**{}:** {reason}", self.labels().added));
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what a decision holds")]
+fn decision(
+    said_by: SaidBy,
+    key: String,
+    what: String,
+    why: String,
+    rejected: Vec<String>,
+    content: String,
+    importance: u8,
+    source: &LineRef,
+) -> SessionMemory {
+    SessionMemory {
+        key,
+        kind: "decision".to_owned(),
+        title: what,
+        why,
+        rejected,
+        content,
+        importance,
+        source: source.clone(),
+        said_by,
+        ..SessionMemory::default()
+    }
+}
+
+fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
+    let mut content = what.to_owned();
+    if !why.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content = format!("{content}{}: {why}", labels.why);
+    }
+    if !rejected.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
+    }
+    content
+}
+
+/// Reduces a plan to its title, reasons and headings, without code.
+fn plan_outline(plan: &str) -> String {
+    let mut digest = String::new();
+    let mut code = false;
+    let mut prose = 0;
+    for line in plan.lines() {
+        let line = line.trim_end();
+        if line.trim_start().starts_with("```") {
+            code = !code;
+            continue;
+        }
+        let heading = line.starts_with('#');
+        if heading {
+            prose = 0;
+        }
+        // Two lines of text below each heading are enough to say what it is about.
+        if code || line.trim().is_empty() || (!heading && prose >= 2) || line.starts_with('|') {
+            continue;
+        }
+        if !heading {
+            prose += 1;
+        }
+        digest.push_str(&text::clip(line, 300));
+        digest.push('\n');
+        if digest.len() > 1600 {
+            break;
+        }
+    }
+    text::clip_block(&digest, 1600).into_owned()
+}
