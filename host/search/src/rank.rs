@@ -193,7 +193,7 @@ pub struct RankedMemory<Id> {
     pub score: f64,
     /// How the score was computed.
     pub why: ScoreExplanation,
-    /// The latest memory about the same that may have changed it, as far as the query is about that.
+    /// The latest memory about the same that may have changed it: of several, the latest that the query is about as well.
     pub later: Option<Id>,
 }
 
@@ -266,6 +266,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
         })
         .collect();
     let heads = prefer_heads(&mut scored);
+    let doubts: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.later.last()?.id))).collect();
     if setting.current {
         scored.retain(|(_, it, _)| it.head.is_none());
     }
@@ -276,7 +277,8 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
     for it in &mut ranked {
-        it.later = heads.get(&it.id).and_then(|heads| heads.last()).copied();
+        let later = doubts.get(&it.id).copied();
+        it.later = later.and_then(|_| heads.get(&it.id).and_then(|heads| heads.last()).copied()).or(later);
     }
     ranked
 }

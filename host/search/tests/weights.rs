@@ -316,23 +316,6 @@ fn the_weights_are_those_that_are_learned() {
     let samples = samples();
     let (generated, report) = generate(&samples);
     println!("{report}");
-    if std::env::var_os("MISSING").is_some() {
-        let (_, chains) = turns();
-        for (n, (name, changes)) in chains.iter().enumerate() {
-            if changes.iter().skip(1).any(|it| *it) && !samples.iter().any(|it| it.chain == n && it.label == Label::Changes)
-            {
-                println!("not compared: {name}");
-            }
-        }
-        for (it, score) in samples.iter().zip(held_out(&samples)) {
-            if it.label == Label::Changes && score < -0.9 {
-                println!("change {score:.2} {}", it.name);
-            }
-            if it.label != Label::Changes && score > 0.5 {
-                println!("holds {score:.2} {} {:?}", it.name, it.label);
-            }
-        }
-    }
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, &generated).expect("write");
     }
