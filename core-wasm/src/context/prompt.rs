@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::line::{self, TextKey};
 use super::marks;
 use super::page::{Entry, Page, SectionKind, memory_text};
-use super::relevance;
+use super::relevance::{self, revisited_by};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::prose;
@@ -205,24 +205,41 @@ impl<'a> Passages<'a> {
         Self { sources, order: order.into_iter().map(|(source, at, _)| (source, at)).collect() }
     }
 
-    /// Tells the best passage that is new.
+    /// Tells the best passage that is new, after what may have changed it.
     fn tell_next(&mut self, told: &mut Told) {
-        let max_chars = told.room_for(PASSAGE_CHARS);
-        if max_chars < MIN_CHARS {
-            return;
-        }
         while let Some((number, at)) = self.order.pop_front() {
-            let source = &mut self.sources[number];
-            if source.told.iter().any(|told| told.contains(&at)) {
+            if self.sources[number].told.iter().any(|told| told.contains(&at)) {
                 continue;
             }
-            let (passage, pieces) = source.passage(at, max_chars);
+            self.tell_later(number, told);
+            if !has_room(told) {
+                return;
+            }
+            let source = &mut self.sources[number];
+            let (passage, pieces) = source.passage(at, told.room_for(PASSAGE_CHARS));
             source.told.push(pieces);
             if told.tell(source.memory, &passage) {
                 return;
             }
         }
     }
+
+    /// Tells the later memory that may have changed a source, unless something of it was told. It may have no word of the prompt.
+    fn tell_later(&mut self, number: usize, told: &mut Told) {
+        let Some(id) = revisited_by(self.sources[number].memory) else { return };
+        let Some(later) = self.sources.iter_mut().find(|it| it.memory.id == id && it.told.is_empty()) else { return };
+        if has_room(told) {
+            let best = (0..later.pieces.len()).max_by(|&one, &other| later.score(one).total_cmp(&later.score(other)));
+            let (passage, pieces) = later.passage(best.unwrap_or(0), told.room_for(PASSAGE_CHARS));
+            later.told.push(pieces);
+            told.tell(later.memory, &passage);
+        }
+    }
+}
+
+/// Returns whether another passage is worth its line.
+fn has_room(told: &Told) -> bool {
+    told.room_for(PASSAGE_CHARS) >= MIN_CHARS
 }
 
 /// Returns the form of the request's prompt, and the results that may be told.
@@ -257,11 +274,6 @@ fn add(page: &mut Page, memory: &Memory, passage: &str, rank: u8) {
     // Two passages of one session may come from texts of which one contains the other: only the passages count.
     let entry = Entry::new(&line, importance).with_whole_text(&line, MAX_UNITS).with_id(&memory.id);
     page.add(SectionKind::Found, entry);
-}
-
-/// Returns the identifier of the later memory that may have changed a memory.
-fn revisited_by(memory: &Memory) -> Option<&str> {
-    memory.attributes.iter().find(|(name, _)| name == "revisited-by").map(|(_, id)| id.as_str())
 }
 
 /// Returns what makes a memory doubtful, in parentheses: what became of a file that it is about, or that a later session was

@@ -53,14 +53,26 @@ pub(super) fn features(form: &PromptForm, found: &[Memory]) -> [f32; COUNT] {
 }
 
 /// Returns the share of the best results that come from one session. Several pieces of one session that match are
-/// better evidence than pieces of many.
+/// better evidence than pieces of many. A later session that may have changed a result counts as its session.
 fn concentration(found: &[Memory]) -> f32 {
     let compared = &found[..found.len().min(COMPARED)];
-    let of_session = |memory: &Memory| compared.iter().filter(|other| other.session_id == memory.session_id).count();
-    let most = compared.iter().map(of_session).max().unwrap_or(0);
+    let subjects: Vec<&str> = compared.iter().map(|memory| subject(memory, found)).collect();
+    let of_subject = |subject: &&str| subjects.iter().filter(|other| *other == subject).count();
+    let most = subjects.iter().map(of_subject).max().unwrap_or(0);
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let share = most as f32 / compared.len().max(1) as f32;
     share
+}
+
+/// Returns the session that spoke last about what a result is about.
+fn subject<'a>(memory: &'a Memory, found: &'a [Memory]) -> &'a str {
+    let later = revisited_by(memory).and_then(|id| found.iter().find(|other| other.id == id));
+    &later.unwrap_or(memory).session_id
+}
+
+/// Returns the identifier of the later memory that may have changed a memory.
+pub(super) fn revisited_by(memory: &Memory) -> Option<&str> {
+    memory.attributes.iter().find(|(name, _)| name == "revisited-by").map(|(_, id)| id.as_str())
 }
 
 /// Returns how close a result is to the prompt in meaning, as the host measured it.

@@ -52,10 +52,10 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
-/// The share of an earlier memory's score that a later one must have by itself to stand before it, if it likely changed it, and
-/// if it may have. A search that the later one hardly matches is not about what both are about.
-const LIKELY_SHARE: f64 = 0.2;
-const POSSIBLE_SHARE: f64 = 0.5;
+/// The share of an earlier memory's score that a later one must have by itself to stand before it, if it may have changed it. A
+/// search that the later one does not match may be about something else that the earlier one says. What likely changed it needs
+/// no match: "make it 15" has none of the words that one searches for.
+const POSSIBLE_SHARE: f64 = 0.2;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,8 +154,8 @@ pub struct Candidate<Id> {
     pub is_colleagues: bool,
     /// What holds now, if a later memory took its place.
     pub head: Option<Id>,
-    /// The latest memory about the same that may have changed it, if none took its place.
-    pub later: Option<Later<Id>>,
+    /// The later memories about the same that may have changed it, the oldest first, if none took its place.
+    pub later: Vec<Later<Id>>,
 }
 
 /// A later memory about the same that may have changed an earlier one.
@@ -193,6 +193,8 @@ pub struct RankedMemory<Id> {
     pub score: f64,
     /// How the score was computed.
     pub why: ScoreExplanation,
+    /// The latest memory about the same that may have changed it: of several, the latest that the query is about as well.
+    pub later: Option<Id>,
 }
 
 /// The components of a score.
@@ -238,7 +240,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
             .then(a.id.cmp(&b.id))
     });
     if setting.profile.text > 0.0 {
-        let heads: HashSet<Id> = candidates.iter().filter_map(|it| it.head.or(it.later.map(|it| it.id))).collect();
+        let heads: HashSet<Id> = candidates.iter().flat_map(Candidate::preferred).collect();
         candidates
             .retain(|it| it.bm25 > 0.0 || it.cosine.is_some_and(|cosine| cosine >= MIN_COSINE) || heads.contains(&it.id));
     }
@@ -264,6 +266,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
         })
         .collect();
     let heads = prefer_heads(&mut scored);
+    let doubts: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.later.last()?.id))).collect();
     if setting.current {
         scored.retain(|(_, it, _)| it.head.is_none());
     }
@@ -273,46 +276,69 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     scored.retain(|(_, candidate, _)| said.insert(candidate.content_hash));
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
+    for it in &mut ranked {
+        let later = doubts.get(&it.id).copied();
+        it.later = later.and_then(|_| heads.get(&it.id).and_then(|heads| heads.last()).copied()).or(later);
+    }
     ranked
 }
 
+impl<Id: Copy> Candidate<Id> {
+    /// Returns what stands before it in every search that finds it.
+    fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
+    }
+}
+
 /// Gives what holds now at least the score of what it superseded, and lowers the latter's. A later memory that may have changed
-/// an earlier one gets the latter's score too, if it is not much worse; the latter keeps its own. Returns which memory must
-/// stand before which: by the earlier one, the later one.
-fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(scored: &mut [(f64, Candidate<Id>, ScoreExplanation)]) -> HashMap<Id, Id> {
-    let mut heads = HashMap::new();
-    if scored.iter().all(|(_, it, _)| it.head.is_none() && it.later.is_none()) {
+/// an earlier one gets the latter's score too, if it likely did or matches as well; the latter keeps its own. Returns which
+/// memories must stand before which: by the earlier one, the later ones, the oldest first.
+fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
+    scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
+) -> HashMap<Id, Vec<Id>> {
+    let mut heads: HashMap<Id, Vec<Id>> = HashMap::new();
+    if scored.iter().all(|(_, it, _)| it.head.is_none() && it.later.is_empty()) {
         return heads;
     }
     let places: HashMap<Id, usize> = scored.iter().enumerate().map(|(at, (_, it, _))| (it.id, at)).collect();
     // Their own scores, because one that was raised must not raise others that are worse.
     let own: Vec<f64> = scored.iter().map(|(score, ..)| *score).collect();
-    for at in 0..scored.len() {
-        let (score, Candidate { id, head, later, .. }) = (scored[at].0, &scored[at].1);
-        let (id, head, later) = (*id, *head, *later);
-        if let Some(head) = head.and_then(|head| places.get(&head).copied()) {
-            scored[head].0 = scored[head].0.max(score);
-            scored[at].0 *= SUPERSEDED_FACTOR;
-        } else if let Some((later, least)) = later.filter(|_| head.is_none()).and_then(|later| {
-            Some((places.get(&later.id).copied()?, if later.is_likely { LIKELY_SHARE } else { POSSIBLE_SHARE }))
-        }) {
-            if own[later] < least * score {
-                continue;
+    let mut order: Vec<usize> = (0..scored.len()).collect();
+    order.sort_by_key(|&at| (scored[at].1.created, scored[at].1.id));
+    for at in order {
+        let (score, it) = (scored[at].0, &scored[at].1);
+        let (id, head) = (it.id, it.head);
+        if let Some(head) = head {
+            if let Some(&place) = places.get(&head) {
+                scored[place].0 = scored[place].0.max(score);
+                scored[at].0 *= SUPERSEDED_FACTOR;
             }
-            scored[later].0 = scored[later].0.max(score);
+            heads.insert(id, vec![head]);
+            continue;
         }
-        heads.extend(head.or(later.map(|later| later.id)).map(|head| (id, head)));
+        for later in it.later.clone() {
+            let Some(&place) = places.get(&later.id) else { continue };
+            if later.is_likely || own[place] >= POSSIBLE_SHARE * score {
+                scored[place].0 = scored[place].0.max(score);
+                heads.entry(id).or_default().push(later.id);
+            }
+        }
     }
     heads
 }
 
 /// Puts each memory of the list before those whose place it took, which repeats of one session may have undone.
-fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<Id>], heads: &HashMap<Id, Id>) {
+fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<Id>], heads: &HashMap<Id, Vec<Id>>) {
     for at in 0..ranked.len() {
-        let head = heads.get(&ranked[at].id).and_then(|head| ranked.iter().position(|it| it.id == *head));
-        if let Some(head) = head.filter(|&head| head > at) {
+        // What was put here may have been replaced itself. There is no circle, but the loop must end whatever is stored.
+        for _ in at..ranked.len() {
+            let below = |head: &Id| ranked.iter().skip(at + 1).any(|it| it.id == *head);
+            let Some(head) = heads.get(&ranked[at].id).and_then(|heads| heads.iter().rev().find(|head| below(head))) else {
+                break;
+            };
+            let Some(place) = ranked.iter().position(|it| it.id == *head) else { break };
             let score = ranked[at].score;
-            ranked[at..=head].rotate_right(1);
+            ranked[at..=place].rotate_right(1);
             ranked[at].score = score;
         }
     }
@@ -456,7 +482,7 @@ fn diversify<Id: Copy>(
         let Some((n, score, repeat)) = best.filter(|&(_, score, _)| score >= min_score) else { break };
         let (_, candidate, why) = scored.remove(n);
         *shown.entry(candidate.session).or_default() += 1;
-        ranked.push(RankedMemory { id: candidate.id, score, why: ScoreExplanation { repeat, ..why } });
+        ranked.push(RankedMemory { id: candidate.id, score, why: ScoreExplanation { repeat, ..why }, later: None });
     }
     ranked
 }
@@ -492,7 +518,7 @@ mod tests {
             content_hash: u64::from(id),
             is_colleagues: false,
             head: None,
-            later: None,
+            later: Vec::new(),
         }
     }
 
@@ -502,12 +528,15 @@ mod tests {
 
     #[test]
     fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
-        let earlier = |is_likely| Candidate { later: Some(Later { id: 2, is_likely }), ..candidate(1, "a", 8.0) };
+        let earlier = |is_likely| Candidate { later: vec![Later { id: 2, is_likely }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(false), later(1.0)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(true), later(0.1)]), [1, 2], "it hardly matches");
+        assert_eq!(order(vec![earlier(true), later(0.0)]), [2, 1], "what likely changed it needs no match");
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true }], created: 1, ..later(0.1) };
+        let last = Candidate { created: 2, ..candidate(3, "c", 0.0) };
+        assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
     }
 
     #[test]

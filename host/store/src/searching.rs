@@ -74,6 +74,9 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
 
+/// How many memories are added because they replaced, or likely changed, one that was found.
+const MAX_ADDED: usize = 100;
+
 /// Selects [`Stored`]: [`COLUMNS`], and what only the ranking needs.
 fn select_stored() -> String {
     format!(
@@ -208,18 +211,16 @@ impl Store {
             let helper = is_much.then(|| SearchHelper::start(scope, &self.path, &model)).flatten();
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
             let mut candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
-            add_heads(conn, search, &found, &mut candidates)?;
+            add_heads(conn, search, probe.as_ref(), &found, &mut candidates)?;
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
         let MatchedPieces { by_words, words, .. } = &*found;
         let mut has: HashMap<i64, Vec<usize>, foldhash::fast::RandomState> = HashMap::default();
         let mut ranked = Vec::with_capacity(candidates.len());
         let mut heads: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
-        let mut latest: HashMap<i64, i64, foldhash::fast::RandomState> = HashMap::default();
         for (candidate, words) in candidates {
             has.insert(candidate.id, words);
             heads.extend(candidate.head.map(|head| (candidate.id, head)));
-            latest.extend(candidate.later.map(|later| (candidate.id, later.id)));
             ranked.push(candidate);
         }
         let setting = rank::RankingContext {
@@ -237,7 +238,7 @@ impl Store {
             let words = has.remove(&ranked.id).unwrap_or_default();
             let id = |row: Option<&i64>| row.map_or(Ok(None), |row| id_of(conn, *row));
             let superseded_by = id(heads.get(&ranked.id))?;
-            let revisited_by = id(latest.get(&ranked.id))?;
+            let revisited_by = id(ranked.later.as_ref())?;
             let followed_by = followed_by(conn, ranked.id)?;
             #[expect(clippy::cast_possible_truncation, reason = "f32 is precise enough for a score")]
             hits.push(SearchHit {
@@ -372,28 +373,38 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Adds what holds instead of a candidate, whether or not it contains a word of the query.
+/// Adds what holds instead of a candidate, or likely changed it, whether or not it contains a word of the query.
 fn add_heads(
     conn: &Connection,
     search: &Search<'_>,
+    probe: Option<&QueryVector>,
     found: &MatchedPieces<'_>,
     candidates: &mut Vec<(Candidate<i64>, Vec<usize>)>,
 ) -> rusqlite::Result<()> {
     let mut known: HashSet<i64> = candidates.iter().map(|(candidate, _)| candidate.id).collect();
-    let heads: Vec<i64> =
-        candidates.iter().filter_map(|(candidate, _)| candidate.head.or(candidate.later.map(|it| it.id))).collect();
+    let most = candidates.len() + MAX_ADDED;
     let mut select = conn.prepare_cached(&select_stored())?;
-    for head in heads {
-        if !known.insert(head) {
-            continue;
-        }
-        let mut rows = select.query([head])?;
-        let Some(row) = rows.next()? else { continue };
-        let stored = Stored::of(row)?;
-        if stored.is_wanted(conn, search, row)? {
-            let pieces: Vec<i64> =
-                (0..pieces::split(stored.content).len()).map(|piece| pieces::row_id(head, piece)).collect();
-            candidates.push(scored(conn, head, &stored, &pieces, &found.words, None)?);
+    let mut at = 0;
+    // What is added may have been changed itself.
+    while at < candidates.len() {
+        let candidate = &candidates[at].0;
+        let likely = candidate.later.iter().filter(|it| it.is_likely).map(|it| it.id);
+        let heads: Vec<i64> = candidate.head.into_iter().chain(likely).collect();
+        at += 1;
+        for head in heads {
+            if candidates.len() >= most || !known.insert(head) {
+                continue;
+            }
+            let mut rows = select.query([head])?;
+            let Some(row) = rows.next()? else { continue };
+            let stored = Stored::of(row)?;
+            if stored.is_wanted(conn, search, row)? {
+                let pieces: Vec<i64> =
+                    (0..pieces::split(stored.content).len()).map(|piece| pieces::row_id(head, piece)).collect();
+                let cosines = probe.map(|probe| vectors::cosines_of(conn, probe, pieces.iter().copied())).transpose()?;
+                let nearest = cosines.and_then(|it| it.into_values().map(f64::from).reduce(f64::max));
+                candidates.push(scored(conn, head, &stored, &pieces, &found.words, nearest)?);
+            }
         }
     }
     Ok(())
@@ -604,12 +615,12 @@ fn scored(
         }
     }
     let later = match (stored.superseded_by, stored.revisited_by) {
-        (None, Some(newer)) => supersessions::latest_of(conn, rowid)?
-            .map(|id| {
-                Ok::<_, rusqlite::Error>(Later { id, is_likely: supersessions::is_likely_changed(conn, rowid, newer)? })
-            })
-            .transpose()?,
-        _ => None,
+        (None, Some(_)) => supersessions::revisits_of(conn, rowid)?
+            .into_iter()
+            .filter(|(id, _)| *id != rowid)
+            .map(|(id, is_likely)| Later { id, is_likely })
+            .collect(),
+        _ => Vec::new(),
     };
     let candidate = Candidate {
         id: rowid,

@@ -6,7 +6,8 @@
 //! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. If the later one *may have changed* it, a search puts the later one above it, and it is told as the earlier word.
+//! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
+//! word. If it *likely* did, so does every search that finds the earlier one.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -199,27 +200,17 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
-/// Returns whether the newest row that may have changed `row` likely did.
-pub(super) fn is_likely_changed(conn: &Connection, row: i64, newer: i64) -> rusqlite::Result<bool> {
-    conn.prepare_cached("SELECT 1 FROM supersessions WHERE older = ?1 AND newer = ?2 AND may_change >= ?3")?.exists(params![
-        row,
-        newer,
-        Change::Likely.number()
-    ])
-}
-
-/// Returns the newest row that took the place of `row` or may have changed it, following such links to the end. `None` if
-/// there is none.
-pub(super) fn latest_of(conn: &Connection, row: i64) -> rusqlite::Result<Option<i64>> {
-    let mut next = conn.prepare_cached("SELECT coalesce(superseded_by, revisited_by) FROM memories WHERE rowid = ?1")?;
-    let mut latest = row;
-    for _ in 0..MAX_CHAIN {
-        match next.query_row([latest], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
-            Some(later) if later != latest => latest = later,
-            _ => break,
-        }
-    }
-    Ok((latest != row).then_some(latest))
+/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. What was superseded
+/// itself is represented by what holds instead.
+pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<(i64, bool)>> {
+    let links: Vec<(i64, bool)> = conn
+        .prepare_cached(
+            "SELECT s.newer, s.may_change >= ?2 FROM supersessions s JOIN memories n ON n.rowid = s.newer
+             WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change <> 0 ORDER BY n.created_at, s.newer",
+        )?
+        .query_map(params![row, Change::Likely.number()], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    links.into_iter().map(|(newer, is_likely)| Ok((head_of(conn, newer)?, is_likely))).collect()
 }
 
 fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replacement>> {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::cues;
 use super::evidence::Evidence;
 use super::facts::{self, Assignments, Value};
+use super::nearness::Nearness;
 use super::relation::{Change, Relation, Statement};
 use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
 
@@ -26,6 +27,9 @@ pub(super) struct Parts<'a> {
     pub(super) assigned: Assignments,
     pub(super) request_values: BTreeSet<Value>,
     pub(super) result_values: BTreeSet<Value>,
+    /// What its request and the whole result are about.
+    pub(super) request_words: BTreeSet<String>,
+    pub(super) words: BTreeSet<String>,
     pub(super) paths: BTreeSet<String>,
     /// The values that were decided: those of the request that the result repeats, and those given to an identifier.
     pub(super) decided: BTreeSet<Value>,
@@ -92,6 +96,8 @@ impl<'a> Parts<'a> {
             head_identifiers: facts::identifiers(&head),
             head_words: facts::words(&head),
             head_values: facts::values(&head),
+            request_words: facts::words(request),
+            words: facts::words(&text),
             paths: facts::paths(&text),
             assigned,
             request_values,
@@ -152,8 +158,8 @@ pub(super) enum Judgement {
 }
 
 /// Judges what a later statement does to an earlier one.
-pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Judgement {
-    let evidence = Evidence::of(older, newer, similarity);
+pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> Judgement {
+    let evidence = Evidence::of(older, newer, nearness);
     if !evidence.has_topic {
         return Judgement::Holds;
     }
@@ -185,7 +191,7 @@ mod tests {
         };
         // The texts live as long as the test.
         let leak = |texts: [&str; 2]| texts.map(|text| &*Box::leak(text.to_owned().into_boxed_str()));
-        judge(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), 0.35)
+        judge(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), Nearness::alone(0.35))
     }
 
     const LIMIT: [&str; 2] =

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::change::Parts;
+use super::nearness::Nearness;
 use super::relation::Relation;
 use super::weights::{BIAS, WEIGHTS};
 use super::{cues, facts};
@@ -11,7 +12,7 @@ use super::{cues, facts};
 const SURE_TOPIC: f32 = 0.20;
 
 /// The names of the features, in their order.
-pub const FEATURES: [&str; 28] = [
+pub const FEATURES: [&str; 37] = [
     "similarity",
     "shared_identifiers",
     "shared_in_heads",
@@ -40,6 +41,15 @@ pub const FEATURES: [&str; 28] = [
     "says_unchanged",
     "adds",
     "same_file_elsewhere",
+    "nearest_earlier",
+    "nearest_later",
+    "stands_out",
+    "kept_identifiers",
+    "new_identifiers",
+    "kept_values",
+    "other_values",
+    "request_is_about_it",
+    "is_short",
 ];
 
 /// What speaks for and against a change.
@@ -70,7 +80,8 @@ pub(super) struct Evidence {
 
 impl Evidence {
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-    pub(super) fn of(older: &Parts<'_>, newer: &Parts<'_>, similarity: f32) -> Self {
+    pub(super) fn of(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> Self {
+        let similarity = nearness.similarity;
         let claims = newer.claims();
         let shared: BTreeSet<&String> = older.identifiers.intersection(&newer.identifiers).collect();
         let ticket = shared.iter().any(|name| is_ticket(name));
@@ -102,7 +113,7 @@ impl Evidence {
         let completes = completes(older, newer, &shared);
 
         let is_near = similarity >= SURE_TOPIC || !shared.is_empty();
-        let has_topic = is_near || differs || ticket;
+        let has_topic = is_near || differs || ticket || nearness.is_nearest();
         let mut said = newer.request_values.clone();
         said.extend(newer.result_values.iter().cloned());
         let value_gone = !older.decided.is_empty() && !older.has_decided(&said);
@@ -124,6 +135,7 @@ impl Evidence {
         let refutes = shared.iter().filter(is_of_ticket).any(|name| is_ticket(name)) && claims.is_refuted;
         let asks = claims.asks_reversal || claims.asks_change;
         let reverses = has_topic && removed > 0 && asks && !keeps && !same;
+        let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
         let yes = |it: bool| f32::from(u8::from(it));
         let features = [
             similarity.min(0.4),
@@ -154,6 +166,15 @@ impl Evidence {
             yes(claims.is_unchanged),
             claims.added.min(2) as f32,
             yes(elsewhere),
+            yes(nearness.is_nearest_earlier),
+            yes(nearness.is_nearest_later),
+            nearness.standing(),
+            share(&older.head_identifiers, &newer.identifiers),
+            share_new(&newer.head_identifiers, &older.identifiers),
+            share(&older.head_values, &newer_values),
+            yes(units_differ(&older.head_values, &newer_values)),
+            share(&newer.request_words, &older.words),
+            yes(newer.request_words.len() < 6),
         ];
         Self {
             has_topic,
@@ -194,6 +215,29 @@ impl Evidence {
             Relation::Amends
         }
     }
+}
+
+/// Returns which share of some are among others; one half if there are none.
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn share<T: Ord>(some: &BTreeSet<T>, others: &BTreeSet<T>) -> f32 {
+    if some.is_empty() { 0.5 } else { some.intersection(others).count() as f32 / some.len() as f32 }
+}
+
+/// Returns which share of some are not among others; 0 if there are none.
+fn share_new<T: Ord>(some: &BTreeSet<T>, others: &BTreeSet<T>) -> f32 {
+    if some.is_empty() { 0.0 } else { 1.0 - share(some, others) }
+}
+
+/// Returns whether both have values of a unit, and none in common.
+fn units_differ(some: &BTreeSet<facts::Value>, others: &BTreeSet<facts::Value>) -> bool {
+    let of = |values: &BTreeSet<facts::Value>, unit: &str| -> BTreeSet<String> {
+        values.iter().filter(|(_, of)| *of == unit).map(|(value, _)| value.clone()).collect()
+    };
+    let units: BTreeSet<&str> = some.iter().map(|(_, unit)| *unit).filter(|unit| !unit.is_empty()).collect();
+    units.iter().any(|unit| {
+        let (before, after) = (of(some, unit), of(others, unit));
+        !after.is_empty() && before.is_disjoint(&after)
+    })
 }
 
 /// What the later statement says that it leaves as it is.

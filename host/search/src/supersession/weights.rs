@@ -2,49 +2,58 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const BIAS: f32 = -2.69;
+pub(super) const BIAS: f32 = -1.56;
 
 /// One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
-    3.99, // similarity
-    0.29, // shared_identifiers
-    0.25, // shared_in_heads
-    1.17, // common_head_words
-    2.22, // other_value_of_a_name
-    -1.52, // same_value_of_a_name
-    1.20, // other_value_of_its_unit
-    -0.08, // decided_value_gone
-    0.80, // asks_for_another_value
-    2.56, // refutes_a_ticket
-    2.24, // refutes_an_explanation
-    2.89, // completes
-    0.69, // removes
-    1.28, // removal_was_asked
-    1.20, // names_what_was_before
-    0.55, // holds_from_now
-    1.48, // asks_for_a_change
-    0.72, // asks_for_a_reversal
-    1.53, // asks_about_all
-    -1.08, // asks_a_question
-    -0.76, // asks_for_no_change
-    -1.13, // has_a_name_of_its_own
-    -0.86, // keeps_what_was_decided
-    -1.06, // keeps_a_name
-    -0.96, // keeps_the_value
-    -0.56, // says_unchanged
-    -0.72, // adds
-    -3.66, // same_file_elsewhere
+    2.61, // similarity
+    0.21, // shared_identifiers
+    0.43, // shared_in_heads
+    0.60, // common_head_words
+    1.74, // other_value_of_a_name
+    -1.87, // same_value_of_a_name
+    0.78, // other_value_of_its_unit
+    0.33, // decided_value_gone
+    0.63, // asks_for_another_value
+    2.64, // refutes_a_ticket
+    2.28, // refutes_an_explanation
+    2.32, // completes
+    0.50, // removes
+    1.08, // removal_was_asked
+    1.12, // names_what_was_before
+    0.11, // holds_from_now
+    0.82, // asks_for_a_change
+    0.34, // asks_for_a_reversal
+    0.73, // asks_about_all
+    -1.50, // asks_a_question
+    -1.12, // asks_for_no_change
+    -1.38, // has_a_name_of_its_own
+    -0.93, // keeps_what_was_decided
+    -0.51, // keeps_a_name
+    -1.01, // keeps_the_value
+    -0.71, // says_unchanged
+    -0.60, // adds
+    -3.57, // same_file_elsewhere
+    0.96, // nearest_earlier
+    0.21, // nearest_later
+    0.60, // stands_out
+    -0.64, // kept_identifiers
+    -0.94, // new_identifiers
+    0.07, // kept_values
+    0.21, // other_values
+    -0.53, // request_is_about_it
+    -1.14, // is_short
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
-pub(super) const THRESHOLD: f32 = 2.55;
+pub(super) const THRESHOLD: f32 = 1.75;
 
 /// The least score of a change of which many weak signs speak.
-pub(super) const SURE_THRESHOLD: f32 = 2.55;
+pub(super) const SURE_THRESHOLD: f32 = 3.00;
 
 /// The least score of what is likely a change.
-pub(super) const LIKELY_THRESHOLD: f32 = -0.25;
+pub(super) const LIKELY_THRESHOLD: f32 = 0.30;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLD: f32 = -1.25;
+pub(super) const DOUBT_THRESHOLD: f32 = -1.80;

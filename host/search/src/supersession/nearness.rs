@@ -1,0 +1,81 @@
+//! How near two statements of two sessions are to each other, compared with how near others are to them.
+//!
+//! Two short statements about one rule share few words. That each is the nearest to the other says more than how near they are.
+
+use super::relation::Statement;
+use super::similarity::Space;
+use super::{MIN_NEAREST, is_of_another_session};
+
+/// The most that a pair can stand out.
+const MAX_STANDS_OUT: f32 = 3.0;
+
+/// How near a statement is to an earlier one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearness {
+    /// The similarity of their words, 0 to 1.
+    pub(super) similarity: f32,
+    /// Whether no other earlier statement of another session is nearer to the later one.
+    pub(super) is_nearest_earlier: bool,
+    /// Whether no other later statement of another session is nearer to the earlier one.
+    pub(super) is_nearest_later: bool,
+    /// Their similarity, divided by the greatest that either has with a statement of a third session.
+    pub(super) stands_out: f32,
+}
+
+impl Nearness {
+    /// Returns whether one of them is the nearest to the other.
+    pub(super) fn is_nearest(&self) -> bool {
+        self.is_nearest_earlier || self.is_nearest_later
+    }
+
+    /// Returns how much the pair stands out among others, from -1 to 1.
+    pub(super) fn standing(&self) -> f32 {
+        self.stands_out.clamp(MAX_STANDS_OUT.recip(), MAX_STANDS_OUT).ln() / MAX_STANDS_OUT.ln()
+    }
+
+    #[cfg(test)]
+    pub(super) fn alone(similarity: f32) -> Self {
+        Self { similarity, is_nearest_earlier: true, is_nearest_later: true, stands_out: 2.0 }
+    }
+}
+
+/// The statements of other sessions that are nearest to one.
+#[derive(Clone, Copy)]
+pub(super) struct Rivals<'a> {
+    pub(super) nearest_earlier: Option<usize>,
+    pub(super) nearest_later: Option<usize>,
+    /// The sessions of the nearest one, and how near it is.
+    best: (&'a str, f32),
+    /// How near the nearest one of another session than that is.
+    second: f32,
+}
+
+impl<'a> Rivals<'a> {
+    pub(super) fn of(statements: &[Statement<'a>], space: &Space, at: usize) -> Self {
+        let it = &statements[at];
+        let mut rivals = Self { nearest_earlier: None, nearest_later: None, best: ("", MIN_NEAREST), second: MIN_NEAREST };
+        let mut is_first = true;
+        for &(other, similarity) in space.nearest(at).iter() {
+            let one = &statements[other];
+            if !one.is_statement || !is_of_another_session(it, one) || one.created == it.created {
+                continue;
+            }
+            if one.created < it.created {
+                rivals.nearest_earlier = rivals.nearest_earlier.or(Some(other));
+            } else {
+                rivals.nearest_later = rivals.nearest_later.or(Some(other));
+            }
+            if is_first {
+                (rivals.best, is_first) = ((one.session, similarity), false);
+            } else if one.session.is_empty() || one.session != rivals.best.0 {
+                rivals.second = rivals.second.max(similarity);
+            }
+        }
+        rivals
+    }
+
+    /// Returns how near the nearest statement of another session than that of `one` is.
+    pub(super) fn best_but(&self, one: &Statement<'_>) -> f32 {
+        if one.session == self.best.0 { self.second } else { self.best.1 }
+    }
+}
