@@ -55,6 +55,7 @@ for (const scheme of ['light', 'dark']) {
       await go(page, '#/search?type=nothing');
       await go(page, hash);
       await before?.();
+      if (name !== 'policies') await page.evaluate(() => window.scrollTo(0, 0));
       await fits(name);
       await accessible(page, `${name}, ${scheme}`);
       await page.screenshot({ path: path.join(setup.images, `viewer-${name}${scheme === 'dark' ? '-dark' : ''}.png`) });

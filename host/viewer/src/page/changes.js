@@ -10,6 +10,8 @@ export const RELATIONS = {
 
 const STATED = [['amends', 'changes what this one says'], ['reverses', 'says the opposite'], ['refutes', 'shows that this one was never true'], ['completes', 'says that what this one planned is done']];
 
+const DONE = { amends: 'amended', reverses: 'reversed', refutes: 'refuted', completes: 'completed' };
+
 /** What the page says when it is shown again after a change: `{id, text, undo}`. */
 let outcome = null;
 
@@ -176,7 +178,7 @@ function supersede(desk) {
     const more = { by, relation: relation.value };
     const would = await desk.change('supersede', { ...more, preview: true });
     desk.panel(h('h2', {}, 'Another memory takes its place'),
-      h('div', { id: 'would' }, h('p', {}, 'No longer told, and below the other one in searches:'), list([would.older]), h('p', {}, `${RELATIONS[`${would.relation.replace(/s$/u, 'd')}_by`] ?? 'replaced by'}:`), list([would.newer]),
+      h('div', { id: 'would' }, h('p', {}, 'No longer told, and below the other one in searches:'), list([would.older]), h('p', {}, `${RELATIONS[`${DONE[would.relation]}_by`]}:`), list([would.newer]),
         would.until_now && [h('p', {}, 'Until now its place had:'), list([would.until_now])]),
       command(`memory supersede ${memory.id} ${by} --relation ${more.relation}`),
       desk.buttons('Take its place', async () => {
