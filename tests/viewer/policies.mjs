@@ -23,7 +23,7 @@ await timed('a policy and the default policy', async () => {
   await page.locator('#against').selectOption('');
   await page.locator('#compare').click();
   await page.locator('#sides h3', { hasText: 'the default policy alone' }).waitFor({ timeout: 120_000 });
-  await page.locator('#sides section[aria-label="all-y"]').waitFor();
+  await page.locator('#sides section[aria-label="right: all-y"]').waitFor();
 });
 
 await timed('a policy and itself', async () => {

@@ -15,10 +15,11 @@ export function bars(caption, rows) {
 export function overTime(label, rows, dayOf) {
   const [width, height, head, foot, side] = [720, 170, 26, 24, 10];
   const DAY = 86_400_000;
-  const [first, last] = [rows[0]?.at ?? 0, rows.at(-1)?.at ?? 0];
   const most = Math.max(1, ...rows.map((row) => row.value));
   // At least a month is shown, so that a few days do not look like all of it.
-  const days = Math.max(30, Math.round((last - first) / DAY) + 1);
+  const last = rows.at(-1)?.at ?? 0;
+  const first = Math.min(rows[0]?.at ?? 0, last - 29 * DAY);
+  const days = Math.round((last - first) / DAY) + 1;
   const step = (width - 2 * side) / days;
   const tall = (value) => (value / most) * (height - head - foot);
   const bar = (row) => svg('rect', {
@@ -27,6 +28,6 @@ export function overTime(label, rows, dayOf) {
   }, svg('title', {}, `${dayOf(row.at)}: ${row.value}`));
   const line = svg('line', { class: 'axis', x1: side, x2: width - side, y1: height - foot, y2: height - foot });
   const texts = rows.length === 0 ? [] : [svg('text', { x: side, y: height - 8 }, dayOf(first)), svg('text', { x: side, y: 18 }, `most on a day: ${most}`),
-    svg('text', { x: width - side, y: height - 8, 'text-anchor': 'end' }, dayOf(first + (days - 1) * DAY))];
+    svg('text', { x: width - side, y: height - 8, 'text-anchor': 'end' }, dayOf(last))];
   return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, line, rows.map(bar), texts);
 }

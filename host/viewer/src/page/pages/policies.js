@@ -12,11 +12,11 @@ const kind = (it) => h('span', { class: 'small quiet' }, ` ${it.kind.replaceAll(
 const same = (a, b) => a.title === b.title && a.kind === b.kind;
 
 /** One side: what was remembered, the summary, and what the next session is told. Lines that the other side has not are marked. */
-function side(name, answer, other, millis) {
+function side(place, name, answer, other, millis) {
   const lines = new Set(other.page.split('\n'));
   const page = answer.page.split('\n').map((line) => h('div', { class: line.trim() && !lines.has(line) ? 'only' : null }, said(line || '\u00a0')));
   const memories = answer.memories.map((it) => h('li', { class: other.memories.some((its) => same(it, its)) ? null : 'only' }, said(it.title), kind(it)));
-  return h('section', { 'aria-label': name }, h('h3', {}, said(name)),
+  return h('section', { 'aria-label': `${place}: ${name}` }, h('h3', {}, said(name)),
     h('p', { class: 'small quiet' }, `${plural(answer.memories.length, 'memory', 'memories')}, ${Math.round(millis)} ms`),
     h('h4', {}, 'Remembered'), memories.length ? h('ol', { class: 'answer' }, memories) : h('p', { class: 'quiet' }, 'Nothing.'),
     h('h4', {}, 'Summary'), answer.summary.text ? h('p', { class: answer.summary.text === other.summary.text ? null : 'only' }, said(answer.summary.text)) : h('p', { class: 'quiet' }, 'None.'),
@@ -53,7 +53,7 @@ async function compare(context, target, wanted) {
     const left = tested.against ?? 'the default policy alone';
     const right = tested.policy;
     show(target, differences(session.difference),
-      h('div', { class: 'columns even' }, side(left, session.before, session.after, session.millis_before), side(right, session.after, session.before, session.millis_after)),
+      h('div', { class: 'columns even' }, side('left', left, session.before, session.after, session.millis_before), side('right', right, session.after, session.before, session.millis_after)),
       session.log.length > 0 && h('details', {}, h('summary', {}, 'What the policies logged'), h('pre', { class: 'text small' }, said(session.log.join('\n')))));
   } catch (error) {
     if (error.name !== 'AbortError') show(target, context.problem(error));
