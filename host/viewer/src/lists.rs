@@ -39,12 +39,12 @@ impl Lists {
             lists.push_back(found.clone());
             return Ok(found.1);
         }
-        let made = make()?;
-        lists.push_back((name.to_owned(), made.clone()));
+        let list = make()?;
+        lists.push_back((name.to_owned(), list.clone()));
         if lists.len() > MAX_LISTS {
             lists.pop_front();
         }
-        Ok(made)
+        Ok(list)
     }
 }
 
@@ -56,8 +56,8 @@ mod tests {
     fn the_last_lists_are_kept() {
         let lists = Lists::default();
         let make = |name: &str, n: usize| {
-            let made = lists.get(name, || Ok::<_, ()>(Positions::Session(Arc::new(vec![Moment::Told(n)]))));
-            match made.unwrap() {
+            let found = lists.get(name, || Ok::<_, ()>(Positions::Session(Arc::new(vec![Moment::Told(n)]))));
+            match found.unwrap() {
                 Positions::Session(moments) => moments[0],
                 Positions::Memories(_) => panic!("another list"),
             }

@@ -39,7 +39,7 @@ pub(super) fn memories(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
     let filter = BrowseFilter { project: project.map(|project| project.id), kinds: wanted.types() };
     let Some(at) = wanted.at else {
         let (found, next) = store.browse(&filter, after, wanted.limit())?;
-        let entries = described(&store, found.into_iter().map(Some).collect())?;
+        let entries = described(&store, &found.into_iter().map(Some).collect::<Vec<_>>())?;
         return Ok(json!({"entries": entries, "next": next.map(|place| cursor::encode(&place))}));
     };
     let name = format!("memories {after:?} {filter:?}");
@@ -48,12 +48,12 @@ pub(super) fn memories(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
     let Positions::Memories(places) = list else { return Err(ApiError::failed("another list has this name")) };
     let begin = places.len().min(at as usize);
     let end = places.len().min(begin + wanted.limit() as usize);
-    let entries = described(&store, store.memories_at(&places[begin..end])?)?;
+    let entries = described(&store, &store.memories_at(&places[begin..end])?)?;
     Ok(json!({"entries": entries, "total": places.len()}))
 }
 
 /// Describes memories as rows of a list; null where there is none.
-fn described(store: &Store, found: Vec<Option<Memory>>) -> Result<Vec<Value>, ApiError> {
+fn described(store: &Store, found: &[Option<Memory>]) -> Result<Vec<Value>, ApiError> {
     let known: Vec<Memory> = found.iter().flatten().cloned().collect();
     let roots = store.project_roots(&known)?;
     let ids: Vec<&str> = known.iter().map(|memory| memory.id.as_str()).collect();
