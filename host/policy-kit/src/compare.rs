@@ -243,6 +243,29 @@ pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(OPEN).filter_map(|(at, _)| Some(placeholder_at(&text[at..])?.0))
 }
 
+/// What one side made of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionAnswer {
+    /// What is remembered, in the order in which it was learned.
+    pub memories: Vec<DraftSummary>,
+    /// The summary.
+    pub summary: SummaryText,
+    /// What the next session is told; empty for nothing.
+    pub page: String,
+}
+
+impl SessionAnswer {
+    /// Puts the answer of all stages together.
+    pub fn new(stored: &StoredResult, summary: Option<&Summary>, page: Option<&BuiltContext>) -> Self {
+        Self {
+            memories: stored.drafts.iter().map(DraftSummary::of).collect(),
+            summary: summary.into(),
+            page: page.map(|page| page.text.clone()).unwrap_or_default(),
+        }
+    }
+}
+
 /// The side that a line is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -22,8 +22,8 @@ const PLACEHOLDER: &str = "[redacted:";
 /// A place in the list of memories, after which the next page begins. What is in it is the store's own business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPlace {
-    at: u64,
-    row: i64,
+    pub(super) at: u64,
+    pub(super) row: i64,
 }
 
 /// Which memories to browse. Empty fields do not restrict.
@@ -87,10 +87,7 @@ impl Store {
         after: Option<MemoryPlace>,
         limit: u32,
     ) -> Result<(Vec<Memory>, Option<MemoryPlace>)> {
-        let projects = match &filter.project {
-            Some(project) => vec![project.clone()],
-            None => self.all_projects()?.into_iter().filter(|it| !it.is_shared()).map(|it| it.id).collect(),
-        };
+        let projects = self.browsed_projects(filter)?;
         let after = after.map_or((i64::MAX, i64::MAX), |place| (time(place.at), place.row));
         let mut rows: Vec<(i64, i64)> = Vec::new();
         for project in projects {
@@ -127,6 +124,14 @@ impl Store {
             Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
         })())?;
         Ok((memories, next))
+    }
+
+    /// Returns the projects whose memories are browsed.
+    pub(super) fn browsed_projects(&self, filter: &BrowseFilter) -> Result<Vec<String>> {
+        Ok(match &filter.project {
+            Some(project) => vec![project.clone()],
+            None => self.all_projects()?.into_iter().filter(|it| !it.is_shared()).map(|it| it.id).collect(),
+        })
     }
 
     /// Returns the number of memories of each kind that [`Store::browse`] can list, in alphabetic order; of one project or of all.

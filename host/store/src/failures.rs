@@ -97,6 +97,18 @@ impl Store {
     /// Returns failures, the most frequent first. With `session`, only those of sessions whose identifier begins with
     /// it; with `open`, only those not fixed since they last occurred.
     pub fn failures(&self, project: Option<&str>, session: Option<&str>, open: bool, limit: u32) -> Result<Vec<Failure>> {
+        self.failures_from(project, session, open, 0, limit)
+    }
+
+    /// Does the same, and skips the first ones.
+    pub fn failures_from(
+        &self,
+        project: Option<&str>,
+        session: Option<&str>,
+        open: bool,
+        skip: u32,
+        limit: u32,
+    ) -> Result<Vec<Failure>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
@@ -104,9 +116,9 @@ impl Store {
                      WHERE (?1 IS NULL OR f.project_id = ?1) AND (?3 = 0 OR f.fixed_at IS NULL OR f.fixed_at < f.last_at)
                        AND (?2 IS NULL OR EXISTS (SELECT 1 FROM failure_sightings s
                             WHERE s.failure = f.number AND substr(s.session_id, 1, length(?2)) = ?2))
-                     ORDER BY f.count DESC, f.last_at DESC, f.number LIMIT ?4"
+                     ORDER BY f.count DESC, f.last_at DESC, f.number LIMIT ?4 OFFSET ?5"
                 ))
-                .and_then(|mut s| s.query_map(params![project, session, open, limit], from_row)?.collect()),
+                .and_then(|mut s| s.query_map(params![project, session, open, limit, skip], from_row)?.collect()),
         )
     }
 }

@@ -69,6 +69,7 @@ mod marks;
 mod memories;
 mod migrations;
 mod notes;
+mod places;
 mod projects;
 mod proof;
 mod reindex;

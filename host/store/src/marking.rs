@@ -73,8 +73,8 @@ impl Store {
         }))
     }
 
-    /// Pins a memory. One that was folded into a digest is restored.
-    pub fn pin(&mut self, id: &str, now: u64) -> Result<PinOutcome> {
+    /// Pins a memory; without `really`, only says what would come of it. One that was folded into a digest is restored.
+    pub fn pin(&mut self, id: &str, now: u64, really: bool) -> Result<PinOutcome> {
         self.write(|tx| {
             let found: Option<(i64, bool)> = tx
                 .prepare_cached("SELECT rowid, pinned_at IS NOT NULL FROM memories WHERE id = ?1")?
@@ -93,15 +93,20 @@ impl Store {
             if others >= MAX_PINNED {
                 return Ok(PinOutcome::Full);
             }
-            digests::revive(tx, rowid, None)?;
-            set_pinned(tx, rowid, Some(now))?;
+            if really {
+                digests::revive(tx, rowid, None)?;
+                set_pinned(tx, rowid, Some(now))?;
+            }
             Ok(PinOutcome::Pinned)
         })
     }
 
-    /// Undoes [`Store::pin`]. Returns false if the memory was not pinned.
-    pub fn unpin(&mut self, id: &str) -> Result<bool> {
+    /// Undoes [`Store::pin`]; without `really`, only says what would come of it. Returns false if the memory was not pinned.
+    pub fn unpin(&mut self, id: &str, really: bool) -> Result<bool> {
         self.write(|tx| {
+            if !really {
+                return tx.prepare_cached("SELECT 1 FROM memories WHERE id = ?1 AND pinned_at IS NOT NULL")?.exists([id]);
+            }
             let unpinned = tx
                 .prepare_cached("UPDATE memories SET pinned_at = NULL WHERE id = ?1 AND pinned_at IS NOT NULL")?
                 .execute([id])?;
@@ -336,9 +341,12 @@ mod tests {
     fn what_is_pinned_stays_and_what_replaces_it_is_pinned() {
         let (mut it, project) = (fixture(), project("a"));
         let id = rule(1, "The cache lives 5 minutes", "s1", &mut it, &project);
-        assert_eq!(it.store.pin(&id, 7).unwrap(), PinOutcome::Pinned);
-        assert_eq!(it.store.pin(&id, 8).unwrap(), PinOutcome::Known);
-        assert_eq!(it.store.pin("none", 8).unwrap(), PinOutcome::Missing);
+        assert_eq!(it.store.pin(&id, 7, false).unwrap(), PinOutcome::Pinned);
+        assert_eq!(it.store.marks(&[&id]).unwrap()[0].pinned_at, None, "a preview changes nothing");
+        assert_eq!(it.store.pin(&id, 7, true).unwrap(), PinOutcome::Pinned);
+        assert!(it.store.unpin(&id, false).unwrap());
+        assert_eq!(it.store.pin(&id, 8, true).unwrap(), PinOutcome::Known);
+        assert_eq!(it.store.pin("none", 8, true).unwrap(), PinOutcome::Missing);
         it.commit(&project, "s1", &[], &["k1".into()]);
         assert_eq!(it.store.collect_garbage(u64::MAX >> 1, 0, None, true).unwrap(), 0);
         let pinned = |it: &Fixture| it.store.pinned(&project.id, true).unwrap();
@@ -359,11 +367,11 @@ mod tests {
         it.store.supersede(&ruled, &human, Relation::Amends, 4).unwrap();
         let told = pinned(&it);
         assert_eq!((told.len(), told[0].memory.id.as_str(), told[0].later.is_none()), (1, human.as_str(), true));
-        assert!(it.store.unpin(&id).unwrap() && !it.store.unpin(&id).unwrap());
+        assert!(it.store.unpin(&id, true).unwrap() && !it.store.unpin(&id, true).unwrap());
         assert!(pinned(&it).is_empty());
 
         // The extractor changes its mind about a pinned memory: the later words are pinned.
-        it.store.pin(&ruled, 9).unwrap();
+        it.store.pin(&ruled, 9, true).unwrap();
         it.commit(&project, "s2", &[draft(Some("k2"), "The cache lives 25 minutes", "w")], &[]);
         assert_eq!(pinned(&it)[0].memory.content, "The cache lives 25 minutes");
     }
@@ -373,7 +381,7 @@ mod tests {
         let (mut it, project) = (fixture(), project("a"));
         for day in 1..=u64::from(MAX_PINNED) + 1 {
             let id = rule(day, &format!("Rule number {day} of the cache"), "s1", &mut it, &project);
-            let outcome = it.store.pin(&id, day).unwrap();
+            let outcome = it.store.pin(&id, day, true).unwrap();
             assert_eq!(outcome == PinOutcome::Pinned, day <= u64::from(MAX_PINNED), "{day}: {outcome:?}");
         }
         assert_eq!(it.store.pinned(&project.id, false).unwrap().len(), MAX_PINNED as usize);
@@ -389,7 +397,7 @@ mod tests {
         assert_eq!(it.store.mark_right(&copy, true).unwrap().marked.len(), 2);
         assert_eq!(listed(&it, &project), [id.as_str()]);
         // A copy that is marked goes with its origin nevertheless.
-        it.store.pin(&copy, 3).unwrap();
+        it.store.pin(&copy, 3, true).unwrap();
         assert!(it.store.unshare(&id).unwrap());
         assert!(it.store.memory(&copy, None).unwrap().is_empty());
     }

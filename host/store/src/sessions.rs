@@ -169,6 +169,21 @@ const KNOWN: &str = "
     LEFT JOIN projects p ON p.id = COALESCE(h.project_id,
         (SELECT project_id FROM events e WHERE e.session_id = ids.id ORDER BY event_id LIMIT 1))";
 
+/// All sessions. The recursive query skips from session to session along an index, however many events each has.
+pub(super) const EVERY: &str = "
+    WITH RECURSIVE seen (id) AS (
+        SELECT min(session_id) FROM events
+        UNION ALL SELECT (SELECT min(session_id) FROM events WHERE session_id > seen.id) FROM seen WHERE seen.id IS NOT NULL),
+    every (id) AS (SELECT session_id FROM session_history UNION SELECT id FROM seen WHERE id IS NOT NULL)";
+
+/// The project of a session from `every`.
+pub(super) const PROJECT: &str = "COALESCE((SELECT project_id FROM session_history h WHERE h.session_id = every.id),
+    (SELECT project_id FROM events e WHERE e.session_id = every.id ORDER BY event_id LIMIT 1))";
+
+/// The time of its last activity.
+const LAST: &str = "max(COALESCE((SELECT ended_at FROM session_history h WHERE h.session_id = every.id), 0),
+    COALESCE((SELECT timestamp FROM events e WHERE e.session_id = every.id ORDER BY event_id DESC LIMIT 1), 0))";
+
 fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownSession> {
     Ok(KnownSession {
         record: from_row(row)?,
@@ -258,17 +273,20 @@ impl Store {
     /// Returns sessions of one project or of all, the most recently active first. Includes sessions that have only
     /// events so far.
     pub fn known_sessions(&self, project: Option<&str>, limit: u32) -> Result<Vec<KnownSession>> {
-        // The inner query skips from session to session along an index, however many events each has.
+        self.known_sessions_from(project, 0, limit)
+    }
+
+    /// Does the same, and skips the first ones.
+    pub fn known_sessions_from(&self, project: Option<&str>, skip: u32, limit: u32) -> Result<Vec<KnownSession>> {
+        // Only the sessions that are wanted are put together from their parts.
         let mut sessions: Vec<KnownSession> = self.explain(
             self.conn
                 .prepare_cached(&format!(
-                    "WITH RECURSIVE seen (id) AS (
-                         SELECT min(session_id) FROM events
-                         UNION ALL SELECT (SELECT min(session_id) FROM events WHERE session_id > seen.id) FROM seen WHERE seen.id IS NOT NULL),
-                     ids (id) AS (SELECT session_id FROM session_history UNION SELECT id FROM seen WHERE id IS NOT NULL)
-                     {KNOWN} WHERE ?1 IS NULL OR p.id = ?1 ORDER BY last_at DESC, ids.id LIMIT ?2"
+                    "{EVERY}, ids (id, last) AS (SELECT id, {LAST} AS last FROM every WHERE ?1 IS NULL OR ?1 = {PROJECT}
+                                                 ORDER BY last DESC, id LIMIT ?2 OFFSET ?3)
+                     {KNOWN} ORDER BY ids.last DESC, ids.id"
                 ))
-                .and_then(|mut s| s.query_map(params![project, limit], known_from_row)?.collect()),
+                .and_then(|mut s| s.query_map(params![project, limit, skip], known_from_row)?.collect()),
         )?;
         sessions.iter_mut().try_for_each(|session| self.without_wrong(&mut session.record))?;
         Ok(sessions)

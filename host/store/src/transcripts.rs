@@ -55,6 +55,15 @@ impl Store {
         )
     }
 
+    /// Returns the paths of the transcripts from which a session was read, the latest first.
+    pub fn transcripts_of(&self, session_id: &str) -> Result<Vec<String>> {
+        self.explain(
+            self.conn
+                .prepare_cached("SELECT path FROM transcripts WHERE session_id = ?1 ORDER BY updated_at DESC, path")
+                .and_then(|mut s| s.query_map([session_id], |row| row.get(0))?.collect()),
+        )
+    }
+
     /// Returns the cursor of the transcript at `path`.
     pub fn cursor(&self, path: &str) -> Result<Option<Cursor>> {
         self.explain(

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::activity::Activity;
 use crate::error::ApiError;
+use crate::lists::Lists;
 use crate::live::Live;
 use crate::program::Program;
 use crate::settings::Settings;
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) cookie: (String, String),
     pub(crate) activity: Arc<Activity>,
     pub(crate) live: Live,
+    pub(crate) lists: Lists,
 }
 
 impl App {

@@ -25,6 +25,7 @@ mod api;
 mod app;
 mod error;
 mod guard;
+mod lists;
 mod live;
 mod page;
 mod program;

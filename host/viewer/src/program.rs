@@ -15,6 +15,9 @@ use throughline_platform::process::{in_own_group, kill_group};
 /// How long a command may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
+/// How long a command may take that compiles policies and runs them on a session.
+pub(crate) const TRIAL_TIMEOUT: Duration = Duration::from_mins(5);
+
 /// How much a command may print, bytes.
 const MAX_OUTPUT: u64 = 256 << 20;
 
@@ -30,12 +33,23 @@ pub(crate) struct Program {
 impl Program {
     /// Runs a command with `--json` and returns what it prints.
     pub(crate) fn json(&self, words: &[String], input: &str, folder: Option<&Path>) -> Result<Value, ApiError> {
+        self.json_within(TIMEOUT, words, input, folder)
+    }
+
+    /// Does the same, with another limit.
+    pub(crate) fn json_within(
+        &self,
+        timeout: Duration,
+        words: &[String],
+        input: &str,
+        folder: Option<&Path>,
+    ) -> Result<Value, ApiError> {
         let mut command = Command::new(&self.path);
         command.args(words).env("NO_COLOR", "1");
         if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
             command.current_dir(folder);
         }
-        let (output, errors) = run(&mut command, input)
+        let (output, errors) = run(&mut command, input, timeout)
             .map_err(|error| ApiError::failed(format!("{} cannot be run: {error}", self.path.display())))?;
         // `doctor` prints its findings and exits with 1 if a check fails.
         serde_json::from_slice(&output).map_err(|_| error_of(&errors))
@@ -52,7 +66,7 @@ fn error_of(errors: &str) -> ApiError {
     error
 }
 
-fn run(command: &mut Command, input: &str) -> io::Result<(Vec<u8>, String)> {
+fn run(command: &mut Command, input: &str, timeout: Duration) -> io::Result<(Vec<u8>, String)> {
     let mut child = in_own_group(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
@@ -73,14 +87,14 @@ fn run(command: &mut Command, input: &str) -> io::Result<(Vec<u8>, String)> {
         let read = stdout.take(MAX_OUTPUT).read_to_end(&mut output);
         let _ = sender.send(read.map(|_| (output, errors.join().unwrap_or_default())));
     });
-    let read = receiver.recv_timeout(TIMEOUT);
+    let read = receiver.recv_timeout(timeout);
     if read.is_ok() {
         // It has closed its output, so it is about to end by itself.
         let _ = child.wait();
     } else {
         kill_group(&mut child);
     }
-    read.unwrap_or_else(|_| Err(io::Error::other(format!("it did not end within {} s", TIMEOUT.as_secs()))))
+    read.unwrap_or_else(|_| Err(io::Error::other(format!("it did not end within {} s", timeout.as_secs()))))
 }
 
 #[cfg(test)]

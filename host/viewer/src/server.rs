@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::activity::Activity;
 use crate::app::App;
+use crate::lists::Lists;
 use crate::live::Live;
 use crate::program::Program;
 use crate::settings::Settings;
@@ -65,6 +66,7 @@ async fn serve(settings: Settings, paths: Paths) -> Result<(), Failed> {
         cookie: (format!("throughline-{}", host.rsplit(':').next().unwrap_or_default()), cookie),
         token: Mutex::new(Some(token)),
         live: Live::new(paths.clone()),
+        lists: Lists::default(),
         activity: Arc::new(Activity::new()),
         host,
         paths,

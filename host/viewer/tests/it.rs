@@ -231,7 +231,7 @@ fn without_write_nothing_can_be_changed() {
     let (home, project) = home(3);
     let all = home.memories_of(project.as_ref());
     let id = all[0]["id"].as_str().expect("an id");
-    let actions = ["preview_forget", "forget", "unlink", "share"].map(|action| json!({"action": action, "id": id}));
+    let actions = ["forget", "unlink", "share", "pin", "wrong"].map(|action| json!({"action": action, "id": id}));
     let viewer = Viewer::start(&home, &json!({}));
     let cookie = viewer.cookie();
     for action in &actions {
@@ -242,10 +242,10 @@ fn without_write_nothing_can_be_changed() {
     let writer = Viewer::start(&home, &json!({"write": true}));
     let cookie = writer.cookie();
     assert_eq!(writer.post(&cookie, &json!({"action": "drop_everything", "id": id})).status, 422);
-    let preview = writer.post(&cookie, &actions[0]).json();
+    let preview = writer.post(&cookie, &json!({"action": "forget", "id": id, "preview": true})).json();
     assert_eq!((&preview["deleted"][0]["id"], &preview["dry_run"]), (&json!(id), &json!(true)));
     assert_eq!(home.memories_of(project.as_ref()).len(), 3);
-    let done = writer.post(&cookie, &actions[1]).json();
+    let done = writer.post(&cookie, &actions[0]).json();
     assert_eq!(done["gone"], json!(true), "{done}");
     assert_eq!(home.memories_of(project.as_ref()).len(), 2);
     writer.post(&cookie, &json!({"action": "undo", "id": done["undo"]})).json();
@@ -290,7 +290,20 @@ fn pages_hold_everything_once() {
         }
         assert_eq!(seen.len(), wanted, "{base}");
     }
-    assert_eq!(viewer.get("/api/types", &cookie).json(), json!([{"type": "learning", "count": 57}]));
+    // The list is entered anywhere after its first page.
+    let first = viewer.get(&format!("/api/memories?limit=10&project={project}"), &cookie).json();
+    let next = first["next"].as_str().expect("a second page");
+    let at = |at: usize, limit: usize| {
+        viewer.get(&format!("/api/memories?project={project}&cursor={next}&at={at}&limit={limit}"), &cookie).json()
+    };
+    let all = at(0, 100);
+    assert_eq!((&all["total"], all["entries"].as_array().map(Vec::len)), (&json!(47), Some(47)));
+    assert_eq!(at(40, 5)["entries"].as_array().expect("entries"), &all["entries"].as_array().expect("entries")[40..45]);
+    assert_eq!(at(99, 5)["entries"], json!([]));
+    let gone = all["entries"][2]["id"].as_str().expect("an id");
+    drop(home.run(["memory", "delete", gone]).success());
+    assert_eq!((&at(2, 1)["entries"], &at(3, 1)["entries"][0]["id"]), (&json!([null]), &all["entries"][3]["id"]));
+    assert_eq!(viewer.get("/api/types", &cookie).json(), json!([{"type": "learning", "count": 56}]));
     assert_eq!(viewer.get("/api/memories?cursor=!", &cookie).status, 422);
     assert_eq!(viewer.get("/api/memories?project=/nowhere", &cookie).status, 404);
     assert_eq!(viewer.get("/api/memory/ffffffffffff", &cookie).status, 422);
@@ -312,6 +325,7 @@ fn a_home_without_anything_has_pages_too() {
         "projects",
         "sessions",
         "failures",
+        "session/x/moments",
         "today?since=0",
         "redaction",
         "health",

@@ -61,3 +61,6 @@ mod tool_history;
 mod tracking;
 mod verify;
 mod viewer;
+mod viewer_changes;
+mod viewer_pictures;
+mod viewer_policies;

@@ -194,7 +194,7 @@ impl Tour<'_> {
     /// A team, where this machine has a server.
     fn of_team(&mut self) {
         let Some(server) = postgres::shared("what_every_command_prints_is_as_its_schema_says") else {
-            self.seen.extend(["outbox", "search", "status", "sync"].map(|verb| format!("team-{verb}")));
+            self.seen.extend(["mute", "outbox", "search", "status", "sync", "unmute"].map(|verb| format!("team-{verb}")));
             return;
         };
         let team = Team::new(server);
@@ -204,6 +204,8 @@ impl Tour<'_> {
         self.json("team sync", &[]);
         self.json("team status", &[]);
         self.json("team search", &["otters"]);
+        self.json("team mute", &["--person", "ben"]);
+        self.json("team unmute", &["--person", "ben"]);
     }
 
     /// Policies, and each of their stages.

@@ -20,13 +20,13 @@ const AXE: &str = "4.14.1";
 const PAYLOADS: usize = 200;
 
 /// A running viewer. It is killed with the test.
-struct Viewer {
+pub(crate) struct Viewer {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Viewer {
-    fn start(home: &Home, more: &[&str]) -> Self {
+    pub(crate) fn start(home: &Home, more: &[&str]) -> Self {
         Self::of(home.command(["view", "--no-open"].iter().chain(more)))
     }
 
@@ -48,7 +48,7 @@ impl Drop for Viewer {
 
 /// What the browser test needs, or none, and a line that says so, where it is missing; a panic where `THROUGHLINE_REQUIRE_BROWSER` is
 /// set.
-fn browser() -> Option<(PathBuf, PathBuf)> {
+pub(crate) fn browser(test: &str) -> Option<(PathBuf, PathBuf)> {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/viewer-browser");
     let named = std::env::var_os("THROUGHLINE_BROWSER").map(PathBuf::from);
     let chromium = named.or_else(|| process::which("chromium")).or_else(|| process::which("chromium-browser"));
@@ -62,8 +62,21 @@ fn browser() -> Option<(PathBuf, PathBuf)> {
         None => "there is no chromium; Debian's package is called so, and THROUGHLINE_BROWSER names another".to_owned(),
     };
     assert!(!tests::env_flag("THROUGHLINE_REQUIRE_BROWSER"), "{why}");
-    tests::skip("the_viewer_in_a_browser", &why);
+    tests::skip(test, &why);
     None
+}
+
+/// Runs a program of `tests/viewer` with what it is to know, and returns what it measured.
+pub(crate) fn drive(home: &Home, program: &str, setup: &Value) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("setup.json");
+    std::fs::write(&file, setup.to_string()).expect("write");
+    let mut command = home.isolated("node");
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer").join(program)).arg(&file);
+    let run = process::run(command, Vec::new(), WATCHDOG);
+    assert!(run.code == Some(0), "{}\n{}", run.stdout, run.stderr);
+    eprintln!("{}", run.stdout.trim());
+    serde_json::from_str(&run.stdout).expect("JSON")
 }
 
 /// Texts that would run, load or break out if they were ever taken for more than text.
@@ -107,7 +120,7 @@ fn payloads() -> Vec<String> {
 }
 
 /// Imports memories, one JSON line each.
-fn import(home: &Home, lines: &[Value]) {
+pub(crate) fn import(home: &Home, lines: &[Value]) {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
     drop(process::run(home.command(["import", "--json", "-"]), text.join("\n").into_bytes(), WATCHDOG).success());
 }
@@ -120,7 +133,7 @@ fn work(home: &Home, project: &Path, id: u64) -> String {
 }
 
 /// Returns the project's memory of this type whose title contains this.
-fn memory(home: &Home, project: &Path, kind: &str, part: &str) -> Value {
+pub(crate) fn memory(home: &Home, project: &Path, kind: &str, part: &str) -> Value {
     let all = home.memories_of(project);
     let found = all.iter().find(|it| it["type"] == kind && it["title"].as_str().is_some_and(|title| title.contains(part)));
     found.unwrap_or_else(|| panic!("no {kind} has {part:?} in its title: {all:#?}")).clone()
@@ -128,7 +141,7 @@ fn memory(home: &Home, project: &Path, kind: &str, part: &str) -> Value {
 
 #[test]
 fn the_viewer_in_a_browser() {
-    let Some((chromium, modules)) = browser() else { return };
+    let Some((chromium, modules)) = browser("the_viewer_in_a_browser") else { return };
     let home = Home::new();
     let (project, hostile) = (home.project("shop"), home.project("hostile"));
     let first = work(&home, &project, 1);
@@ -174,11 +187,9 @@ fn the_viewer_in_a_browser() {
 
     let rule = memory(&home, &project, "preference", "use tabs");
     let (korean, japanese) = (memory(&home, &project, "learning", "수달"), memory(&home, &project, "learning", "カワウソ"));
-    let quokka = memory(&home, &project, "learning", "quokka");
     let policy = home.json(["memory", "show", "--json", rule["id"].as_str().expect("an id")]);
 
-    let (readonly, writable) = (Viewer::start(&home, &[]), Viewer::start(&home, &["--write"]));
-    let images = tempfile::tempdir().expect("a folder");
+    let readonly = Viewer::start(&home, &[]);
     let live = Session::new(&home, &project, &session_id(4));
     let command = home.command(["hook"]);
     let environment: serde_json::Map<String, Value> =
@@ -188,11 +199,11 @@ fn the_viewer_in_a_browser() {
         live.use_of(id, "Bash", &json!({"command": command}), &response)
     };
     let setup = json!({
-        "readonly": readonly.address, "writable": writable.address, "chromium": chromium, "modules": modules,
-        "images": images.path(), "program": process::throughline(), "environment": environment, "project": project, "hostile": hostile,
+        "readonly": readonly.address, "chromium": chromium, "modules": modules,
+        "program": process::throughline(), "environment": environment, "project": project, "hostile": hostile,
         "payloads": PAYLOADS, "session": first, "hostileSession": enemy.id(),
         "memory": rule["id"], "life": [policy["policy"], policy["policy_digest"], policy["line_uuid"], first, second.id(), "said by the human", "startup"],
-        "korean": korean["id"], "japanese": japanese["id"], "forgettable": quokka["id"], "forgettableTitle": quokka["title"],
+        "korean": korean["id"], "japanese": japanese["id"],
         "liveSession": format!("session {}", &live.id()[..8]),
         "live": [
             {"payload": live.payload("SessionStart", &json!({"source": "startup"})), "shows": "Session started"},
@@ -202,22 +213,7 @@ fn the_viewer_in_a_browser() {
             {"payload": bash("toolu_21", "cargo test --package ferret"), "shows": "cargo test --package ferret"},
         ],
     });
-    let file = images.path().join("setup.json");
-    std::fs::write(&file, setup.to_string()).expect("write");
-    let mut command = home.isolated("node");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("viewer/browser.mjs")).arg(&file);
-    let started = Instant::now();
-    let run = process::run(command, Vec::new(), WATCHDOG);
-    assert!(run.code == Some(0), "{}\n{}", run.stdout, run.stderr);
-    assert!(started.elapsed() < WATCHDOG);
-    eprintln!("{}", run.stdout.trim());
-    if tests::env_flag("UPDATE") {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images");
-        std::fs::create_dir_all(&folder).expect("create docs/images");
-        for name in ["viewer-search.png", "viewer-session-dark.png"] {
-            std::fs::copy(images.path().join(name), folder.join(name)).expect("copy a picture");
-        }
-    }
+    drive(&home, "browser.mjs", &setup);
 }
 
 #[test]

@@ -106,10 +106,10 @@ pub struct MergeReport {
 }
 
 /// Pins a memory: it is told at the start of every session. Returns false if it was pinned already.
-pub fn pin(runtime: &Runtime, store: &mut Store, found: &MemoryRecord) -> Result<bool> {
+pub fn pin(runtime: &Runtime, store: &mut Store, found: &MemoryRecord, change: Change) -> Result<bool> {
     check_text(store, found)?;
     check_holds(store, &found.memory)?;
-    match store.pin(&found.memory.id, runtime.now)? {
+    match store.pin(&found.memory.id, runtime.now, change == Change::Real)? {
         PinOutcome::Pinned => Ok(true),
         PinOutcome::Known => Ok(false),
         PinOutcome::Full => Err(RequestError::new(
@@ -122,8 +122,8 @@ pub fn pin(runtime: &Runtime, store: &mut Store, found: &MemoryRecord) -> Result
 }
 
 /// Undoes [`pin`]. Returns false if it was not pinned.
-pub fn unpin(store: &mut Store, found: &MemoryRecord) -> Result<bool> {
-    Ok(store.unpin(&found.memory.id)?)
+pub fn unpin(store: &mut Store, found: &MemoryRecord, change: Change) -> Result<bool> {
+    Ok(store.unpin(&found.memory.id, change == Change::Real)?)
 }
 
 /// Marks a memory wrong: no session is told of it, and no search finds it, unless somebody asks for wrong ones too.

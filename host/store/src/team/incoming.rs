@@ -7,7 +7,7 @@ use super::{is_dead, own_member};
 use crate::import::store_one;
 use crate::memories::{self, PutOutcome};
 use crate::supersessions;
-use crate::{Import, Result, Store, projects};
+use crate::{Import, Result, Store, projects, time_from_sql};
 use throughline_model::redacted::Redacted;
 use throughline_search::supersession::Relation;
 
@@ -295,13 +295,30 @@ pub(super) fn read_again(tx: &Connection, is_for: impl Fn(&str) -> bool) -> rusq
 }
 
 /// Hides what came from a person, or for a project. Its rows go, and are read again once it is wanted. Returns how many.
+/// Returns the column, and its value, of what is muted.
+fn muted_column(what: &str) -> Option<(&'static str, &str)> {
+    match what.split_once(':') {
+        Some(("person", name)) => Some(("author", name)),
+        Some(("project", id)) => Some(("project_id", id)),
+        _ => None,
+    }
+}
+
+/// Counts the memories that muting would hide.
+pub(super) fn would_hide(conn: &Connection, what: &str) -> rusqlite::Result<u64> {
+    let Some((column, name)) = muted_column(what) else { return Ok(0) };
+    let sql = format!("SELECT count(*) FROM team_records WHERE state = 'pulled' AND kind = 'memory' AND {column} = ?1");
+    conn.prepare_cached(&sql)?.query_row([name], |row| row.get(0).map(time_from_sql))
+}
+
+/// Returns 1 if that is muted, else 0.
+pub(super) fn is_muted(conn: &Connection, what: &str) -> rusqlite::Result<u64> {
+    Ok(conn.prepare_cached("SELECT 1 FROM team_mutes WHERE what = ?1")?.exists([what])?.into())
+}
+
 pub(super) fn mute(tx: &Connection, what: &str) -> rusqlite::Result<u64> {
     tx.execute("INSERT INTO team_mutes (what) VALUES (?1) ON CONFLICT DO NOTHING", [what])?;
-    let (column, name) = match what.split_once(':') {
-        Some(("person", name)) => ("author", name),
-        Some(("project", id)) => ("project_id", id),
-        _ => return Ok(0),
-    };
+    let Some((column, name)) = muted_column(what) else { return Ok(0) };
     let hidden: Vec<(i64, String, String, String, i64)> = tx
         .prepare(&format!(
             "SELECT number, hash, device, kind, sequence FROM team_records WHERE state = 'pulled' AND kind = 'memory' AND {column} = ?1"

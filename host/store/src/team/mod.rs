@@ -197,6 +197,11 @@ impl Store {
     pub fn set_team_mute(&mut self, what: &str, is_muted: bool) -> Result<u64> {
         self.write(|tx| if is_muted { incoming::mute(tx, what) } else { incoming::unmute(tx, what) })
     }
+
+    /// Returns what [`Store::set_team_mute`] would return, and changes nothing.
+    pub fn preview_team_mute(&self, what: &str, is_muted: bool) -> Result<u64> {
+        self.explain(if is_muted { incoming::would_hide(&self.conn, what) } else { incoming::is_muted(&self.conn, what) })
+    }
 }
 
 fn own_member(tx: &Connection) -> rusqlite::Result<(String, bool)> {

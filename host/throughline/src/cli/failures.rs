@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = crate::cli::number::limit)]
     limit: u32,
+    /// Skip this many first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u32,
     /// Print an array of objects: id, subject, error, files, count, sessions, `first_at`, `last_at`, open, fix,
     /// `fixed_at`, …
     #[arg(long)]
@@ -86,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let project = arguments.scope.project(&runtime)?;
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let id = project.as_ref().map(|project| project.id.as_str());
-    let found = store.failures(id, session.as_deref(), arguments.open, arguments.limit)?;
+    let found = store.failures_from(id, session.as_deref(), arguments.open, arguments.offset, arguments.limit)?;
     if arguments.json {
         output::json(&found.iter().map(FailureEntry::new).collect::<Vec<_>>())?;
     } else if found.is_empty() {

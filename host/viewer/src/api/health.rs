@@ -1,4 +1,4 @@
-//! Policies, redaction counts, sizes, and what `doctor` finds.
+//! Redaction counts, sizes, and what `doctor` finds.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,6 @@ use serde_json::{Value, json};
 use super::wanted::Wanted;
 use crate::app::App;
 use crate::error::ApiError;
-
-/// `throughline policy list`, in the folder of the project.
-pub(super) fn policies(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
-    app.command_in(&["policy", "list", "--json"], wanted.project.as_deref())
-}
 
 /// `throughline doctor`, in the folder of the project.
 pub(super) fn doctor(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {

@@ -7,6 +7,7 @@ mod health;
 mod highlight;
 mod notes;
 mod paging;
+mod policies;
 mod search;
 mod sessions;
 mod today;
@@ -61,13 +62,14 @@ pub(crate) fn router(write: bool) -> Router<Arc<App>> {
         .route("/memory/{id}", one!(browse::memory))
         .route("/sessions", list!(sessions::list))
         .route("/session/{id}", one!(sessions::show))
-        .route("/session/{id}/events", one!(sessions::events))
+        .route("/session/{id}/moments", one!(sessions::moments))
         .route("/today", list!(today::today))
         .route("/live", get(live))
         .route("/projects", list!(browse::projects))
         .route("/failures", list!(browse::failures))
         .route("/notes", list!(notes::notes))
-        .route("/policies", list!(health::policies))
+        .route("/policies", list!(policies::list))
+        .route("/compare", list!(policies::compare))
         .route("/redaction", list!(health::redaction))
         .route("/health", list!(health::health))
         .route("/doctor", list!(health::doctor))

@@ -21,16 +21,22 @@ pub(super) fn page_of(list: Value, begin: u32, limit: u32) -> (Vec<Value>, Optio
     (list, is_more.then(|| cursor::encode(&end)))
 }
 
-/// Returns a page of a command that prints a list with `--limit`; an empty one if nothing was stored yet.
-pub(super) fn paged(app: &App, words: &[&str], wanted: &Wanted) -> Result<Value, ApiError> {
+/// Returns a page of a command that prints a list with `--limit`; an empty one if nothing was stored yet. With `skips`, the command
+/// has `--offset`, and a page costs the same wherever it begins.
+pub(super) fn paged(app: &App, words: &[&str], wanted: &Wanted, skips: bool) -> Result<Value, ApiError> {
     // Until the first turn of the first session ends there are only journals, which the commands about events take.
     if app.store()?.is_none() && !app.paths.journal().is_dir() {
         return Ok(json!({"entries": [], "next": null}));
     }
-    let begin: u32 = cursor::decode(wanted.cursor.as_deref())?.unwrap_or(0);
-    let limit = format!("--limit={}", begin.saturating_add(wanted.limit()).saturating_add(1));
-    let list = app.command(&[words, &["--json", &limit]].concat())?;
-    let (entries, next) = page_of(list, begin, wanted.limit());
+    let begin: u32 = cursor::decode(wanted.cursor.as_deref())?.or(wanted.at).unwrap_or(0);
+    let skipped = if skips { begin } else { 0 };
+    let (offset, limit) =
+        (format!("--offset={skipped}"), (begin - skipped).saturating_add(wanted.limit()).saturating_add(1));
+    let limit = format!("--limit={limit}");
+    let options = ["--json", limit.as_str(), offset.as_str()];
+    let list = app.command(&[words, if skips { &options } else { &options[..2] }].concat())?;
+    let (entries, next) = page_of(list, begin - skipped, wanted.limit());
+    let next = next.map(|_| cursor::encode(&begin.saturating_add(wanted.limit())));
     Ok(json!({"entries": entries, "next": next}))
 }
 

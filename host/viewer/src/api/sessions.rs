@@ -1,20 +1,27 @@
 //! Sessions, and what happened in one.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::cursor;
 use super::paging::paged;
 use super::wanted::Wanted;
 use crate::app::App;
 use crate::error::ApiError;
-use throughline_store::MemoryFilter;
+use crate::lists::{Moment, Positions};
+use throughline_store::{MemoryFilter, Store, Telling};
 
 /// The most memories of a session that are listed.
 const MAX_MEMORIES: u32 = 1_000;
 
 /// `throughline session list`.
 pub(super) fn list(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
-    paged(app, &["session", "list", &wanted.scope()], wanted)
+    let mut page = paged(app, &["session", "list", &wanted.scope()], wanted, true)?;
+    page["total"] = match app.store()? {
+        Some(store) => store.session_count(wanted.project_id(&store)?.as_deref())?.into(),
+        None => 0.into(),
+    };
+    Ok(page)
 }
 
 /// `throughline session show`, with the memories that were learned and those that were told.
@@ -31,13 +38,37 @@ pub(super) fn show(app: &App, id: &str, _: &Wanted) -> Result<Value, ApiError> {
     Ok(shown)
 }
 
-/// The events of a session, in the order in which they happened.
-pub(super) fn events(app: &App, id: &str, wanted: &Wanted) -> Result<Value, ApiError> {
-    let after: i64 = cursor::decode(wanted.cursor.as_deref())?.unwrap_or(0);
-    let Some(store) = app.store()? else { return Ok(json!({"entries": [], "next": null})) };
-    let mut events = store.events_after(after, Some(id), wanted.limit() + 1)?;
-    let is_more = events.len() > wanted.limit() as usize;
-    events.truncate(wanted.limit() as usize);
-    let next = events.last().filter(|_| is_more).map(|last| cursor::encode(&last.id));
-    Ok(json!({"entries": events, "next": next}))
+/// What happened in a session and what it was told, in the order of time: the entries from position `at` on, and how many there are.
+pub(super) fn moments(app: &App, id: &str, wanted: &Wanted) -> Result<Value, ApiError> {
+    let Some(store) = app.store()? else { return Ok(json!({"entries": [], "total": 0})) };
+    let told = store.told_to(id)?;
+    let name = format!("session {} {id}", wanted.list());
+    let list = app.lists.get(&name, || Ok::<_, ApiError>(Positions::Session(Arc::new(in_order(&store, id, &told)?))))?;
+    let Positions::Session(all) = list else { return Err(ApiError::failed("another list has this name")) };
+    let begin = all.len().min(wanted.at.unwrap_or(0) as usize);
+    let end = all.len().min(begin + wanted.limit() as usize);
+    let numbers = all[begin..end].iter().filter_map(|moment| match moment {
+        Moment::Event(number) => Some(*number),
+        Moment::Told(_) => None,
+    });
+    let mut events = store.events_numbered(&numbers.collect::<Vec<_>>())?.into_iter();
+    let entries = all[begin..end].iter().map(|moment| match moment {
+        Moment::Event(_) => json!(events.next().flatten()),
+        // Without the memory's type, which an event has another meaning for.
+        Moment::Told(at) => told.get(*at).map_or(
+            Value::Null,
+            |it| json!({"type": "told", "at": it.at, "summary": it.title, "memory": it.memory, "moment": it.moment}),
+        ),
+    });
+    Ok(json!({"entries": entries.collect::<Vec<_>>(), "total": all.len()}))
+}
+
+/// Puts the events of a session and what it was told in the order of time.
+fn in_order(store: &Store, id: &str, told: &[Telling]) -> Result<Vec<Moment>, ApiError> {
+    let mut all: Vec<(u64, Moment)> =
+        store.event_times(id)?.into_iter().map(|(number, at)| (at, Moment::Event(number))).collect();
+    all.extend(told.iter().enumerate().map(|(index, it)| (it.at, Moment::Told(index))));
+    // Events of the same moment stay as they were stored, and before what was told then.
+    all.sort_by_key(|(at, _)| *at);
+    Ok(all.into_iter().map(|(_, moment)| moment).collect())
 }

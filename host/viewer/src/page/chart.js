@@ -11,16 +11,23 @@ export function bars(caption, rows) {
     h('tbody', {}, rows.map((row) => h('tr', {}, h('th', { scope: 'row' }, said(row.name)), h('td', {}, bar(row)), h('td', { class: 'number' }, row.text)))));
 }
 
-/** Bars over days. Rows are `{at, value}`, in order; the table beside it says the same in words. */
+/** Bars over days, each at its place in time. Rows are `{at, value}`, in order; the table beside it says the same in words. */
 export function overTime(label, rows, dayOf) {
-  const [width, height, foot] = [720, 160, 20];
+  const [width, height, head, foot, side] = [720, 170, 26, 24, 10];
+  const DAY = 86_400_000;
   const most = Math.max(1, ...rows.map((row) => row.value));
-  const step = width / Math.max(rows.length, 12);
-  const bar = (row, index) => svg('rect', {
-    class: 'bar', x: (index * step + 1).toFixed(1), width: Math.max(1, step - 2).toFixed(1),
-    y: (height - foot - (row.value / most) * (height - foot - 16)).toFixed(1), height: ((row.value / most) * (height - foot - 16)).toFixed(1),
+  // At least a month is shown, so that a few days do not look like all of it.
+  const last = rows.at(-1)?.at ?? 0;
+  const first = Math.min(rows[0]?.at ?? 0, last - 29 * DAY);
+  const days = Math.round((last - first) / DAY) + 1;
+  const step = (width - 2 * side) / days;
+  const tall = (value) => (value / most) * (height - head - foot);
+  const bar = (row) => svg('rect', {
+    class: 'bar', x: (side + ((row.at - first) / DAY) * step + step * 0.1).toFixed(1), width: Math.max(1, step * 0.8).toFixed(1),
+    y: (height - foot - tall(row.value)).toFixed(1), height: tall(row.value).toFixed(1),
   }, svg('title', {}, `${dayOf(row.at)}: ${row.value}`));
-  const texts = rows.length === 0 ? [] : [svg('text', { x: 2, y: height - 6 }, dayOf(rows[0].at)), svg('text', { x: 2, y: 12 }, `most: ${most}`)];
-  if (rows.length > 8) texts.push(svg('text', { x: width - 2, y: height - 6, 'text-anchor': 'end' }, dayOf(rows[rows.length - 1].at)));
-  return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, rows.map(bar), texts);
+  const line = svg('line', { class: 'axis', x1: side, x2: width - side, y1: height - foot, y2: height - foot });
+  const texts = rows.length === 0 ? [] : [svg('text', { x: side, y: height - 8 }, dayOf(first)), svg('text', { x: side, y: 18 }, `most on a day: ${most}`),
+    svg('text', { x: width - side, y: height - 8, 'text-anchor': 'end' }, dayOf(last))];
+  return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, line, rows.map(bar), texts);
 }

@@ -11,7 +11,7 @@ use crate::app::App;
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: path, media type, content.
-const FILES: [(&str, &str, &str); 21] = [
+const FILES: [(&str, &str, &str); 22] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
@@ -21,6 +21,7 @@ const FILES: [(&str, &str, &str); 21] = [
     ("/format.js", SCRIPT, include_str!("format.js")),
     ("/list.js", SCRIPT, include_str!("list.js")),
     ("/keys.js", SCRIPT, include_str!("keys.js")),
+    ("/changes.js", SCRIPT, include_str!("changes.js")),
     ("/chart.js", SCRIPT, include_str!("chart.js")),
     ("/pages/search.js", SCRIPT, include_str!("pages/search.js")),
     ("/pages/memory.js", SCRIPT, include_str!("pages/memory.js")),

@@ -5,10 +5,12 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::selection;
+use super::wrong::change;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, DIM};
 use throughline_engine::memory::marking;
 use throughline_engine::runtime::Runtime;
+use throughline_model::contract::Memory;
 use throughline_store::Store;
 
 /// Pin a memory: every session is told of it at its start
@@ -21,7 +23,10 @@ use throughline_store::Store;
 pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
-    /// Print an object: id, type, title, pinned, changed
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print an object: id, type, title, pinned, changed, `dry_run`
     #[arg(long)]
     json: bool,
 }
@@ -33,7 +38,10 @@ pub(super) struct Arguments {
 pub(super) struct UnpinArguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
-    /// Print an object: id, type, title, pinned, changed
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print an object: id, type, title, pinned, changed, `dry_run`
     #[arg(long)]
     json: bool,
 }
@@ -45,26 +53,42 @@ pub(super) struct PinResult<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     title: &'a str,
-    /// Whether it is pinned now.
+    /// Whether it is pinned now, or would be.
     pinned: bool,
     /// False if it was so before.
     changed: bool,
+    /// Whether nothing was changed.
+    dry_run: bool,
 }
 
 pub(super) fn pin(runtime: &Runtime, mut store: Store, arguments: &Arguments) -> Result<(), CommandError> {
     let found = selection::find(&store, &arguments.id)?;
-    let changed = marking::pin(runtime, &mut store, &found)?;
-    let memory = found.memory;
-    let done = PinResult { id: &memory.id, kind: &memory.kind, title: &memory.title, pinned: true, changed };
-    print(&done, if changed { "pinned" } else { "pinned already" }, arguments.json)
+    let dry_run = arguments.dry_run;
+    let changed = marking::pin(runtime, &mut store, &found, change(dry_run))?;
+    let what = match (changed, dry_run) {
+        (true, false) => "pinned",
+        (true, true) => "would be pinned",
+        (false, _) => "pinned already",
+    };
+    print(&PinResult::new(&found.memory, true, changed, dry_run), what, arguments.json)
 }
 
 pub(super) fn unpin(_: &Runtime, mut store: Store, arguments: &UnpinArguments) -> Result<(), CommandError> {
     let found = selection::find(&store, &arguments.id)?;
-    let changed = marking::unpin(&mut store, &found)?;
-    let memory = found.memory;
-    let done = PinResult { id: &memory.id, kind: &memory.kind, title: &memory.title, pinned: false, changed };
-    print(&done, if changed { "no longer pinned" } else { "not pinned" }, arguments.json)
+    let dry_run = arguments.dry_run;
+    let changed = marking::unpin(&mut store, &found, change(dry_run))?;
+    let what = match (changed, dry_run) {
+        (true, false) => "no longer pinned",
+        (true, true) => "would no longer be pinned",
+        (false, _) => "not pinned",
+    };
+    print(&PinResult::new(&found.memory, false, changed, dry_run), what, arguments.json)
+}
+
+impl<'a> PinResult<'a> {
+    fn new(memory: &'a Memory, pinned: bool, changed: bool, dry_run: bool) -> Self {
+        Self { id: &memory.id, kind: &memory.kind, title: &memory.title, pinned, changed, dry_run }
+    }
 }
 
 fn print(done: &PinResult<'_>, what: &str, json: bool) -> Result<(), CommandError> {

@@ -22,6 +22,9 @@ pub(super) struct Arguments {
     /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = crate::cli::number::limit)]
     limit: u32,
+    /// Skip this many first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u32,
     /// Print an array of objects: id, project, `started_at`, `last_at`, `end_reason`, turns, title, outcome, files
     #[arg(long)]
     json: bool,
@@ -47,7 +50,8 @@ pub(super) struct Entry<'a> {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project(runtime)?;
-    let sessions = store.known_sessions(project.as_ref().map(|project| project.id.as_str()), arguments.limit)?;
+    let id = project.as_ref().map(|project| project.id.as_str());
+    let sessions = store.known_sessions_from(id, arguments.offset, arguments.limit)?;
     if arguments.json {
         let entries = sessions.iter().map(|session| Entry {
             id: &session.record.id,

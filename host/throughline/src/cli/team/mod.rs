@@ -67,9 +67,11 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
 pub(super) fn schemas() -> Vec<super::schemas::Output> {
     use super::schemas::of;
     vec![
+        ("team mute", of::<mute::MuteResult>()),
         ("team outbox", of::<Vec<outbox::OutboxItem>>()),
         ("team search", of::<search::TeamSearch>()),
         ("team status", of::<status::TeamState>()),
         ("team sync", of::<throughline_engine::team::sync::SyncReport>()),
+        ("team unmute", of::<mute::MuteResult>()),
     ]
 }

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use throughline_engine::runtime::Runtime;
@@ -16,6 +18,12 @@ use throughline_store::Store;
 pub(super) struct Arguments {
     #[command(flatten)]
     whom: Whom,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print an object: muted, hidden, `dry_run`
+    #[arg(long)]
+    json: bool,
 }
 
 /// Show again what was muted: the next sync fetches it
@@ -23,6 +31,12 @@ pub(super) struct Arguments {
 pub(super) struct UnmuteArguments {
     #[command(flatten)]
     whom: Whom,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print an object: muted, hidden, `dry_run`
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(clap::Args)]
@@ -45,23 +59,47 @@ impl Whom {
     }
 }
 
+/// What muting or unmuting did.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct MuteResult {
+    /// Whether it is muted now, or would be.
+    muted: bool,
+    /// How many memories go from this machine.
+    hidden: u64,
+    /// Whether nothing was changed.
+    dry_run: bool,
+}
+
 pub(super) fn mute(runtime: &Runtime, store: &mut Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let what = arguments.whom.what(runtime)?;
-    let hidden = store.set_team_mute(&what, true)?;
-    if hidden > 0 {
+    let (what, dry_run) = (arguments.whom.what(runtime)?, arguments.dry_run);
+    let hidden = if dry_run { store.preview_team_mute(&what, true)? } else { store.set_team_mute(&what, true)? };
+    if hidden > 0 && !dry_run {
         store.erase()?;
     }
+    if arguments.json {
+        return output::json(&MuteResult { muted: true, hidden, dry_run });
+    }
     let mut out = output::stdout();
-    writeln!(out, "muted; {} hidden", output::counted(hidden, "memory is", "memories are"))?;
+    if dry_run {
+        writeln!(out, "{} would be hidden", output::counted(hidden, "memory", "memories"))?;
+    } else {
+        writeln!(out, "muted; {} hidden", output::counted(hidden, "memory is", "memories are"))?;
+    }
     Ok(out.flush()?)
 }
 
 pub(super) fn unmute(runtime: &Runtime, store: &mut Store, arguments: &UnmuteArguments) -> Result<(), CommandError> {
-    let what = arguments.whom.what(runtime)?;
-    if store.set_team_mute(&what, false)? == 0 {
+    let (what, dry_run) = (arguments.whom.what(runtime)?, arguments.dry_run);
+    let known = if dry_run { store.preview_team_mute(&what, false)? } else { store.set_team_mute(&what, false)? };
+    if known == 0 {
         return Err(CommandError::new("that is not muted").hint("`throughline team status` lists what is muted"));
     }
+    if arguments.json {
+        return output::json(&MuteResult { muted: false, hidden: 0, dry_run });
+    }
     let mut out = output::stdout();
-    writeln!(out, "not muted any more; `throughline team sync` fetches it")?;
+    let verb = if dry_run { "would not be muted any more" } else { "not muted any more" };
+    writeln!(out, "{verb}; `throughline team sync` fetches it")?;
     Ok(out.flush()?)
 }

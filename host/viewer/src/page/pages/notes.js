@@ -34,7 +34,7 @@ function place(nodes, edges) {
       force[to].y -= dy * pull;
     }
     for (const [index, point] of at.entries()) {
-      point.x = Math.max(70, Math.min(WIDTH - 70, point.x + force[index].x));
+      point.x = Math.max(100, Math.min(WIDTH - 100, point.x + force[index].x));
       point.y = Math.max(24, Math.min(HEIGHT - 34, point.y + force[index].y));
     }
   }
@@ -49,15 +49,26 @@ function graph(page, context) {
   const index = new Map(ids.map((id, at) => [id, at]));
   const edges = links.filter((it) => index.has(it.from) && index.has(it.to)).map((it) => ({ ...it, from: index.get(it.from), to: index.get(it.to) }));
   const at = place(ids, edges);
-  const short = (text) => ([...text].length > 22 ? `${[...text].slice(0, 21).join('')}…` : text);
+  const short = (text) => ([...text].length > 28 ? `${[...text].slice(0, 27).join('')}…` : text);
+  // Two notes may have several relations: one label names all of them.
+  const between = (it) => [it.from, it.to].sort().join(' ');
+  const labels = new Map();
+  for (const it of edges) labels.set(between(it), [...(labels.get(between(it)) ?? []), it.relation]);
+  const labelOf = (it) => {
+    const all = labels.get(between(it));
+    labels.delete(between(it));
+    return all?.join(', ') ?? '';
+  };
   const lines = edges.map((it) => {
     const [a, b] = [at[it.from], at[it.to]];
     return [svg('path', { class: it.newer ? 'edge newer' : 'edge', d: `M${a.x.toFixed(1)} ${a.y.toFixed(1)}L${b.x.toFixed(1)} ${b.y.toFixed(1)}` }),
-      svg('text', { class: 'edge-label', x: ((a.x + b.x) / 2).toFixed(1), y: ((a.y + b.y) / 2 - 3).toFixed(1), 'text-anchor': 'middle' }, it.relation)];
+      svg('text', { class: 'edge-label', x: ((a.x + b.x) / 2).toFixed(1), y: ((a.y + b.y) / 2 - 3).toFixed(1), 'text-anchor': 'middle' }, labelOf(it))];
   });
-  const nodes = ids.map((id, n) => svg('a', { href: context.address('memory', {}, id), 'aria-label': titles.get(id).title },
-    svg('circle', { class: 'node', cx: at[n].x.toFixed(1), cy: at[n].y.toFixed(1), r: 9 }, svg('title', {}, titles.get(id).title)),
-    svg('text', { x: at[n].x.toFixed(1), y: (at[n].y + 22).toFixed(1), 'text-anchor': 'middle' }, short(titles.get(id).title))));
+  // A short label is no part of the link, whose name is the whole title; the clear rectangle over it makes it lead there all the same.
+  const nodes = ids.map((id, n) => [svg('text', { x: at[n].x.toFixed(1), y: (at[n].y + 24).toFixed(1), 'text-anchor': 'middle', 'aria-hidden': 'true' }, short(titles.get(id).title)),
+    svg('a', { href: context.address('memory', {}, id), 'aria-label': titles.get(id).title },
+      svg('circle', { class: 'node', cx: at[n].x.toFixed(1), cy: at[n].y.toFixed(1), r: 9 }),
+      svg('rect', { class: 'hit', x: (at[n].x - 90).toFixed(1), y: (at[n].y + 10).toFixed(1), width: 180, height: 20 }, svg('title', {}, titles.get(id).title)))]);
   const name = (id) => h('a', { href: context.address('memory', {}, id) }, said(titles.get(id).title));
   return [svg('svg', { class: 'graph', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'group', 'aria-label': 'Relations between notes; the table below says the same' }, lines, nodes),
     h('details', {}, h('summary', {}, 'The relations as a table'), table('Relations', [['Note'], ['Relation'], ['Note']], links.map((it) => [name(it.from), it.relation, name(it.to)]))),

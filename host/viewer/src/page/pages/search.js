@@ -23,6 +23,7 @@ function score(why, words) {
 function meta(entry, context) {
   return h('div', { class: 'meta' },
     h('span', { class: 'badge' }, entry.type.replaceAll('_', ' ')),
+    (entry.pinned || entry.pinned_at) && h('span', { class: 'badge pinned' }, 'pinned'), (entry.wrong || entry.wrong_at) && h('span', { class: 'badge old' }, 'wrong'),
     entry.superseded_by && h('span', { class: 'badge old' }, 'superseded'),
     when(entry.at ?? entry.created_at),
     !context.project && said(base(entry.project)),
@@ -55,19 +56,24 @@ async function results(context, target, query, type, session) {
   await load();
 }
 
-async function everything(context, target, type, counts) {
-  const count = h('p', { class: 'quiet', id: 'count' });
+async function everything(context, target, type) {
+  const count = h('p', { class: 'quiet', id: 'count', role: 'status' }, 'Loading…');
+  const wanted = { project: context.project, types: type };
+  // The first page is asked for on its own, since it is there at once. The others are positions after it.
+  let first = null;
   const list = longList({
     label: 'Memories, newest first',
-    empty: 'Nothing is remembered here yet.',
-    load: (cursor) => context.ask('memories', { project: context.project, types: type, cursor, limit: 100 }),
+    empty: type ? 'There is no memory of this type.' : 'Nothing is remembered here yet. After a session with your agent, what it learned stands here.',
+    load: async (at, limit) => {
+      first ??= await context.ask('memories', { ...wanted, limit });
+      const before = first.entries.length;
+      if (at < before || !first.next) return { entries: first.entries, total: first.next ? null : before };
+      const more = await context.ask('memories', { ...wanted, cursor: first.next, at: at - before, limit });
+      return { entries: more.entries, total: before + more.total };
+    },
     row: (entry) => [h('a', { class: 'head', href: context.address('memory', {}, entry.id) }, said(entry.title || entry.line)), meta(entry, context)],
     open: (entry) => context.address('memory', {}, entry.id),
-    total: counts.then((all) => {
-      const total = all.filter((it) => (type ? it.type === type : it.type !== 'turn')).reduce((sum, it) => sum + it.count, 0);
-      count.textContent = plural(total, 'memory', 'memories');
-      return total;
-    }),
+    total: (all) => { count.textContent = plural(all, 'memory', 'memories'); },
   });
   show(target, count, list.element);
   await list.start();
@@ -92,5 +98,5 @@ export async function render(context) {
     for (const { type: name } of all) if (name !== type) types.append(h('option', { value: name }, name.replaceAll('_', ' ')));
   }).catch(() => {});
   if (query) context.title(`${query} – search`);
-  await (query ? results(context, target, query, type, session) : everything(context, target, type, counts));
+  await (query ? results(context, target, query, type, session) : everything(context, target, type));
 }
