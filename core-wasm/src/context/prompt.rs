@@ -189,6 +189,8 @@ struct Passages<'a> {
     sources: Vec<Source<'a>>,
     /// The places of the pieces: of the source, and in it.
     order: VecDeque<(usize, usize)>,
+    /// Whether a later memory without a word of the prompt was told.
+    has_unmatched: bool,
 }
 
 impl<'a> Passages<'a> {
@@ -202,7 +204,7 @@ impl<'a> Passages<'a> {
             order.extend((0..source.pieces.len()).filter(has_words).map(|at| (number, at, source.score(at) * worth)));
         }
         order.sort_by(|(.., one), (.., other)| other.total_cmp(one));
-        Self { sources, order: order.into_iter().map(|(source, at, _)| (source, at)).collect() }
+        Self { sources, order: order.into_iter().map(|(source, at, _)| (source, at)).collect(), has_unmatched: false }
     }
 
     /// Tells the best passage that is new, after what may have changed it.
@@ -230,7 +232,12 @@ impl<'a> Passages<'a> {
         let Some(later) = self.sources.iter_mut().find(|it| it.memory.id == id && it.told.is_empty()) else { return };
         if has_room(told) {
             let best = (0..later.pieces.len()).max_by(|&one, &other| later.score(one).total_cmp(&later.score(other)));
-            let (passage, pieces) = later.passage(best.unwrap_or(0), told.room_for(PASSAGE_CHARS));
+            let best = best.unwrap_or(0);
+            // What has no word of the prompt must leave the room to what answers it.
+            if later.scores.get(best).is_none_or(|score| *score <= 0.0) && std::mem::replace(&mut self.has_unmatched, true) {
+                return;
+            }
+            let (passage, pieces) = later.passage(best, told.room_for(PASSAGE_CHARS));
             later.told.push(pieces);
             told.tell(later.memory, &passage);
         }

@@ -135,9 +135,8 @@ impl Evidence {
         let refutes = shared.iter().filter(is_of_ticket).any(|name| is_ticket(name)) && claims.is_refuted;
         let asks = claims.asks_reversal || claims.asks_change;
         let reverses = has_topic && removed > 0 && asks && !keeps && !same;
-        let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
         let yes = |it: bool| f32::from(u8::from(it));
-        let features = [
+        let of_both = [
             similarity.min(0.4),
             shared.len().min(4) as f32,
             shared_heads.min(2) as f32,
@@ -166,16 +165,10 @@ impl Evidence {
             yes(claims.is_unchanged),
             claims.added.min(2) as f32,
             yes(elsewhere),
-            yes(nearness.is_nearest_earlier),
-            yes(nearness.is_nearest_later),
-            nearness.standing(),
-            share(&older.head_identifiers, &newer.identifiers),
-            share_new(&newer.head_identifiers, &older.identifiers),
-            share(&older.head_values, &newer_values),
-            yes(units_differ(&older.head_values, &newer_values)),
-            share(&newer.request_words, &older.words),
-            yes(newer.request_words.len() < 6),
         ];
+        let mut features = [0.0; FEATURES.len()];
+        let all = of_both.into_iter().chain(beside_others(older, newer, nearness));
+        features.iter_mut().zip(all).for_each(|(feature, value)| *feature = value);
         Self {
             has_topic,
             is_sure_topic,
@@ -215,6 +208,23 @@ impl Evidence {
             Relation::Amends
         }
     }
+}
+
+/// Returns the last features: how the two are near each other beside all others, and what of each is in the other.
+fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 9] {
+    let yes = |it: bool| f32::from(u8::from(it));
+    let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
+    [
+        yes(nearness.is_nearest_earlier),
+        yes(nearness.is_nearest_later),
+        nearness.standing(),
+        share(&older.head_identifiers, &newer.identifiers),
+        share_new(&newer.head_identifiers, &older.identifiers),
+        share(&older.head_values, &newer_values),
+        yes(units_differ(&older.head_values, &newer_values)),
+        share(&newer.request_words, &older.words),
+        yes(newer.request_words.len() < 6),
+    ]
 }
 
 /// Returns which share of some are among others; one half if there are none.

@@ -28,7 +28,7 @@ use std::collections::{HashMap, HashSet};
 use self::change::{Judgement, Parts};
 use self::evidence::Evidence;
 pub use self::evidence::FEATURES;
-use self::nearness::{Nearness, Rivals};
+use self::nearness::{MIN_NEAREST, Nearness, Rivals};
 pub use self::relation::{Change, Relation, Statement};
 use self::similarity::Space;
 
@@ -50,10 +50,6 @@ pub struct Link {
 /// The similarity from which two statements are about the same. Measured on conversations about the parts of one product:
 /// those about the same rule had .10 to .29, and of those about two rules one in a hundred had more than .14.
 const MIN_SIMILARITY: f32 = 0.12;
-
-/// The similarity from which two statements may be about the same if no others are as near to either of them. Short statements
-/// about one rule, in a set that nobody tuned on, had .07 and more, and two thirds of them were nearest to each other.
-const MIN_NEAREST: f32 = 0.05;
 
 /// The similarity from which a later statement follows an earlier one even though nothing says that it changes it.
 const MIN_FOLLOWS: f32 = 0.24;
@@ -145,7 +141,7 @@ fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
             continue;
         }
         let near = space.nearest(at);
-        let of_others = near.iter().filter(|(other, _)| is_of_another_session(statement, &statements[*other]));
+        let of_others = near.iter().filter(|(other, _)| statement.is_of_another_session(&statements[*other]));
         let (older, newer): (Vec<_>, Vec<_>) = of_others
             .filter(|(other, _)| statements[*other].is_statement)
             .partition(|(other, _)| (statements[*other].created, *other) < (statement.created, at));
@@ -186,10 +182,6 @@ fn strongest(mut links: Vec<Link>) -> Vec<Link> {
     });
     links.dedup_by_key(|link| (link.older, link.newer));
     links
-}
-
-fn is_of_another_session(one: &Statement<'_>, other: &Statement<'_>) -> bool {
-    one.session.is_empty() || one.session != other.session
 }
 
 /// Returns the statements that are about the same as one of them.

@@ -96,3 +96,10 @@ pub struct Statement<'a> {
     /// Whether it was stored since the last comparison.
     pub is_new: bool,
 }
+
+impl Statement<'_> {
+    /// Returns whether another one was learned in another session.
+    pub(super) fn is_of_another_session(&self, other: &Self) -> bool {
+        self.session.is_empty() || self.session != other.session
+    }
+}

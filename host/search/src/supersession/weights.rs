@@ -56,4 +56,4 @@ pub(super) const SURE_THRESHOLD: f32 = 3.00;
 pub(super) const LIKELY_THRESHOLD: f32 = 0.30;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLD: f32 = -1.80;
+pub(super) const DOUBT_THRESHOLD: f32 = -0.85;
