@@ -53,7 +53,7 @@ main() {
     tar -xzf "$folder/archive" -C "$folder"
     mkdir -p "$bin"
     data=${XDG_DATA_HOME:-$HOME/.local/share}
-    for program in throughline throughline-compiler throughline-embedder throughline-viewer; do
+    for program in throughline throughline-compiler throughline-embedder throughline-viewer throughline-sync throughline-model; do
         [ -f "$folder/$name/$program" ] || continue
         # A program that runs cannot be written to, but another file can take its place.
         cp "$folder/$name/$program" "$bin/.$program.new"

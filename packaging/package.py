@@ -30,7 +30,16 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "packaging"
 PROGRAM = "throughline"
 # The programs of a complete installation. The first is the one that agents call.
-PROGRAMS = [PROGRAM, "throughline-compiler", "throughline-embedder", "throughline-viewer"]
+PROGRAMS = [
+    PROGRAM,
+    "throughline-compiler",
+    "throughline-embedder",
+    "throughline-viewer",
+    "throughline-sync",
+    "throughline-model",
+]
+# The library of the shared vocabulary has the name of this program.
+PACKAGES = {name: name for name in PROGRAMS} | {"throughline-model": "throughline-model-program"}
 # Without these nothing is remembered.
 REQUIRED = PROGRAMS[:2]
 SUMMARY = "Long-term memory for coding agents"
@@ -370,7 +379,7 @@ def sbom(release, triples):
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
     packages = {it["id"]: it for it in metadata["packages"]}
     nodes = {it["id"]: it for it in metadata["resolve"]["nodes"]}
-    wanted = [it["id"] for it in metadata["packages"] if it["name"] in PROGRAMS and it["source"] is None]
+    wanted = [it["id"] for it in metadata["packages"] if it["name"] in PACKAGES.values() and it["source"] is None]
     seen = set()
     while wanted:
         current = wanted.pop()
@@ -413,7 +422,7 @@ def compile_here():
     environment = {**os.environ, "RUSTFLAGS": remap}
     # The compiler by itself: in one command with it, the other programs would get its features of wasmtime, and its code.
     for names in [[it for it in PROGRAMS if it != "throughline-compiler"], ["throughline-compiler"]]:
-        command = ["cargo", "build", "--release", "--locked", *[word for name in names for word in ("-p", name)]]
+        command = ["cargo", "build", "--release", "--locked", *[word for name in names for word in ("-p", PACKAGES[name])]]
         subprocess.run(command, cwd=ROOT, check=True, env=environment)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 
@@ -442,7 +451,7 @@ def parse():
     parser.add_argument("--runs", type=Path, metavar="PROGRAM", help="a throughline that runs here, for completions and manual pages; by default that of the first target")
     parser.add_argument("--version", help="another version than that of Cargo.toml, to try upgrades")
     parser.add_argument("--base", help="where the archives will be; by default the release on GitHub")
-    parser.add_argument("--without-companions", action="store_true", help="allow the embedder and the viewer to be missing")
+    parser.add_argument("--without-companions", action="store_true", help="allow the programs that are not needed to remember to be missing")
     parser.add_argument("--out", type=Path, default=ROOT / "target/packages", metavar="DIR", help="where to write; its former content is deleted")
     return parser.parse_args()
 

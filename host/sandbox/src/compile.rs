@@ -117,9 +117,9 @@ fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
         .map_err(|error| CompilerError::new(format!("{} cannot be started: {error}", compiler.display())))?;
     // The child reads all of its input before it writes. If it died, its status says more than the broken pipe.
     let fed = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(wasm));
-    let mut compiled = Vec::new();
-    let read = child.stdout.take().map_or(Ok(0), |output| output.take(MAX_COMPILED_BYTES + 1).read_to_end(&mut compiled));
-    let is_too_large = compiled.len() as u64 > MAX_COMPILED_BYTES;
+    let mut written = Vec::new();
+    let read = child.stdout.take().map_or(Ok(0), |output| output.take(MAX_COMPILED_BYTES + 1).read_to_end(&mut written));
+    let is_too_large = written.len() as u64 > MAX_COMPILED_BYTES;
     if is_too_large || read.is_err() {
         let _ = child.kill();
     }
@@ -137,20 +137,20 @@ fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
         return Err(CompilerError::new(format!(
             "{} is of version {}, and throughline is {} ({})",
             compiler.display(),
-            reason(&compiled),
+            reason(&written),
             own.version,
             own.key
         ))
         .into());
     }
     if !status.success() {
-        bail!("the component does not compile: {}", reason(&compiled));
+        bail!("the component does not compile: {}", reason(&written));
     }
     fed.and(read).context("the process that compiles it was interrupted")?;
-    if !engine::is_precompiled(&compiled) {
+    if !engine::is_precompiled(&written) {
         return Err(CompilerError::new(format!("{} wrote no compiled component", compiler.display())).into());
     }
-    Ok(compiled)
+    Ok(written)
 }
 
 /// Returns what a child that failed wrote in place of a compiled form.

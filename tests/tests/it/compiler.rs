@@ -44,7 +44,7 @@ impl Installation {
         let run = self.run(&["doctor", "--json"], "");
         let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
         let text = report.to_string();
-        let findings = report.as_array().or_else(|| report["findings"].as_array()).unwrap_or_else(|| panic!("{text}"));
+        let findings = report.as_array().or_else(|| report["checks"].as_array()).unwrap_or_else(|| panic!("{text}"));
         let found = findings.iter().find(|it| it["check"] == "compiler").unwrap_or_else(|| panic!("{text}"));
         (found["status"].as_str().expect("a status").to_owned(), found.to_string())
     }

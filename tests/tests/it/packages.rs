@@ -198,7 +198,9 @@ fn the_same_programs_give_the_same_packages() {
         .expect("run python3");
     let said = String::from_utf8_lossy(&lacking.stderr);
     assert!(!lacking.status.success() && said.contains("throughline-viewer does not exist; hint: "), "{said}");
-    std::fs::write(programs.join("throughline-viewer"), "\x7fELF").expect("write");
+    for name in ["throughline-viewer", "throughline-sync", "throughline-model"] {
+        std::fs::write(programs.join(name), "\x7fELF").expect("write");
+    }
 
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let sums = pack(&programs, &first);
