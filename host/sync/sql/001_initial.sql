@@ -8,7 +8,7 @@ CREATE SCHEMA throughline AUTHORIZATION throughline_owner;
 REVOKE ALL ON SCHEMA throughline FROM PUBLIC;
 GRANT USAGE ON SCHEMA throughline TO throughline_member;
 SET LOCAL ROLE throughline_owner;
-SET LOCAL search_path = throughline, pg_catalog;
+SET LOCAL search_path = throughline, pg_catalog, pg_temp;
 
 CREATE TABLE schema_version (
     version    integer PRIMARY KEY,
@@ -112,19 +112,19 @@ INSERT INTO secret_rules (tenant, name, pattern) VALUES
     ('', 'assigned-password', '(?i)\m(password|passwd|secret|api_?key|auth_?token)\M\s*[:=]\s*[''"\\]*[A-Za-z0-9+/_=.-]*[0-9][A-Za-z0-9+/_=.-]{11,}');
 
 -- Who the login is. The functions belong to the owner, so that they can be asked before any row may be seen.
-CREATE FUNCTION my_tenant() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog AS
+CREATE FUNCTION my_tenant() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS
     $$ SELECT tenant FROM members WHERE login = session_user AND revoked_at IS NULL $$;
-CREATE FUNCTION my_member() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog AS
+CREATE FUNCTION my_member() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS
     $$ SELECT member FROM members WHERE login = session_user AND revoked_at IS NULL $$;
-CREATE FUNCTION my_role() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog AS
+CREATE FUNCTION my_role() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS
     $$ SELECT role FROM members WHERE login = session_user AND revoked_at IS NULL $$;
 
 -- Returns the rule that finds a secret in the text.
-CREATE FUNCTION secret_in(text, text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog AS
+CREATE FUNCTION secret_in(text, text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS
     $$ SELECT name FROM secret_rules WHERE tenant IN ('', $1) AND $2 ~ pattern ORDER BY name LIMIT 1 $$;
 
 -- Sets what a client may not, and refuses what may not be stored.
-CREATE FUNCTION check_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog AS $$
+CREATE FUNCTION check_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
 DECLARE
     found text;
     creator text;
@@ -163,7 +163,7 @@ END $$;
 CREATE TRIGGER check_record BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION check_record();
 
 -- Counts series, and erases the texts of what tombstones name.
-CREATE FUNCTION after_records() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog AS $$
+CREATE FUNCTION after_records() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO series AS s (tenant, device, kind, last, records)
         SELECT tenant, device, kind, max(sequence), count(*) FROM added GROUP BY tenant, device, kind
@@ -180,14 +180,14 @@ BEGIN
 END $$;
 CREATE TRIGGER after_records AFTER INSERT ON records REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION after_records();
 
-CREATE FUNCTION audit_device() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog AS $$
+CREATE FUNCTION audit_device() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO audit (tenant, action, detail) VALUES (NEW.tenant, 'device', NEW.device || ' ' || NEW.name);
     RETURN NULL;
 END $$;
 CREATE TRIGGER audit_device AFTER INSERT ON devices FOR EACH ROW EXECUTE FUNCTION audit_device();
 
-CREATE FUNCTION audit_member() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog AS $$
+CREATE FUNCTION audit_member() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO audit (tenant, action, detail)
         VALUES (NEW.tenant, CASE WHEN NEW.revoked_at IS NULL THEN 'invite' ELSE 'revoke' END, NEW.member || ' ' || NEW.role);

@@ -24,7 +24,7 @@ CREATE POLICY append ON vectors FOR INSERT TO throughline_member
 GRANT SELECT, INSERT ON vectors TO throughline_member;
 
 -- A text that is erased leaves no vector.
-CREATE FUNCTION erase_vector() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog AS $$
+CREATE FUNCTION erase_vector() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
 BEGIN
     DELETE FROM vectors WHERE tenant = NEW.tenant AND hash = NEW.hash;
     RETURN NULL;

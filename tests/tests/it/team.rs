@@ -253,6 +253,16 @@ fn attack_a_member_who_speaks_sql() {
         let rows = it.team.as_member(invitation, "SELECT count(*) FROM throughline.records WHERE body LIKE '%otter%'");
         assert_eq!(rows.success().stdout.trim(), "0");
     }
+    // A temporary table of the same name is found first where the search path does not name `pg_temp`.
+    let masked = format!(
+        "CREATE TEMPORARY TABLE members (tenant text, member text, login text, role text, revoked_at timestamptz);
+         INSERT INTO members VALUES ('{}', 'ann', session_user, 'admin', NULL);
+         GRANT SELECT ON members TO PUBLIC;
+         SELECT count(*) FROM throughline.records",
+        it.team.name
+    );
+    let rows = it.team.as_member(&mallory, &masked).success().stdout;
+    assert_eq!(rows.trim().lines().last(), Some("0"), "{rows}");
     let theirs = server.sql(&it.team.name, "SELECT device FROM throughline.devices WHERE member = 'ann'");
     let body = r#"{"v":1,"item":"11111111111111111111111111111111","memory":{"content":"x"}}"#;
     let insert = |tenant: &str, device: &str, sequence: u32| {
