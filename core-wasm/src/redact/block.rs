@@ -118,7 +118,8 @@ pub(super) fn private_key_end(scan: &mut Scan, rule: &'static Rule, at: Range<us
     for line in 0..MAX_LINES {
         let newline = match &bytes[..start] {
             [.., b'\\', b'n'] => 2,
-            [.., b'\n'] => 1,
+            // A summary on one line has blanks between the lines.
+            [.., b'\n' | b' '] => 1,
             _ => break,
         };
         let mut begin = span_back(bytes, start - newline, LINE_BYTES.end() + 1, class);

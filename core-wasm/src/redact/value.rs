@@ -59,8 +59,12 @@ pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
     STOPWORDS.iter().any(|word| contains_folded(body, word.as_bytes()))
 }
 
+/// Finds the needle in any case. One of a single letter, such as `xxxx`, is found in one case only: random letters have `XxxX`.
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
-    text.windows(needle.len()).any(|window| window.eq_ignore_ascii_case(needle))
+    let is_repeated = needle.windows(2).all(|pair| pair[0] == pair[1]);
+    text.windows(needle.len()).any(|window| {
+        window.eq_ignore_ascii_case(needle) && !(is_repeated && window.windows(2).any(|pair| pair[0] != pair[1]))
+    })
 }
 
 /// Words that appear in place of a secret.
@@ -518,6 +522,14 @@ mod tests {
         );
         assert!(!contains_word(STOP_WORDS, "passwor") && !contains_word(STOP_WORDS, "unheard-of-and-far-too-long"));
         assert!(contains_word(FILE_EXTENSIONS, "pem") && !contains_word(FILE_EXTENSIONS, "pe"));
+    }
+
+    #[test]
+    fn random_letters_are_no_placeholder() {
+        for body in ["xxxxxxxx", "a1XXXXb2", "YourTokenHere", "Xxxxxxx"] {
+            assert!(is_placeholder_body(body.as_bytes()), "{body}");
+        }
+        assert!(!is_placeholder_body(b"q7BmXxxXtF2Lw9"));
     }
 
     #[test]

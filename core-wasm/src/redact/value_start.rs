@@ -40,6 +40,7 @@ const TYPING_CALLS: &[&str] =
     &["fill", "type", "send_keys", "sendKeys", "setValue", "set_value", "set", "clearAndType", "pressSequentially"];
 
 /// Where the value of a name begins, and how it is given.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a place")]
 pub(super) struct ValueStart {
     pub at: usize,
     pub shape: Shape,
@@ -124,7 +125,7 @@ impl ValueStart {
     fn percent_encoded(bytes: &[u8], at: usize) -> Option<Self> {
         let skip = |at: usize, codes: [&[u8]; 2]| {
             let is_code = |code: &&[u8]| bytes[at..].get(..3).is_some_and(|found| found.eq_ignore_ascii_case(code));
-            if codes.iter().any(|code| is_code(code)) { at + 3 } else { at }
+            if codes.iter().any(is_code) { at + 3 } else { at }
         };
         if bytes.get(at) != Some(&b'%') {
             return None;
