@@ -200,7 +200,7 @@ impl Fill {
             "encoded" => {
                 let plain = format!("DB_PASSWORD={}", self.password("!@#%^*+=?"));
                 match argument {
-                    "hex" => plain.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                    "hex" => plain.bytes().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
                     "json" => base64(&(plain.replace("DB_PASSWORD=", "{\"user\": \"shop\", \"password\": \"") + "\"}")),
                     _ => base64(&plain),
                 }

@@ -53,12 +53,11 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
         };
         let end = rest[at..].find(')').filter(|end| starts(&rest[at..]) && is_number(&rest[at + 1..at + end]));
         kept.push_str(rest[..at].trim_end_matches(if end.is_some() { ' ' } else { '\0' }));
-        match end {
-            Some(end) => rest = &rest[at + end + 1..],
-            None => {
-                kept.push('(');
-                rest = &rest[at + 1..];
-            }
+        if let Some(end) = end {
+            rest = &rest[at + end + 1..];
+        } else {
+            kept.push('(');
+            rest = &rest[at + 1..];
         }
     }
     kept.push_str(rest);
@@ -75,8 +74,8 @@ fn without_lines(said: &str) -> String {
         let end = rest[1..].find(|c: char| !c.is_ascii_digit() && c != '-').map_or(rest.len(), |end| end + 1);
         let is_number = rest[1..end].starts_with(|c: char| c.is_ascii_digit());
         let word = kept.rsplit(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | '"')).next().unwrap_or_default();
-        let goes_on = rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, ':' | '.'));
-        if is_number && !(goes_on && !rest[end..].starts_with(['.', ':'])) && prose::file_in(word).is_some() {
+        let is_over = !rest[end..].starts_with(char::is_alphanumeric);
+        if is_number && is_over && prose::file_in(word).is_some() {
             rest = &rest[end..];
         } else {
             kept.push(':');

@@ -103,8 +103,11 @@ impl Conventions {
         }
     }
 
-    /// Records what the hook of a commit runs, as its output shows.
-    pub(super) fn hook_ran(&mut self, output: &str, source: &LineRef) {
+    /// Records what the hook runs if the command is a commit, as its output shows.
+    pub(super) fn hook_ran(&mut self, command: &str, output: &str, source: &LineRef) {
+        if commands::class(command) != Class::Commit {
+            return;
+        }
         let mut ran: Vec<String> = Vec::new();
         for command in commands::echoed(output) {
             let is_check = matches!(commands::class(&command), Class::Test | Class::Check | Class::Build);

@@ -64,6 +64,10 @@ impl Evidence {
 
     /// Records a command line, and whether it certainly passed or failed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
+        // The hook of a commit may run anything.
+        if commands::class(command) != commands::Class::Inspect {
+            self.ran();
+        }
         if let Some(branch) = commits::pushed_branch(command, output) {
             self.pushed_to = branch;
             self.is_ci_old = true;

@@ -372,13 +372,13 @@ impl Results {
     fn without_records(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
         let chars = |places: &[Place]| -> usize { places.iter().map(|place| statement(place).text.chars().count()).sum() };
-        let words = chosen.iter().map(statement).filter(|it| matches!(it.voice, Voice::Work | Voice::Answer));
-        let said: text::Features = words.clone().flat_map(|it| text::features(&it.text)).collect();
-        let named: Vec<u32> = words.flat_map(|it| statement::names(&it.text)).collect();
+        let own = chosen.iter().map(statement).filter(|it| matches!(it.voice, Voice::Work | Voice::Answer));
+        let said: text::Features = own.clone().flat_map(|it| text::features(&it.text)).collect();
+        let said_names: Vec<u32> = own.flat_map(|it| statement::names(&it.text)).collect();
         let adds = |place: &Place| {
-            let (words, names) = (text::features(&statement(place).text), statement::names(&statement(place).text));
-            let again = share(words.iter().filter(|word| said.contains(word)).count(), words.len());
-            again < NAMED && names.iter().any(|name| !named.contains(name))
+            let features = text::features(&statement(place).text);
+            let again = share(features.iter().filter(|word| said.contains(word)).count(), features.len());
+            again < NAMED && statement::names(&statement(place).text).iter().any(|name| !said_names.contains(name))
         };
         let mut told = 0;
         let mut dropped: Vec<Place> = Vec::new();
@@ -411,9 +411,9 @@ impl Results {
                     .flat_map(|place| statement::names(&statement(place).text))
                     .collect();
                 let is_told_before = |place: &&Place| {
-                    let names = statement::names(&statement(place).text);
-                    let again = names.iter().filter(|name| named.contains(name)).count();
-                    !names.is_empty() && share(again, names.len()) >= REPEATED
+                    let own = statement::names(&statement(place).text);
+                    let again = own.iter().filter(|name| named.contains(name)).count();
+                    !own.is_empty() && share(again, own.len()) >= REPEATED
                 };
                 if turn.is_chore && turn.committed {
                     dropped.extend(words.iter().filter(is_told_before));

@@ -131,8 +131,10 @@ impl Undone {
         self.work_tree.commit_failed();
     }
 
-    /// Records what a command line does with git, before its commits are recorded.
-    pub(super) fn git_ran(&mut self, command: &str) {
+    /// Records a command line that was run, whatever its result, before its commits are recorded.
+    pub(super) fn command_ran(&mut self, command: &str) {
+        let names = commands::whole_checks(command);
+        self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
         self.work_tree.command_ran(command);
     }
 
@@ -216,12 +218,6 @@ impl Undone {
         self.refused_plan.clear();
         self.checks = planned_checks(plan);
         self.runs = planned_runs(plan);
-    }
-
-    /// Records a command that was run, whatever its result.
-    pub(super) fn command_ran(&mut self, command: &str) {
-        let names = commands::whole_checks(command);
-        self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
     }
 
     /// Records a request, or that it was answered if the title is empty.

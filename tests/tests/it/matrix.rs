@@ -305,7 +305,8 @@ fn attack_every_form_of_secret_in_every_place() {
         for form in first..count.min(first + FORMS_IN_A_SESSION) {
             planter.form = form;
             say(&mut session, &project, &mut planter);
-            summary += &format!("\n\n{}", planter.lines(Place::CompactSummary));
+            summary.push_str("\n\n");
+            summary.push_str(&planter.lines(Place::CompactSummary));
             drop(client.call("memory_save", json!({"content": planter.lines(Place::MemorySave)})));
             let content = planter.lines(Place::ImportLine);
             lines += &(json!({"content": content, "project": project, "type": "discovery"}).to_string() + "\n");

@@ -100,8 +100,7 @@ impl State {
                 self.evidence.tests_ran();
             }
         }
-        let verdict = counts.map(commands::TestCounts::verdict).unwrap_or_default();
-        self.turn.run(command, &verdict);
+        self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
         if output.contains("Sibling tool call errored")
             || output.contains("tool call was cancelled")
             || output.contains("Request interrupted")
@@ -116,17 +115,12 @@ impl State {
         if let Some(listed) = listed.as_ref().filter(|_| is_list_first) {
             has_landed |= self.git_listed(listed);
         }
-        self.undone.git_ran(command);
         self.undone.command_ran(command);
         if !failed {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
             self.files_changed_by(command);
-        }
-        // The hook of a commit may run anything.
-        if class != commands::Class::Inspect {
-            self.evidence.ran();
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
@@ -189,9 +183,7 @@ impl State {
         for memory in cured {
             self.record_fix(memory, settled);
         }
-        if class == commands::Class::Commit {
-            self.conventions.hook_ran(output, &tool_use.source);
-        }
+        self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
             self.failures.checks_committed(command);
         }
