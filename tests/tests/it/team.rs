@@ -226,6 +226,26 @@ fn a_project_that_comes_later_gets_what_waited_for_it() {
 }
 
 #[test]
+fn attack_temporary_tables_that_shadow_the_teams() {
+    let Some(server) = postgres::shared("attack_temporary_tables_that_shadow_the_teams") else { return };
+    let it = pair(server, "contributor");
+    save(&it.ann, &it.ann_project, "Otters are the secret of the first team");
+    sync(&it.ann);
+    let other = format!("{}x", it.team.name);
+    let invited = it.team.admin(&["invite", "--team", &other, "--role", "reader", "mallory"]).success().stdout;
+    // A temporary table of the same name is found first where the search path does not name `pg_temp`.
+    let masked = format!(
+        "CREATE TEMPORARY TABLE members (tenant text, member text, login text, role text, revoked_at timestamptz);
+         INSERT INTO members VALUES ('{}', 'ann', session_user, 'admin', NULL);
+         GRANT SELECT ON members TO PUBLIC;
+         SELECT count(*) FROM throughline.records",
+        it.team.name
+    );
+    let rows = it.team.as_member(invited.trim(), &masked).success().stdout;
+    assert_eq!(rows.trim().lines().last(), Some("0"), "{rows}");
+}
+
+#[test]
 fn attack_a_member_who_speaks_sql() {
     let Some(server) = postgres::shared("attack_a_member_who_speaks_sql") else { return };
     let it = pair(server, "contributor");
@@ -253,16 +273,6 @@ fn attack_a_member_who_speaks_sql() {
         let rows = it.team.as_member(invitation, "SELECT count(*) FROM throughline.records WHERE body LIKE '%otter%'");
         assert_eq!(rows.success().stdout.trim(), "0");
     }
-    // A temporary table of the same name is found first where the search path does not name `pg_temp`.
-    let masked = format!(
-        "CREATE TEMPORARY TABLE members (tenant text, member text, login text, role text, revoked_at timestamptz);
-         INSERT INTO members VALUES ('{}', 'ann', session_user, 'admin', NULL);
-         GRANT SELECT ON members TO PUBLIC;
-         SELECT count(*) FROM throughline.records",
-        it.team.name
-    );
-    let rows = it.team.as_member(&mallory, &masked).success().stdout;
-    assert_eq!(rows.trim().lines().last(), Some("0"), "{rows}");
     let theirs = server.sql(&it.team.name, "SELECT device FROM throughline.devices WHERE member = 'ann'");
     let body = r#"{"v":1,"item":"11111111111111111111111111111111","memory":{"content":"x"}}"#;
     let insert = |tenant: &str, device: &str, sequence: u32| {
