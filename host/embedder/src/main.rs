@@ -27,7 +27,7 @@ mod reply;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
-use throughline_embedder_wire::{Answer, Embedded, Fault, FaultKind, MAX_REQUEST, Provider, Request, VERSION};
+use throughline_embedder_wire::{Answer, Embedded, Fault, MAX_REQUEST, Provider, Request, VERSION};
 use throughline_http::request;
 
 const USAGE: &str = "throughline-embedder is started by throughline; it reads a JSON request from standard input";
@@ -72,7 +72,7 @@ fn embed(request: &Request) -> Result<Embedded, Fault> {
         Provider::Folder { path } => folder::embed(path.as_ref(), request),
         #[cfg(not(feature = "folder"))]
         Provider::Folder { .. } => Err(Fault::permanent(
-            FaultKind::Unsupported,
+            throughline_embedder_wire::FaultKind::Unsupported,
             "this embedder was built without support for models in a folder; build it with --features folder",
         )),
     }
@@ -104,7 +104,7 @@ mod tests {
             (request(|request| request.limits.batch = 0), "limit"),
         ] {
             let fault = parse(&bytes).unwrap_err();
-            assert_eq!((fault.kind, fault.retryable), (FaultKind::Request, false));
+            assert_eq!((fault.kind, fault.retryable), (throughline_embedder_wire::FaultKind::Request, false));
             assert!(fault.message.contains(word), "{fault:?}");
         }
     }
