@@ -79,7 +79,8 @@ impl<'t> Scan<'t> {
         while let Some(last) = self.hits.pop_if(|last| last.end > hit.start) {
             hit.start = hit.start.min(last.start);
             hit.end = hit.end.max(last.end);
-            if last.certain || !hit.certain {
+            let names_better = !hit.certain && !is_generic(hit.rule) && is_generic(last.rule);
+            if last.certain || !(hit.certain || names_better) {
                 hit.rule = last.rule;
                 hit.certain = last.certain;
             }
@@ -115,6 +116,11 @@ impl<'t> Scan<'t> {
         }
         self.last_word.end.max(from)
     }
+}
+
+/// Returns whether a rule says only how a value is given, so that every other rule names it better.
+fn is_generic(rule: &str) -> bool {
+    rule.starts_with("generic-") || rule == "positional-password"
 }
 
 /// How many bytes after a separator may contain the name that makes it a separator.
