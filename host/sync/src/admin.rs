@@ -11,6 +11,7 @@ use tokio_postgres::error::SqlState;
 use crate::address::{Address, Place};
 use crate::connect::Connected;
 use crate::fault;
+use crate::hex::hex;
 use crate::session::check_version;
 use throughline_sync_wire::{Fault, FaultKind};
 
@@ -359,8 +360,5 @@ fn random() -> Result<String, Fault> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)
         .map_err(|error| Fault::new(FaultKind::Protocol, format!("no random numbers: {error}"), "run the command again"))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hex(&bytes))
 }

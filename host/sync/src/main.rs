@@ -12,6 +12,7 @@ mod address;
 mod admin;
 mod connect;
 mod fault;
+mod hex;
 mod pin;
 mod serve;
 mod session;

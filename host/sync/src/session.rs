@@ -11,6 +11,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::connect::Connected;
 use crate::fault;
+use crate::hex::hex;
 use throughline_sync_wire::{
     Cursor, Fault, FaultKind, Found, MAX_BODY, Outgoing, Pulled, Refusal, Reply, SCHEMA, SeriesHead,
 };
@@ -409,13 +410,6 @@ fn written(vector: &[f32]) -> String {
     }
     text.push(']');
     text
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn is_name(text: &str) -> bool {
