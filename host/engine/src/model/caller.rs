@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -98,20 +99,32 @@ impl Texts for Kept {
 }
 
 /// What a caller did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calls {
     /// Requests that were sent.
     pub sent: u32,
     /// Requests that were answered from before.
     pub known: u32,
-    /// Requests that got no answer.
+    /// Requests without an answer.
     pub failed: u32,
-    /// Tokens that the calls were charged with.
+    /// Tokens that were read.
     pub input_tokens: u64,
-    /// See `input_tokens`.
+    /// Tokens that were written.
     pub output_tokens: u64,
-    /// Billionths of a dollar.
+    /// Billionths of a US dollar.
     pub nano_usd: u64,
+}
+
+impl AddAssign for Calls {
+    fn add_assign(&mut self, more: Self) {
+        self.sent += more.sent;
+        self.known += more.known;
+        self.failed += more.failed;
+        self.input_tokens += more.input_tokens;
+        self.output_tokens += more.output_tokens;
+        self.nano_usd += more.nano_usd;
+    }
 }
 
 /// Who asks, and about what.

@@ -65,18 +65,9 @@ pub struct RunReport {
     pub replaced: u32,
     /// Statements that were dropped, because the lines that they cite do not say it.
     pub unsupported: u32,
-    /// Requests that were sent.
-    pub sent: u32,
-    /// Requests that were answered from before.
-    pub known: u32,
-    /// Requests without an answer.
-    pub failed: u32,
-    /// Tokens that were read.
-    pub input_tokens: u64,
-    /// Tokens that were written.
-    pub output_tokens: u64,
-    /// Billionths of a US dollar.
-    pub nano_usd: u64,
+    /// What the requests came to.
+    #[serde(flatten)]
+    pub calls: Calls,
 }
 
 impl RunReport {
@@ -84,12 +75,7 @@ impl RunReport {
         self.stored += made.stored;
         self.replaced += made.replaced;
         self.unsupported += made.unsupported;
-        self.sent += calls.sent;
-        self.known += calls.known;
-        self.failed += calls.failed;
-        self.input_tokens += calls.input_tokens;
-        self.output_tokens += calls.output_tokens;
-        self.nano_usd += calls.nano_usd;
+        self.calls += calls;
     }
 }
 

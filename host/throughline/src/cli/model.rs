@@ -172,16 +172,16 @@ fn run_now(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
         writeln!(
             out,
             "{} sent, {} answered from before, {} without an answer; {} tokens, {}",
-            output::counted(report.sent.into(), "request was", "requests were"),
-            report.known,
-            report.failed,
-            output::count(report.input_tokens + report.output_tokens),
-            usd(report.nano_usd)
+            output::counted(report.calls.sent.into(), "request was", "requests were"),
+            report.calls.known,
+            report.calls.failed,
+            output::count(report.calls.input_tokens + report.calls.output_tokens),
+            usd(report.calls.nano_usd)
         )?;
         out.flush()?;
     }
     // What is stored stands, but the person asked for more.
-    Ok(if report.failed > 0 && report.stored == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if report.calls.failed > 0 && report.stored == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn spend(arguments: &SpendArguments) -> Result<ExitCode, CommandError> {
