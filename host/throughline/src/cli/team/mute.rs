@@ -17,18 +17,18 @@ use throughline_store::Store;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    whom: Whom,
-    /// Show what would change and change nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Print an object: muted, hidden, `dry_run`
-    #[arg(long)]
-    json: bool,
+    change: Change,
 }
 
 /// Show again what was muted: the next sync fetches it
 #[derive(clap::Args)]
 pub(super) struct UnmuteArguments {
+    #[command(flatten)]
+    change: Change,
+}
+
+#[derive(clap::Args)]
+struct Change {
     #[command(flatten)]
     whom: Whom,
     /// Show what would change and change nothing
@@ -71,13 +71,13 @@ pub(super) struct MuteResult {
     dry_run: bool,
 }
 
-pub(super) fn mute(runtime: &Runtime, store: &mut Store, arguments: &Arguments) -> Result<(), CommandError> {
-    let (what, dry_run) = (arguments.whom.what(runtime)?, arguments.dry_run);
+pub(super) fn mute(runtime: &Runtime, store: &mut Store, Arguments { change }: &Arguments) -> Result<(), CommandError> {
+    let (what, dry_run) = (change.whom.what(runtime)?, change.dry_run);
     let hidden = if dry_run { store.preview_team_mute(&what, true)? } else { store.set_team_mute(&what, true)? };
     if hidden > 0 && !dry_run {
         store.erase()?;
     }
-    if arguments.json {
+    if change.json {
         return output::json(&MuteResult { muted: true, hidden, dry_run });
     }
     let mut out = output::stdout();
@@ -89,13 +89,17 @@ pub(super) fn mute(runtime: &Runtime, store: &mut Store, arguments: &Arguments) 
     Ok(out.flush()?)
 }
 
-pub(super) fn unmute(runtime: &Runtime, store: &mut Store, arguments: &UnmuteArguments) -> Result<(), CommandError> {
-    let (what, dry_run) = (arguments.whom.what(runtime)?, arguments.dry_run);
+pub(super) fn unmute(
+    runtime: &Runtime,
+    store: &mut Store,
+    UnmuteArguments { change }: &UnmuteArguments,
+) -> Result<(), CommandError> {
+    let (what, dry_run) = (change.whom.what(runtime)?, change.dry_run);
     let known = if dry_run { store.preview_team_mute(&what, false)? } else { store.set_team_mute(&what, false)? };
     if known == 0 {
         return Err(CommandError::new("that is not muted").hint("`throughline team status` lists what is muted"));
     }
-    if arguments.json {
+    if change.json {
         return output::json(&MuteResult { muted: false, hidden: 0, dry_run });
     }
     let mut out = output::stdout();
