@@ -19,7 +19,7 @@ use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_notes::{markdown, slug};
-use throughline_store::{EXTERNAL_ID, Marks, Store, WRONG_BECAUSE};
+use throughline_store::{EXTERNAL_ID, Marks, Store, wrong_because};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;
@@ -85,8 +85,8 @@ pub fn to_json_lines(memory: &Memory, project: &Project, marks: Marks) -> Vec<St
         pinned_at: marks.pinned_at.map(format_timestamp),
         wrong_at: marks.wrong_at.map(format_timestamp),
         wrong_because: marks.wrong_at.and_then(|_| {
-            let because = memory.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE);
-            because.map(|(_, because)| line::cut(because.trim(), MAX_REASON_CHARS).trim()).filter(|it| !it.is_empty())
+            let because = wrong_because(&memory.attributes);
+            because.map(|because| line::cut(because.trim(), MAX_REASON_CHARS).trim()).filter(|it| !it.is_empty())
         }),
     };
     let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
@@ -164,6 +164,7 @@ pub fn write_notes(runtime: &Runtime, store: &Store, project: &Project, path: &P
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use throughline_store::WRONG_BECAUSE;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index;
-use super::marks::{self, Marks, WRONG_BECAUSE};
+use super::marks::{self, Marks};
 use super::memories::OWN_POLICY;
 use super::memories::{self, ContentHash, PutOutcome};
 use super::{Result, Store, projects};
@@ -30,7 +30,7 @@ pub struct Import {
     pub key: Option<String>,
     /// The original identifier as it is stored and exported, that is, `key` after redaction.
     pub id: Option<String>,
-    /// What a person said of it. Why it is wrong is the draft's attribute [`WRONG_BECAUSE`].
+    /// What a person said of it. Why it is wrong is the draft's attribute [`WRONG_BECAUSE`](super::WRONG_BECAUSE).
     pub marks: Marks,
     /// Everything else. The draft's own key is ignored.
     pub draft: Draft,
@@ -142,8 +142,7 @@ fn mark(tx: &Connection, it: &Import, hash: ContentHash) -> rusqlite::Result<()>
         marks::set_pinned(tx, memory, it.marks.pinned_at)?;
     }
     if known.wrong_at.is_none() && it.marks.wrong_at.is_some() {
-        let because =
-            it.draft.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE).map(|(_, because)| because.as_str());
+        let because = marks::wrong_because(&it.draft.attributes);
         marks::set_wrong(tx, memory, it.marks.wrong_at, because)?;
     }
     Ok(())

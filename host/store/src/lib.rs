@@ -122,7 +122,7 @@ pub use forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
 pub use import::{EXTERNAL_ID, Import};
 pub use kept::{BroughtBack, Kept, kept_id, kept_in};
 pub use marking::{MAX_PINNED, MarkChange, PinOutcome, PinnedMemory, WrongReason};
-pub use marks::{Marked, Marks, WRONG_BECAUSE};
+pub use marks::{Marked, Marks, WRONG_BECAUSE, wrong_because};
 pub use memories::{Knowledge, MemoryFilter, MemoryRecord, PutOutcome, SAVED, SAVED_BY_AGENT, Stats};
 pub use migrations::{SCHEMA_VERSION, needs_long_migration};
 pub use notes::{NoteChange, NoteOrigin, NoteRow, PutNoteOutcome, StoredNote, SyncedFile, day};

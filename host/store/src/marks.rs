@@ -8,6 +8,11 @@ use throughline_model::contract::Attribute;
 /// The attribute with the reason why a memory is wrong.
 pub const WRONG_BECAUSE: &str = "wrong-because";
 
+/// Returns why a memory with these attributes is wrong, if a person said it.
+pub fn wrong_because(attributes: &[Attribute]) -> Option<&str> {
+    attributes.iter().find(|(name, _)| name == WRONG_BECAUSE).map(|(_, because)| because.as_str())
+}
+
 /// What a person said of a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {

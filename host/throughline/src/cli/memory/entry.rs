@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::marks;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::pager;
@@ -13,7 +12,7 @@ use throughline_model::contract::Memory;
 use throughline_model::said_by::SaidBy;
 use throughline_platform::paths;
 use throughline_search::tokens;
-use throughline_store::{EXTERNAL_ID, Marks, SHARED_FROM, Store};
+use throughline_store::{EXTERNAL_ID, Marks, SHARED_FROM, Store, wrong_because};
 
 /// A memory as printed with `--json`.
 #[derive(Serialize)]
@@ -80,7 +79,7 @@ impl<'a> Entry<'a> {
             said_by: memory.said_by(),
             pinned_at: marks.pinned_at.map(output::timestamp),
             wrong_at: marks.wrong_at.map(output::timestamp),
-            wrong_because: marks.wrong_at.and_then(|_| marks::because(memory)),
+            wrong_because: marks.wrong_at.and_then(|_| wrong_because(&memory.attributes)),
         }
     }
 }

@@ -3,18 +3,13 @@
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use throughline_model::contract::Memory;
-use throughline_store::{Marks, Store, WRONG_BECAUSE};
-
-/// Returns why a memory is wrong.
-pub(super) fn because(memory: &Memory) -> Option<&str> {
-    memory.attributes.iter().find(|(name, _)| name == WRONG_BECAUSE).map(|(_, because)| because.as_str())
-}
+use throughline_store::{Marks, Store, wrong_because};
 
 /// Describes the marks of a memory, one line each.
 pub(super) fn describe(memory: &Memory, marks: Marks) -> Vec<String> {
     let day = |at: u64| output::timestamp(at).get(..10).unwrap_or_default().to_owned();
     let pinned = marks.pinned_at.map(|at| format!("pinned on {}", day(at)));
-    let wrong = marks.wrong_at.map(|at| match because(memory) {
+    let wrong = marks.wrong_at.map(|at| match wrong_because(&memory.attributes) {
         Some(because) => format!("marked wrong on {}: {}", day(at), output::clean_line(because)),
         None => format!("marked wrong on {}", day(at)),
     });
