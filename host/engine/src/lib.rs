@@ -46,5 +46,6 @@ pub mod runtime;
 pub mod search;
 pub mod targets;
 pub mod team;
+mod text;
 pub mod verify;
 pub mod weekly_copy;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::result::HookResult;
 use super::session_project::project_of;
 use crate::runtime::Runtime;
+use crate::text::{one_line, truncate_chars};
 use throughline_agents::protocol::Event;
 use throughline_model::redacted::Redacted;
 use throughline_platform::log::Level;
@@ -82,7 +83,7 @@ fn within_limits(mut record: JournalRecord) -> JournalRecord {
 
 /// Cuts everything to its limits, since a policy can return anything.
 pub(super) fn enforce_limits(seen: &mut EventPayload) {
-    seen.summary = truncate_chars(&seen.summary.split_whitespace().collect::<Vec<_>>().join(" "), MAX_SUMMARY_CHARS);
+    seen.summary = truncate_chars(&one_line(&seen.summary), MAX_SUMMARY_CHARS);
     if seen.detail.len() > MAX_DETAIL_BYTES || seen.detail.lines().count() > MAX_DETAIL_LINES {
         seen.detail = head_and_tail(&seen.detail);
     }
@@ -91,14 +92,6 @@ pub(super) fn enforce_limits(seen: &mut EventPayload) {
     for (name, value) in &mut seen.attributes {
         *name = truncate_chars(name, 64);
         *value = truncate_chars(value, MAX_ATTRIBUTE_CHARS);
-    }
-}
-
-/// Returns the first `most` characters of a text.
-pub(super) fn truncate_chars(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
     }
 }
 

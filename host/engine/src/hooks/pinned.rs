@@ -1,5 +1,6 @@
 //! The pinned memories on the page at a session's start. A person pinned them, so they stand there whatever the policy tells.
 
+use crate::text::one_line;
 use throughline_model::contract::Memory;
 use throughline_store::PinnedMemory;
 
@@ -22,15 +23,15 @@ pub(super) fn section(pinned: &[PinnedMemory], budget: usize) -> String {
     let mut text = String::new();
     for (at, PinnedMemory { memory, later }) in pinned.iter().enumerate() {
         let rest = match later {
-            Some(later) => format!(" ({} says otherwise: {})", later.head.id, one_line(&later.head)),
+            Some(later) => format!(" ({} says otherwise: {})", later.head.id, line_of(&later.head)),
             None => String::new(),
         };
         // On a page so short that a share would say nothing, the first ones have the room.
         let most = (left / (pinned.len() - at)).max(MIN_UNITS.min(left)).saturating_sub(units("- \n"));
-        if most + units("- \n") < MIN_UNITS.min(units(&one_line(memory))) {
+        if most + units("- \n") < MIN_UNITS.min(units(&line_of(memory))) {
             break;
         }
-        let line = format!("- {}\n", cut(&format!("{}{rest}", one_line(memory)), &memory.id, most));
+        let line = format!("- {}\n", cut(&format!("{}{rest}", line_of(memory)), &memory.id, most));
         left = left.saturating_sub(units(&line));
         text.push_str(&line);
     }
@@ -38,9 +39,8 @@ pub(super) fn section(pinned: &[PinnedMemory], budget: usize) -> String {
 }
 
 /// Returns what a memory says as one line.
-fn one_line(memory: &Memory) -> String {
-    let join = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (title, content) = (join(&memory.title), join(&memory.content));
+fn line_of(memory: &Memory) -> String {
+    let (title, content) = (one_line(&memory.title), one_line(&memory.content));
     if content.is_empty() {
         title
     } else if title.is_empty() || content.starts_with(&title) {

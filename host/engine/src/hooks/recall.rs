@@ -70,7 +70,8 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         loaded: LoadedText::default(),
         pinned: Vec::new(),
     };
-    let mut work = policies.work(Some(Rc::new(memories)), deadline)?;
+    let memories = Rc::new(memories);
+    let mut work = policies.work(Some(Rc::<ProjectMemories>::clone(&memories)), deadline)?;
     if is_writable {
         match record_prompt(runtime, &mut work, event, &prompt, deadline) {
             // A database that cannot be written opens, and only the journal shows it.
@@ -101,7 +102,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
     let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
-    FileChecks::new(&project.root, Some(Rc::clone(&store))).mark_files(&mut found);
+    memories.files.mark_files(&mut found);
     found.iter_mut().for_each(Memory::name_colleague);
     if found.is_empty() {
         return Ok(None);

@@ -9,6 +9,7 @@ use super::result::{HookResult, STORE_BUSY_TIMEOUT};
 use super::synthesized_transcript::SessionSource;
 use super::{checkpoints, journal_writer};
 use crate::runtime::Runtime;
+use crate::text::one_line;
 use serde_json::Value;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::codex;
@@ -218,13 +219,12 @@ fn format_warning(failure: &Failure) -> String {
     };
     let often =
         format!("{} in {}", times(failure.count, "once", "times"), times(failure.sessions, "one session", "sessions"));
-    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // A tool wrote the error, and what it wrote must not pass for anybody else's word: it is quoted, and cannot end the quotation.
-    let error = format!("“{}”", line(&failure.error).replace(['“', '”', '„', '‟', '"'], "'"));
+    let error = format!("“{}”", one_line(&failure.error).replace(['“', '”', '„', '‟', '"'], "'"));
     match &failure.fix {
         Some(fix) => format!(
             "Throughline: this failure has happened before ({often}). The tool said {error}. What was done before it passed: {}.",
-            line(fix)
+            one_line(fix)
         ),
         None => {
             format!("Throughline: this failure has happened before ({often}) and no fix is known. The tool said {error}.")

@@ -26,6 +26,7 @@ use super::caller::Caller;
 use super::support::is_supported;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::text::one_line;
 
 /// The key of a session's summary among its memories.
 const SUMMARY_KEY: &str = "session-summary";
@@ -287,10 +288,6 @@ fn accept_memory(
     let supersedes = replaced.iter().filter(|_| !is_of_session).map(|stored| stored.memory.id.clone());
     let new = NewMemory { retracted: retracted.collect(), supersedes: supersedes.collect(), is_summary, draft };
     (Some(new), dropped)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Cuts redacted texts to their limits. This happens only now, because half a secret is not recognized.

@@ -3,6 +3,8 @@
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use crate::text::{one_line, truncate_chars};
+
 /// The longest text of one line, characters.
 const MAX_LINE_CHARS: usize = 400;
 
@@ -14,11 +16,7 @@ fn is_unsafe(c: char) -> bool {
 /// Puts a text on one line, so that it cannot start a heading or a list of its own.
 pub(super) fn line(text: &str) -> String {
     let text: String = text.chars().map(|c| if is_unsafe(c) && !c.is_whitespace() { ' ' } else { c }).collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MAX_LINE_CHARS) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text,
-    }
+    truncate_chars(&one_line(&text), MAX_LINE_CHARS)
 }
 
 /// Formats a name between backticks.

@@ -18,6 +18,7 @@ use super::system::{DefaultLocation, Root, System};
 use super::threads;
 use super::turns::{self, Entry, Role, Turn, Turns};
 use crate::import::line::{Line, cut, title_of};
+use crate::text::one_line;
 use throughline_model::contract::{Change, SessionNotes, Timestamp};
 use throughline_model::digest::sha256_parts;
 use throughline_model::said_by::SaidBy;
@@ -118,7 +119,7 @@ type Threads = HashMap<String, Thread>;
 
 /// Returns a hash that identifies a text: the database and the Markdown may differ in white space.
 fn content_hash(content: &str) -> [u8; 32] {
-    sha256_parts(&[&content.split_whitespace().collect::<Vec<_>>().join(" ")])
+    sha256_parts(&[&one_line(content)])
 }
 
 fn memories(
@@ -210,7 +211,7 @@ fn one(
         match row.content("content") {
             Ok(Some(text)) => {
                 let text = match entry.role {
-                    Role::Use => cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_USE_CHARS).to_owned(),
+                    Role::Use => cut(&one_line(&text), MAX_USE_CHARS).to_owned(),
                     Role::Prompt | Role::Answer => text,
                 };
                 roles.push(entry.role);

@@ -14,6 +14,7 @@ use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
 use super::turns::{self, Entry, Role, Turn, Turns};
 use crate::import::line::{Line, cut, title_of};
+use crate::text::one_line;
 use throughline_model::contract::Timestamp;
 use throughline_model::said_by::SaidBy;
 
@@ -204,7 +205,6 @@ fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Opt
     row.content("tool_input")?;
     let input: Value = row.text("tool_input").and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let field = |name: &str| input.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let tool = row.text("tool_name").unwrap_or_default();
     let changes = matches!(tool.as_str(), "Edit" | "MultiEdit" | "Write" | "NotebookEdit");
     if changes {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::system::System;
 use crate::import::line::{self, Line, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_TITLE_CHARS, MAX_TYPE_BYTES};
+use crate::text::one_line;
 use throughline_model::contract::SessionNotes;
 use throughline_model::digest::{hex, sha256_parts};
 
@@ -25,7 +26,7 @@ pub(super) fn normalize_line(line: &mut Line, system: &System) {
     // Project names may be long or strange. They are left alone, since only folders and plain names get this far.
     line.id = line.id.take().map(|id| format!("{}:{}", system.name, short(&id, MAX_ID_BYTES / 2)));
     line.session = short(line.session.trim(), MAX_ID_BYTES);
-    let title = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = one_line(&line.title);
     let most = if line.kind == TURN { MAX_TURN_TITLE } else { MAX_TITLE_CHARS };
     let cut = line::cut(&title, most);
     line.title = if cut.len() < title.len() { format!("{}…", cut.trim_end()) } else { title };

@@ -2,6 +2,7 @@
 //! what is open.
 
 use super::markdown::{self, Section};
+use crate::text::{one_line, truncate_chars};
 use throughline_model::contract::{Decision, SessionNotes};
 
 /// The longest item of a list, characters. Longer ones are cut: the memory itself has the whole text.
@@ -118,11 +119,7 @@ pub(super) fn add(notes: &mut SessionNotes, part: Part, items: Vec<String>) {
 }
 
 fn cut(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MAX_ITEM_CHARS) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text,
-    }
+    truncate_chars(&one_line(text), MAX_ITEM_CHARS)
 }
 
 /// Returns the notes that a text makes: its sections by their headings, and in a text without headings its lines by their labels. What is
