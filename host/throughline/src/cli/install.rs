@@ -27,8 +27,8 @@ use throughline_store::Access;
 
 /// Register the hooks and the MCP server with an agent
 ///
-/// Adds hooks to the settings of the agent, by default Claude Code, and the MCP server with which the agent can search the
-/// memory. Nothing else in the settings is changed, and a copy of each old file is kept beside it. Also creates the folders
+/// Adds hooks to the settings of the agent, by default Claude Code. Also adds the MCP server, so that the agent can search the
+/// memory. Nothing else in the settings is changed, and a copy of each old file is kept beside it. Then creates the folders
 /// and the database and compiles the policies, so that the first session does not have to wait. Running the command again
 /// changes nothing, or updates the hooks if the program was moved; then the hooks of other agents are updated too.
 ///

@@ -12,9 +12,9 @@ use throughline_store::Store;
 
 /// Mark a memory wrong: it is no longer told, and no search finds it
 ///
-/// The memory stays, with the mark, so reading its transcript again does not bring it back. `memory show`, and searches and
-/// lists with `--wrong`, still show it. What it had taken the place of holds again. A copy that all projects share gets the same
-/// mark. Summaries of its session may still mention it. `throughline memory right` undoes the mark.
+/// The memory stays and keeps the mark, so reading its transcript again does not bring it back. You still see it with `memory
+/// show`, and in searches and lists with `--wrong`. A memory that this one had replaced holds again. A copy that all projects
+/// share gets the same mark. Summaries of its session may still mention it. `throughline memory right` undoes the mark.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it

@@ -29,9 +29,9 @@ use throughline_store::Access;
 
 /// Run one stage on standard input and print its answer as JSON
 ///
-/// The extractor reads lines of a transcript, the summarizer the notes of a session as JSON, the redactor a text, the
-/// observer a tool call as JSON with `tool`, `input` and `output`, the query planner a prompt, and the consolidator memories
-/// as JSON, as `throughline memory list --json` prints them. The context builder
+/// The extractor reads the lines of a transcript. The summarizer reads the notes of a session, as JSON. The redactor reads a
+/// text. The observer reads a tool call: JSON with `tool`, `input` and `output`. The query planner reads a prompt. The
+/// consolidator reads memories, as `throughline memory list --json` prints them. The context builder
 /// reads nothing: it sees the memories of the current project. The policy has everything that it asks for, granted or
 /// not, and its own limits. Its log messages go to stderr.
 #[derive(clap::Args)]
