@@ -139,7 +139,9 @@ impl Home {
         let project = self.work().join(name);
         std::fs::create_dir_all(&project).expect("create the project");
         self.git(&project, &["init", "--quiet", "--initial-branch=main"]);
-        self.git(&project, &["commit", "--quiet", "--allow-empty", "--message=Start"]);
+        // Two repositories whose first commits were made in one second are one project, unless their messages differ.
+        let message = format!("--message=Start {}", project.display());
+        self.git(&project, &["commit", "--quiet", "--allow-empty", &message]);
         project
     }
 

@@ -53,6 +53,18 @@ pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
     Ok(lock.try_lock().is_ok().then_some(lock))
 }
 
+/// Takes a lock file, and waits for the process that holds it; but returns `None` if another process waits already, because that
+/// one will find whatever this one would have found. The waiting process holds `waiting`, a second lock file.
+pub fn lock_or_leave_to_next(file: &Path, waiting: &Path) -> io::Result<Option<File>> {
+    if let Some(lock) = try_lock(file)? {
+        return Ok(Some(lock));
+    }
+    let Some(_next) = try_lock(waiting)? else { return Ok(None) };
+    let lock = File::options().create(true).append(true).private().open(file)?;
+    lock.lock()?;
+    Ok(Some(lock))
+}
+
 /// Syncs the file's folder, so that the names in it are on disk.
 pub fn sync_folder(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
@@ -101,6 +113,23 @@ mod tests {
         held.unwrap().unlock().unwrap();
         assert!(try_lock(&file).unwrap().is_some());
         assert!(try_lock(&dir.path().join("none/lock")).is_err());
+    }
+
+    #[test]
+    fn one_waits_for_a_lock_and_no_more_than_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, waiting) = (dir.path().join("lock"), dir.path().join("waiting"));
+        let held = try_lock(&file).unwrap().unwrap();
+        let another = try_lock(&waiting).unwrap().unwrap();
+        assert!(lock_or_leave_to_next(&file, &waiting).unwrap().is_none());
+        another.unlock().unwrap();
+        let next = std::thread::spawn({
+            let (file, waiting) = (file.clone(), waiting.clone());
+            move || lock_or_leave_to_next(&file, &waiting).unwrap().is_some()
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        held.unlock().unwrap();
+        assert!(next.join().unwrap());
     }
 
     #[test]

@@ -260,13 +260,14 @@ fn limits_hold_to_the_token_under_sixteen_processes() {
     let tokens: u64 = server.asked().iter().map(|asked| asked.tokens).sum();
     let (spent, requests) = (it.spent(), server.asked().len());
     assert!(spent <= CAP && tokens <= CAP, "{spent} by the ledger, {tokens} by the server");
-    assert!((2..16).contains(&requests), "{requests} requests");
+    assert!((1..16).contains(&requests), "{requests} requests");
     eprintln!("16 processes: {requests} requests, {spent} tokens by the ledger, {tokens} by the server, of {CAP}");
     // Each process had reserved what its request could cost; another run uses what they left, and the limit holds still.
     for id in &ids {
         it.report(id);
     }
     assert!(it.spent() <= CAP && it.spent() >= spent);
+    assert!((2..16).contains(&server.asked().len()), "{} requests", server.asked().len());
     let log = it.home.log();
     assert_eq!(log.matches("a limit for models is reached").count(), 1, "{log}");
     let left = it.home.json(["model", "outbox", "--json", "--limit", "100"]);

@@ -225,9 +225,16 @@ fn compare_memories(runtime: &Runtime, store: &mut Store, cwd: &Path) -> Result<
     history::follow(runtime, store, &Project::discover(cwd))
 }
 
-/// Lets granted policies go over what is new. It has its own lock, because a model is slow.
+/// Lets granted policies go over what is new. It has its own lock, because a model is slow. A process that began while
+/// a session ran leaves that session out, so the process of the session's end waits for it.
 fn consolidate(runtime: &Runtime, store: &mut Store, cwd: &Path, except: &str) -> Result<()> {
-    let Some(_lock) = lock(runtime, "model.lock")? else { return Ok(()) };
+    let lock = if except.is_empty() {
+        let file = |name| runtime.paths.data.join(name);
+        files::lock_or_leave_to_next(&file("model.lock"), &file("model.next.lock"))?
+    } else {
+        lock(runtime, "model.lock")?
+    };
+    let Some(_lock) = lock else { return Ok(()) };
     store.set_synchronous_normal()?;
     let report =
         model::run_due(runtime, store, &Project::discover(cwd), except, open_memories, Instant::now() + MAX_RUN_TIME)?;
