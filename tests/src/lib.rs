@@ -36,6 +36,7 @@ pub mod session;
 pub mod sources;
 pub mod transcript;
 pub mod turns;
+pub mod viewer;
 pub mod wasm;
 
 use std::path::{Path, PathBuf};

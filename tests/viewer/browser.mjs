@@ -62,7 +62,12 @@ await timed('a million rows', async () => {
   });
   // The scrollbar leads anywhere at once.
   await reader.evaluate(() => { const it = document.querySelector('.window'); it.scrollTop = it.scrollHeight / 2; });
-  await reader.waitForFunction(() => !document.querySelector('.window .waiting'));
+  // The rows follow a frame later.
+  await reader.waitForFunction(() => {
+    const box = document.querySelector('.window').getBoundingClientRect();
+    const seen = [...document.querySelectorAll('.window li')].filter((it) => it.getBoundingClientRect().bottom > box.top + 1);
+    return seen.length > 0 && Number(seen[0].ariaPosInSet) > 1000 && !document.querySelector('.window .waiting');
+  });
   const middle = await first();
   assert.ok(Math.abs(middle - MILLION / 2) < 1000, `the middle is row ${middle}`);
   await reader.locator('.window li a', { hasText: `Memory number ${Math.ceil(middle)}` }).first().waitFor();

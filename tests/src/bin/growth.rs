@@ -1,5 +1,6 @@
 //! How the search grows from a thousand memories to a million: whole processes with a warm page cache, in a project with half
-//! of all memories, in a small one, and in all of them; what a memory takes of disk and of an import's time; and whether needles are found.
+//! of all memories, in a small one, and in all of them; what a memory takes of disk and of an import's time; whether needles are found;
+//! and, with `--viewer`, how soon the viewer paints at the last size.
 //!
 //! `cargo run --release -p tests --bin growth` after `cargo build --release`; `--most 1000` only shows that it runs. It needs 3 GB
 //! of disk for the million.
@@ -15,6 +16,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use tests::database;
 use tests::growth::memories::{self, NEEDLES, PROJECTS};
+use tests::growth::paint::{self, MAX_PAINT};
 use tests::growth::plot::{self, Curve};
 use tests::growth::questions::{self, KINDS, Question};
 use tests::growth::words::Words;
@@ -51,6 +53,9 @@ struct Arguments {
     /// How many searches are timed in each project.
     #[arg(long, default_value_t = 200)]
     queries: usize,
+    /// Also loads the viewer's pages in a browser, at the last size.
+    #[arg(long)]
+    viewer: bool,
     /// Writes the figures as JSON.
     #[arg(long, value_name = "FILE")]
     figures: Option<PathBuf>,
@@ -90,7 +95,12 @@ fn main() -> Result<ExitCode> {
         size = wanted;
     }
     ensure!(!stages.is_empty(), "--most is below {}, the least size", SIZES[0]);
-    let figures = json!({"queries": arguments.queries, "projects": arguments.projects, "stages": stages});
+    let mut figures = json!({"queries": arguments.queries, "projects": arguments.projects, "stages": stages});
+    if arguments.viewer {
+        let asked = questions::questions(&words, arguments.projects, size, 0, 2);
+        let query = asked.last().context("there is no question")?;
+        figures["viewer"] = paint::paints(&home, &query.query)?;
+    }
     if let Some(file) = &arguments.figures {
         fs::write(file, serde_json::to_string_pretty(&figures)? + "\n").with_context(|| file.display().to_string())?;
     }
@@ -263,6 +273,16 @@ fn judge(figures: &Value) -> ExitCode {
     ] {
         let is_kept = value.as_f64().is_some_and(|value| value <= most);
         println!("{what}: {value} ms, limit {most} ms: {}", if is_kept { "ok" } else { "MISSED" });
+        if !is_kept {
+            code = ExitCode::FAILURE;
+        }
+    }
+    for (page, times) in figures["viewer"].as_object().into_iter().flatten() {
+        let is_kept = times["paint"].as_f64().is_some_and(|median| median <= MAX_PAINT);
+        println!(
+            "viewer, {page}: {times}, limit {MAX_PAINT} ms for the first paint: {}",
+            if is_kept { "ok" } else { "MISSED" }
+        );
         if !is_kept {
             code = ExitCode::FAILURE;
         }

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use tests::home::Home;
 use tests::postgres::{self, Team};
+use tests::viewer::{Viewer, browser, drive};
 
-use crate::viewer::{Viewer, browser, drive, import};
+use crate::viewer::import;
 
 /// Saves a memory of a project as a person, and returns its identifier.
 fn save(home: &Home, project: &str, text: &str) -> String {

@@ -9,9 +9,10 @@ use tests::home::Home;
 use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::{moment, session_id};
+use tests::viewer::{Viewer, browser, drive};
 use tests::wasm;
 
-use crate::viewer::{Viewer, browser, drive, import, memory};
+use crate::viewer::{import, memory};
 
 /// A session: its prompt, a command that fails and what the error is, the file that is changed, and the answer.
 struct Work {

@@ -5,9 +5,8 @@ use tests::drop_in::DropIn;
 use tests::home::Home;
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::viewer::{Viewer, browser, drive};
 use tests::wasm;
-
-use crate::viewer::{Viewer, browser, drive};
 
 /// A policy that replaces the page by as many `x` or `y`.
 fn page_of(name: &str, letter: char) -> DropIn {
