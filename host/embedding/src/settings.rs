@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use throughline_embedder_wire::{EncodingFormat, Endpoint, MAX_DIMS};
+use throughline_model::invalid::Invalid;
 
 /// The default OpenAI address.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -165,19 +166,20 @@ impl Provider {
 
 impl Settings {
     /// Validates what the types cannot express. Errors name the setting and what is wrong with it.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Invalid> {
         if !(1..=MAX_TEXTS).contains(&self.batch) {
-            return Err(format!("embedding.batch is {}, but must be between 1 and {MAX_TEXTS}", self.batch));
+            return Err(format!("embedding.batch is {}, but must be between 1 and {MAX_TEXTS}", self.batch).into());
         }
         if !(100..=MAX_TIMEOUT_MS).contains(&self.timeout_ms) {
             return Err(format!(
                 "embedding.timeout_ms is {}, but must be between 100 and {MAX_TIMEOUT_MS}",
                 self.timeout_ms
-            ));
+            )
+            .into());
         }
         for (place, provider) in self.order.iter().enumerate() {
             if self.order[..place].contains(provider) {
-                return Err(format!("embedding.order names {} twice", provider.name()));
+                return Err(format!("embedding.order names {} twice", provider.name()).into());
             }
         }
         if self.provider == ProviderSetting::Auto && self.order.is_empty() {
@@ -190,19 +192,21 @@ impl Settings {
         for (name, base_url, model, dimensions, key_env) in servers {
             Endpoint::parse(base_url).map_err(|what| format!("embedding.{name}.base_url cannot be used: {what}"))?;
             if model.trim().is_empty() {
-                return Err(format!("embedding.{name}.model is empty"));
+                return Err(format!("embedding.{name}.model is empty").into());
             }
             if let Some(dimensions) = dimensions.filter(|dimensions| !(1..=MAX_DIMS).contains(dimensions)) {
-                return Err(format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MAX_DIMS}"));
+                return Err(
+                    format!("embedding.{name}.dimensions is {dimensions}, but must be between 1 and {MAX_DIMS}").into()
+                );
             }
             if !key_env.iter().all(|variable| is_variable(variable)) {
                 // Never quote the value: a key that was pasted here must not end up in a log.
-                return Err(format!("embedding.{name}.key_env must contain names of variables, never the key itself"));
+                return Err(format!("embedding.{name}.key_env must contain names of variables, never the key itself").into());
             }
         }
         match &self.folder.path {
             Some(path) if !path.is_absolute() => {
-                Err(format!("embedding.folder.path is {}, which is not absolute", path.display()))
+                Err(format!("embedding.folder.path is {}, which is not absolute", path.display()).into())
             }
             None if self.provider == ProviderSetting::Folder => {
                 Err("embedding.provider is \"folder\", but embedding.folder.path is not set".into())
@@ -241,7 +245,7 @@ mod tests {
             ("gemini.model = \" \"", "embedding.gemini.model"),
         ] {
             let error = toml::from_str::<Settings>(text).unwrap().check().unwrap_err();
-            assert!(error.contains(words), "{text}: {error}");
+            assert!(error.to_string().contains(words), "{text}: {error}");
         }
     }
 
@@ -249,6 +253,6 @@ mod tests {
     fn a_key_in_the_file_is_refused_and_not_repeated() {
         let key = ["sk-", "abcdefgh12345678"].concat();
         let settings: Settings = toml::from_str(&format!("openai.key_env = [\"{key}\"]")).unwrap();
-        assert!(!settings.check().unwrap_err().contains(&key));
+        assert!(!settings.check().unwrap_err().to_string().contains(&key));
     }
 }

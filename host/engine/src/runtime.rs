@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, Result};
 
 use crate::config::Config;
+use throughline_model::invalid::Invalid;
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
 use throughline_platform::namespace;
@@ -75,7 +76,7 @@ pub enum RuntimeError {
     /// The user's configuration, of which there is no good copy either.
     Config(String),
     /// The administrator's configuration.
-    Managed(String),
+    Managed(Invalid),
     /// What was paused and forgotten.
     Intervals(IntervalsError),
 }

@@ -13,6 +13,7 @@
 //!   files.
 //! - [`files`] resolves paths and reads small files that somebody else may have prepared.
 //! - [`redacted`] has the wrapper that says that a value's texts were redacted. The store accepts nothing else.
+//! - [`invalid`] has the error of whatever reads what a person wrote.
 //! - [`said_by`] has who said what a memory says.
 //! - [`digest`] has SHA-256 and hexadecimal.
 //!
@@ -24,6 +25,7 @@ pub mod contract;
 pub mod cursor;
 pub mod digest;
 pub mod files;
+pub mod invalid;
 pub mod lines;
 pub mod project;
 pub mod redacted;

@@ -1,6 +1,7 @@
 //! Checks a note: its front matter against the schemas, and its type, tags and links against the registry.
 
 use serde_json::{Map, Value};
+use throughline_model::invalid::Invalid;
 
 use super::links::Link;
 use super::markdown::{self, FileContext};
@@ -33,7 +34,8 @@ pub fn check_file(
     schemas: &Schemas,
     resolve: &LinkResolver<'_>,
 ) -> (Option<Note>, Vec<NoteFault>) {
-    let fatal = |why: String| {
+    let fatal = |why: Invalid| {
+        let why = String::from(why);
         // The YAML reader reports lines of the front matter, which starts after the first line of the file.
         let line = why.strip_prefix("line ").and_then(|rest| rest.split(':').next()).and_then(|line| line.parse().ok());
         let field = why.split(':').next().filter(|field| field.chars().all(|c| c.is_ascii_lowercase() || c == '_'));

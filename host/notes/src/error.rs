@@ -3,15 +3,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use throughline_model::invalid::Invalid;
+
 /// Why a team's folder of notes cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotesError {
     /// The folder leads out of its project by a link.
     LeadsOut(PathBuf),
     /// The team's types or relations are not valid; one line that names the file.
-    Registry(String),
+    Registry(Invalid),
     /// A schema of the team's is not valid; one line that names the schema.
-    Schema(String),
+    Schema(Invalid),
 }
 
 impl fmt::Display for NotesError {
@@ -20,7 +22,7 @@ impl fmt::Display for NotesError {
             Self::LeadsOut(path) => {
                 write!(f, "{} leads out of the project by a link, and such links are not followed", path.display())
             }
-            Self::Registry(why) | Self::Schema(why) => f.write_str(why),
+            Self::Registry(why) | Self::Schema(why) => why.fmt(f),
         }
     }
 }

@@ -43,6 +43,7 @@ pub use error::NotesError;
 
 use throughline_model::contract::Timestamp;
 use throughline_model::files::{canonical, read_regular};
+use throughline_model::invalid::Invalid;
 use throughline_model::redacted::Texts;
 
 /// The longest description, characters, set by the memory protocol.
@@ -68,14 +69,14 @@ pub fn folder_of_project(root: &Path, path: &Path) -> Result<PathBuf, NotesError
 
 /// Reads a file of a team's in `folder`. Returns none if there is no such file. It must be a small regular file, and not lead
 /// out of the folder by a link.
-fn read_in_folder(folder: &Path, file: &Path, most: u64) -> Result<Option<String>, String> {
+fn read_in_folder(folder: &Path, file: &Path, most: u64) -> Result<Option<String>, Invalid> {
     if matches!(file.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }
     if !canonical(file).starts_with(canonical(folder)) {
         return Err("it leads out of its folder by a link, and such links are not followed".into());
     }
-    read_regular(file, most).map(Some).map_err(|error| error.to_string())
+    read_regular(file, most).map(Some).map_err(Invalid::because)
 }
 
 /// A note.

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use super::registry::Registry;
 use super::{MAX_CONTENT_BYTES, MAX_TITLE_CHARS, Note, describe, one_line, parse_list, yaml};
+use throughline_model::invalid::Invalid;
 
 /// The largest front matter, bytes.
 const MAX_FRONT_MATTER_BYTES: usize = 64 << 10;
@@ -56,7 +57,7 @@ pub struct NoteParts {
 }
 
 /// Splits a file into its parts. The error is one line for a person.
-pub fn split(text: &str) -> Result<NoteParts, String> {
+pub fn split(text: &str) -> Result<NoteParts, Invalid> {
     let text = lines(text.strip_prefix('\u{feff}').unwrap_or(text));
     let is_fence = |line: &str| line.trim_end() == "---";
     let Some(rest) = text.split_once('\n').filter(|(first, _)| is_fence(first)).map(|(_, rest)| rest) else {
@@ -78,7 +79,7 @@ pub fn split(text: &str) -> Result<NoteParts, String> {
         }
         at += line.len();
         if at > MAX_FRONT_MATTER_BYTES {
-            return Err(format!("the front matter has more than {} KiB, or has no end", MAX_FRONT_MATTER_BYTES >> 10));
+            return Err(format!("the front matter has more than {} KiB, or has no end", MAX_FRONT_MATTER_BYTES >> 10).into());
         }
     }
     Err("the front matter begins with `---` and does not end with one".into())
@@ -172,29 +173,33 @@ impl<'a> FileContext<'a> {
 
 /// Parses a note. Missing fields are taken from the file's name, folder, heading and modification time. An invalid
 /// field is an error, one line for a person.
-pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result<Note, String> {
+pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result<Note, Invalid> {
     let NoteParts { fields, extra, body } = split(text)?;
     let fields = fields.unwrap_or_default();
-    let text_of = |name: &str| match fields.get(name) {
-        None | Some(Value::Null) => Ok(String::new()),
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(Value::Number(number)) => Ok(number.to_string()),
-        Some(Value::Bool(is)) => Ok(is.to_string()),
-        Some(_) => Err(format!("{name}: it is not a text")),
+    let text_of = |name: &str| -> Result<String, Invalid> {
+        match fields.get(name) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(Value::Number(number)) => Ok(number.to_string()),
+            Some(Value::Bool(is)) => Ok(is.to_string()),
+            Some(_) => Err(format!("{name}: it is not a text").into()),
+        }
     };
-    let list_of = |name: &str| match fields.get(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(parse_list(text)),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| match item {
-                Value::String(text) => Ok(text.clone()),
-                Value::Number(number) => Ok(number.to_string()),
-                Value::Bool(is) => Ok(is.to_string()),
-                _ => Err(format!("{name}: an item is not a text")),
-            })
-            .collect(),
-        Some(_) => Err(format!("{name}: it is not a list of texts")),
+    let list_of = |name: &str| -> Result<Vec<String>, Invalid> {
+        match fields.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(parse_list(text)),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| match item {
+                    Value::String(text) => Ok(text.clone()),
+                    Value::Number(number) => Ok(number.to_string()),
+                    Value::Bool(is) => Ok(is.to_string()),
+                    _ => Err(format!("{name}: an item is not a text").into()),
+                })
+                .collect(),
+            Some(_) => Err(format!("{name}: it is not a list of texts").into()),
+        }
     };
     let (heading, content) = split_heading(&body, &text_of("title")?);
     let title = [text_of("title")?, heading.to_owned(), around.stem.replace(['-', '_'], " ")]
@@ -203,7 +208,9 @@ pub fn parse(text: &str, around: FileContext<'_>, registry: &Registry) -> Result
         .find(|title| !title.is_empty())
         .ok_or("it has no title")?;
     if content.len() > MAX_CONTENT_BYTES {
-        return Err(format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MAX_CONTENT_BYTES >> 10));
+        return Err(
+            format!("it has {} KiB, but a note may have at most {}", content.len() >> 10, MAX_CONTENT_BYTES >> 10).into()
+        );
     }
     let note_type = match text_of("type")?.trim() {
         "" if registry.get(around.folder).is_some() => around.folder.to_owned(),
@@ -336,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<Note, String> {
+    fn read(text: &str) -> Result<Note, Invalid> {
         parse(text, FileContext { stem: "2026-02-23_some-name", folder: "root-cause", modified: 5 }, &Registry::built_in())
     }
 
@@ -376,10 +383,12 @@ mod tests {
             ("---\nimportance: 7\n---\n", "importance"),
         ] {
             let why = read(text).unwrap_err();
-            assert!(why.contains(wrong), "{text:?}: {why}");
+            assert!(why.to_string().contains(wrong), "{text:?}: {why}");
         }
-        assert!(read(&"x".repeat(MAX_CONTENT_BYTES + 1)).unwrap_err().contains("KiB"));
-        assert!(split(&format!("---\na: {}", "x\n".repeat(MAX_FRONT_MATTER_BYTES))).unwrap_err().contains("KiB"));
+        assert!(read(&"x".repeat(MAX_CONTENT_BYTES + 1)).unwrap_err().to_string().contains("KiB"));
+        assert!(
+            split(&format!("---\na: {}", "x\n".repeat(MAX_FRONT_MATTER_BYTES))).unwrap_err().to_string().contains("KiB")
+        );
     }
 
     #[test]

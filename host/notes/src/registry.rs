@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::NotesError;
+use throughline_model::invalid::Invalid;
 
 /// The built-in note types.
 pub const BUILT_IN_TYPES: &str = include_str!("registry.yaml");
@@ -104,8 +105,7 @@ impl Registry {
                 Ok(Some(text)) => Ok(text),
                 Err(why) => Err(why),
             };
-            text.and_then(|text| add(&mut registry, &text))
-                .map_err(|why| NotesError::Registry(format!("{}: {why}", file.display())))?;
+            text.and_then(|text| add(&mut registry, &text)).map_err(|why| NotesError::Registry(why.at(file.display())))?;
         }
         Ok(registry)
     }
@@ -115,24 +115,24 @@ impl Registry {
         Self::load(&super::folder_of_project(root, &root.join(super::NOTES_FOLDER))?)
     }
 
-    fn add_types(&mut self, text: &str) -> Result<(), String> {
+    fn add_types(&mut self, text: &str) -> Result<(), Invalid> {
         let file: TypesFile = super::yaml::parse(text)?;
         for (name, kind) in file.types {
             if !is_name(&name) {
-                return Err(format!("{name:?} is not a type name: use lower-case words joined by hyphens"));
+                return Err(format!("{name:?} is not a type name: use lower-case words joined by hyphens").into());
             }
             if !(0.0..=1.0).contains(&kind.importance) {
-                return Err(format!("{name}: importance is {}, which is not within 0 to 1", kind.importance));
+                return Err(format!("{name}: importance is {}, which is not within 0 to 1", kind.importance).into());
             }
             if let Some(kind) = kind.kind.iter().chain(&kind.kinds).find(|kind| !is_kind(kind)) {
-                return Err(format!("{name}: {kind:?} is not a kind: use lower-case words joined by `_` or hyphens"));
+                return Err(format!("{name}: {kind:?} is not a kind: use lower-case words joined by `_` or hyphens").into());
             }
             self.types.insert(name, kind);
         }
         Ok(())
     }
 
-    fn add_relations(&mut self, text: &str) -> Result<(), String> {
+    fn add_relations(&mut self, text: &str) -> Result<(), Invalid> {
         let file: RelationsFile = super::yaml::parse(text)?;
         for (name, relation) in file.relations {
             let own = self.relations.entry(name).or_default();
@@ -149,7 +149,7 @@ impl Registry {
             .values()
             .flat_map(|relation| relation.pairs.iter().flat_map(|(from, to)| std::iter::once(from).chain(to)));
         match named.chain(self.chains.values().flatten()).find(|name| !self.types.contains_key(*name)) {
-            Some(name) => Err(format!("there is no type {name:?}")),
+            Some(name) => Err(format!("there is no type {name:?}").into()),
             None => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::NotesError;
 use super::registry::SCHEMA_FOLDER;
+use throughline_model::invalid::Invalid;
 
 /// The name of the schema for all notes.
 pub const BASE: &str = "base";
@@ -44,10 +45,10 @@ impl Schemas {
         Self::read(folder).map_err(NotesError::Schema)
     }
 
-    fn read(folder: Option<&Path>) -> Result<Self, String> {
+    fn read(folder: Option<&Path>) -> Result<Self, Invalid> {
         let mut schemas = BTreeMap::new();
         for (name, text) in SCHEMAS {
-            schemas.insert((*name).to_owned(), serde_json::from_str(text).map_err(|error| error.to_string())?);
+            schemas.insert((*name).to_owned(), serde_json::from_str(text).map_err(Invalid::because)?);
         }
         let files = folder.and_then(|folder| fs::read_dir(folder.join(SCHEMA_FOLDER)).ok());
         for file in files.into_iter().flatten().filter_map(Result::ok) {
@@ -55,9 +56,8 @@ impl Schemas {
             let Some(name) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else { continue };
             let path = file.path();
             let text = super::read_in_folder(folder.unwrap_or(&path), &path, MAX_FILE_BYTES);
-            let read =
-                text.and_then(|text| serde_json::from_str(&text.unwrap_or_default()).map_err(|error| error.to_string()));
-            schemas.insert(name.to_owned(), read.map_err(|why| format!("{}: {why}", path.display()))?);
+            let read = text.and_then(|text| serde_json::from_str(&text.unwrap_or_default()).map_err(Invalid::because));
+            schemas.insert(name.to_owned(), read.map_err(|why| why.at(path.display()))?);
         }
         let mut this = Self { schemas, validators: BTreeMap::new() };
         this.compile()?;
@@ -65,7 +65,7 @@ impl Schemas {
     }
 
     /// Compiles the schemas. References by file name resolve to the other schemas; nothing is ever fetched.
-    fn compile(&mut self) -> Result<(), String> {
+    fn compile(&mut self) -> Result<(), Invalid> {
         let base = |name: &str| format!("throughline:///{name}{SUFFIX}");
         let without_id: BTreeMap<String, Value> = self
             .schemas

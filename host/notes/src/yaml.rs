@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use serde::de::DeserializeOwned;
+use throughline_model::invalid::Invalid;
 
 /// Parses a text. The error is one line for a person, starting with the line number.
-pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Invalid> {
     serde_saphyr::from_str(text).map_err(|error| {
         let place = error.location().map(|at| format!("line {}: ", at.line())).unwrap_or_default();
         let why = error.to_string();
         // The library prints the place below the first line of its message.
         let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("it is not valid YAML").trim();
-        format!("{place}{}", first.strip_prefix("error: ").unwrap_or(first))
+        format!("{place}{}", first.strip_prefix("error: ").unwrap_or(first)).into()
     })
 }
 
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_fault_names_its_line() {
-        let why = parse::<serde_json::Value>("a: 1\nb: [1,\n").unwrap_err();
+        let why = parse::<serde_json::Value>("a: 1\nb: [1,\n").unwrap_err().to_string();
         assert!(why.starts_with("line "), "{why}");
         assert!(!why.contains('\n'), "{why}");
     }

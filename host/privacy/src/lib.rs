@@ -33,6 +33,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use throughline_model::files::canonical;
+use throughline_model::invalid::Invalid;
 
 pub use lines::{EarlierPart, ExclusionFilter, IsExcludedFolder};
 
@@ -70,7 +71,7 @@ pub struct ExclusionRules {
 
 impl ExclusionRules {
     /// Compiles the settings. The error names the setting that is invalid and says why.
-    pub fn new(settings: &Settings, home: &Path) -> Result<Self, String> {
+    pub fn new(settings: &Settings, home: &Path) -> Result<Self, Invalid> {
         let mut rules = Self {
             paths: compile_path_globs(&settings.exclude_paths, home)
                 .map_err(|error| format!("privacy.exclude_paths: {error}"))?,
@@ -84,7 +85,7 @@ impl ExclusionRules {
         for pattern in &settings.exclude_patterns {
             let compiled = Regex::new(pattern).map_err(|error| format!("privacy.exclude_patterns: {error}"))?;
             if compiled.is_match("") {
-                return Err(format!("privacy.exclude_patterns: {pattern:?} matches the empty string"));
+                return Err(format!("privacy.exclude_patterns: {pattern:?} matches the empty string").into());
             }
             rules.patterns.push(compiled);
         }
@@ -268,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_named() {
-        let error = |settings: Settings| ExclusionRules::new(&settings, Path::new("/")).unwrap_err();
+        let error = |settings: Settings| ExclusionRules::new(&settings, Path::new("/")).unwrap_err().to_string();
         assert!(error(Settings { exclude_patterns: vec!["(".into()], ..Settings::default() }).contains("exclude_patterns"));
         assert!(
             error(Settings { exclude_patterns: vec!["x*".into()], ..Settings::default() })

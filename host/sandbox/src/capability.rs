@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use throughline_model::invalid::Invalid;
 
 /// The package of the contract's interfaces.
 pub const CONTRACT: &str = "throughline:policy";
@@ -120,9 +121,9 @@ impl fmt::Display for Capability {
 }
 
 impl FromStr for Capability {
-    type Err = String;
+    type Err = Invalid;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         if let Some(kinds) = text.strip_prefix("memories:") {
             let kinds: BTreeSet<String> =
                 kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
@@ -143,7 +144,7 @@ impl FromStr for Capability {
             _ => {
                 return Err(format!(
                     "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, model, wall-clock, random, wasi"
-                ));
+                ).into());
             }
         })
     }
@@ -255,7 +256,7 @@ impl Capabilities {
     }
 
     /// Parses capability names, as the configuration writes them.
-    pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    pub fn parse<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, Invalid> {
         let mut all = Self::default();
         for name in names {
             all.add(name.parse()?);
@@ -356,7 +357,7 @@ mod tests {
             one.remove(&capability);
             assert_eq!(one, Capabilities::default());
         }
-        assert!("files".parse::<Capability>().unwrap_err().contains("files"));
+        assert!("files".parse::<Capability>().unwrap_err().to_string().contains("files"));
         assert!("memories:".parse::<Capability>().is_err());
     }
 

@@ -12,6 +12,7 @@ use super::engine::Limits;
 use super::instance::Terms;
 use super::manifest::{self, Manifest};
 use throughline_model::digest::sha256_hex;
+use throughline_model::invalid::Invalid;
 use throughline_platform::open::{is_link_error, open_no_follow};
 pub use throughline_platform::permissions::Owner;
 use throughline_platform::permissions::distrust_reason;
@@ -78,7 +79,7 @@ pub struct BrokenPolicy {
 }
 
 /// Opens a regular file of at most `most` bytes that can be trusted.
-pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String> {
+pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, Invalid> {
     let file = open_no_follow(path).map_err(|error| match error {
         error if is_link_error(&error) => "it is a link, and links are not followed".into(),
         error => format!("it cannot be opened: {error}"),
@@ -91,34 +92,34 @@ pub fn open_trusted(path: &Path, owner: Owner, most: u64) -> Result<File, String
         return Err(what.into());
     }
     if meta.len() > most {
-        return Err(format!("it has {} bytes, but only {most} are allowed", meta.len()));
+        return Err(format!("it has {} bytes, but only {most} are allowed", meta.len()).into());
     }
     Ok(file)
 }
 
 /// Reads the text of a file that can be trusted.
-pub fn read_trusted(path: &Path, owner: Owner, most: u64) -> Result<String, String> {
+pub fn read_trusted(path: &Path, owner: Owner, most: u64) -> Result<String, Invalid> {
     let mut text = String::new();
     open_trusted(path, owner, most)?
         .take(most + 1)
         .read_to_string(&mut text)
         .map_err(|error| format!("it cannot be read: {error}"))?;
     if text.len() as u64 > most {
-        return Err(format!("it has more than {most} bytes"));
+        return Err(format!("it has more than {most} bytes").into());
     }
     Ok(text)
 }
 
 /// Whether the folder can be trusted; none if there is no such folder.
-pub fn check_folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), String>> {
+pub fn check_folder_trusted(path: &Path, owner: Owner) -> Option<Result<(), Invalid>> {
     let file = match open_no_follow(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
         Err(error) if is_link_error(&error) => return Some(Err("it is a link, and links are not followed".into())),
-        Err(error) => return Some(Err(format!("it cannot be opened: {error}"))),
+        Err(error) => return Some(Err(format!("it cannot be opened: {error}").into())),
         Ok(file) => file,
     };
     Some(match file.metadata() {
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(Invalid::because(error)),
         Ok(meta) if !meta.is_dir() => Err("it is not a folder".into()),
         Ok(meta) => distrust_reason(&meta, owner).map_or(Ok(()), |what| Err(what.into())),
     })
@@ -130,7 +131,7 @@ pub fn scan(folder: &Path, owner: Owner, cache: &Cache) -> (Vec<PolicyPackage>, 
     match check_folder_trusted(folder, owner) {
         None => return (Vec::new(), broken),
         Some(Err(what)) => {
-            broken.push(BrokenPolicy { path: folder.to_owned(), what, hint: repair(folder) });
+            broken.push(BrokenPolicy { path: folder.to_owned(), what: what.into(), hint: repair(folder) });
             return (Vec::new(), broken);
         }
         Some(Ok(())) => {}
@@ -180,7 +181,7 @@ fn repair(path: &Path) -> String {
 
 /// Reads one policy.
 pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage, BrokenPolicy> {
-    let broken = |path: &Path, what: String, hint: String| BrokenPolicy { path: path.to_owned(), what, hint };
+    let broken = |path: &Path, what: Invalid, hint: String| BrokenPolicy { path: path.to_owned(), what: what.into(), hint };
     match check_folder_trusted(folder, owner) {
         None => return Err(broken(folder, "it does not exist".into(), "check the path".into())),
         Some(Err(what)) if folder.is_file() => {
@@ -193,7 +194,7 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage,
     if file.symlink_metadata().is_err() {
         return Err(broken(
             folder,
-            format!("it has no {}", manifest::FILE),
+            format!("it has no {}", manifest::FILE).into(),
             "`throughline policy build` makes a folder that can be installed".into(),
         ));
     }
@@ -204,7 +205,7 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage,
     if component.symlink_metadata().is_err() {
         return Err(broken(
             folder,
-            format!("the component {} does not exist", parsed.component),
+            format!("the component {} does not exist", parsed.component).into(),
             format!("to build a source folder: throughline policy build {}", folder.display()),
         ));
     }
@@ -212,7 +213,7 @@ pub fn read(folder: &Path, owner: Owner, cache: &Cache) -> Result<PolicyPackage,
         open_trusted(&component, owner, MAX_COMPONENT_BYTES).map_err(|what| broken(&component, what, repair(&component)))?;
     let digest = cache
         .digest(&mut opened)
-        .map_err(|error| broken(&component, format!("it cannot be read: {error}"), repair(&component)))?;
+        .map_err(|error| broken(&component, format!("it cannot be read: {error}").into(), repair(&component)))?;
     Ok(PolicyPackage { folder: folder.to_owned(), manifest: parsed, manifest_digest: sha256_hex(text.as_bytes()), digest })
 }
 
@@ -229,9 +230,9 @@ impl PolicyPackage {
     }
 
     /// Returns the component's bytes. The caller must compare them with [`PolicyPackage::digest`].
-    pub fn component(&self, owner: Owner) -> Result<Vec<u8>, String> {
+    pub fn component(&self, owner: Owner) -> Result<Vec<u8>, Invalid> {
         let mut file = open_trusted(&self.folder.join(&self.manifest.component), owner, MAX_COMPONENT_BYTES)?;
-        read_whole(&mut file).map_err(|error| error.to_string())
+        read_whole(&mut file).map_err(Invalid::because)
     }
 
     /// Returns a digest of the whole policy: the manifest and the component.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Owner, PolicyPackage, read_trusted};
+use throughline_model::invalid::Invalid;
 use throughline_platform::files;
 
 /// The largest lock file, in bytes.
@@ -51,14 +52,14 @@ impl Lock {
     }
 
     /// Reads the file; none if there is no file.
-    pub fn load(file: &Path, owner: Owner) -> Result<Option<Self>, String> {
+    pub fn load(file: &Path, owner: Owner) -> Result<Option<Self>, Invalid> {
         if file.symlink_metadata().is_err() {
             return Ok(None);
         }
-        let text = read_trusted(file, owner, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
+        let text = read_trusted(file, owner, MAX_BYTES).map_err(|what| what.at(file.display()))?;
         let lock: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
         if lock.version != VERSION {
-            return Err(format!("{} has version {}, but this program reads {VERSION}", file.display(), lock.version));
+            return Err(format!("{} has version {}, but this program reads {VERSION}", file.display(), lock.version).into());
         }
         Ok(Some(lock))
     }

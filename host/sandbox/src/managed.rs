@@ -18,6 +18,7 @@ use super::engine::Limits;
 use super::folder::{Owner, check_folder_trusted, read_trusted};
 use throughline_model::digest::is_sha256_hex;
 use throughline_model::files::canonical;
+use throughline_model::invalid::Invalid;
 use throughline_platform::paths::{self, Paths};
 
 /// The largest file that is read, in bytes.
@@ -187,10 +188,10 @@ pub struct Team {
 impl Managed {
     /// Reads `managed.toml` and the drop-ins of `managed.d/` in `folder`. A missing folder sets nothing. The error says
     /// what is damaged, and where.
-    pub fn load(folder: &Path) -> Result<Self, String> {
+    pub fn load(folder: &Path) -> Result<Self, Invalid> {
         match check_folder_trusted(folder, Owner::Root) {
             None => return Ok(Self::default()),
-            Some(trusted) => trusted.map_err(|what| format!("{}: {what}", folder.display()))?,
+            Some(trusted) => trusted.map_err(|what| what.at(folder.display()))?,
         }
         let mut managed = Self::default();
         let file = folder.join("managed.toml");
@@ -200,7 +201,7 @@ impl Managed {
         }
         let drop_ins = folder.join("managed.d");
         if let Some(trusted) = check_folder_trusted(&drop_ins, Owner::Root) {
-            trusted.map_err(|what| format!("{}: {what}", drop_ins.display()))?;
+            trusted.map_err(|what| what.at(drop_ins.display()))?;
             let entries = std::fs::read_dir(&drop_ins).map_err(|error| format!("{}: {error}", drop_ins.display()))?;
             let mut files = Vec::new();
             for entry in entries {
@@ -234,20 +235,23 @@ impl Managed {
     }
 
     /// Parses and validates one file.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let managed: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let managed: Self = toml::from_str(text).map_err(Invalid::because)?;
         for digest in managed.policies.allow.iter().flatten() {
             if !is_sha256_hex(digest) {
-                return Err(format!("policies.allow holds {digest:?}, which is not a SHA-256 in lower-case hexadecimal"));
+                return Err(
+                    format!("policies.allow holds {digest:?}, which is not a SHA-256 in lower-case hexadecimal").into()
+                );
             }
         }
-        managed.forbidden().map_err(|error| format!("policies.forbid: {error}"))?;
+        managed.forbidden().map_err(|error| error.at("policies.forbid"))?;
         for (name, grants) in &managed.grants {
-            Capabilities::parse(grants.iter().map(String::as_str)).map_err(|error| format!("grants.{name}: {error}"))?;
+            Capabilities::parse(grants.iter().map(String::as_str))
+                .map_err(|error| error.at(format_args!("grants.{name}")))?;
         }
         for path in managed.folders() {
             if !path.is_absolute() && !path.starts_with("~") {
-                return Err(format!("{} must be absolute or begin with ~/", path.display()));
+                return Err(format!("{} must be absolute or begin with ~/", path.display()).into());
             }
         }
         if [managed.limits.memory_mib, managed.limits.time_ms, managed.limits.output_kib].contains(&Some(0)) {
@@ -303,7 +307,7 @@ impl Managed {
     }
 
     /// Returns the capabilities that no policy but the default may have.
-    pub fn forbidden(&self) -> Result<Capabilities, String> {
+    pub fn forbidden(&self) -> Result<Capabilities, Invalid> {
         Capabilities::parse(self.policies.forbid.iter().map(String::as_str))
     }
 
@@ -367,9 +371,9 @@ impl Managed {
     }
 }
 
-fn read(file: &Path) -> Result<Managed, String> {
-    let text = read_trusted(file, Owner::Root, MAX_BYTES).map_err(|what| format!("{}: {what}", file.display()))?;
-    Managed::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+fn read(file: &Path) -> Result<Managed, Invalid> {
+    let text = read_trusted(file, Owner::Root, MAX_BYTES).map_err(|what| what.at(file.display()))?;
+    Managed::parse(&text).map_err(|error| error.at(file.display()))
 }
 
 #[cfg(test)]
@@ -407,7 +411,7 @@ mod tests {
             ("[limits]\ntime-ms = 0", "above 0"),
         ] {
             let error = Managed::parse(text).unwrap_err();
-            assert!(error.contains(word), "{error}");
+            assert!(error.to_string().contains(word), "{error}");
         }
     }
 
@@ -499,7 +503,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Managed::load(&dir.path().join("none")).unwrap(), Managed::default());
         if !throughline_platform::process::is_root() {
-            assert!(Managed::load(dir.path()).unwrap_err().contains("does not belong to root"));
+            assert!(Managed::load(dir.path()).unwrap_err().to_string().contains("does not belong to root"));
             return;
         }
         assert_eq!(Managed::load(dir.path()).unwrap(), Managed::default());
@@ -507,10 +511,10 @@ mod tests {
         std::fs::write(&file, "[policies]\nproject = false\n").unwrap();
         assert!(!Managed::load(dir.path()).unwrap().policies.project);
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
-        assert!(Managed::load(dir.path()).unwrap_err().contains("other users may write"));
+        assert!(Managed::load(dir.path()).unwrap_err().to_string().contains("other users may write"));
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
         std::fs::create_dir(dir.path().join("managed.d")).unwrap();
         std::fs::write(dir.path().join("managed.d/10.toml"), "nonsense").unwrap();
-        assert!(Managed::load(dir.path()).unwrap_err().contains("10.toml"));
+        assert!(Managed::load(dir.path()).unwrap_err().to_string().contains("10.toml"));
     }
 }

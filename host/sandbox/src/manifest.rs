@@ -10,6 +10,7 @@ use super::capability::{self, Capabilities};
 use super::engine::Limits;
 use super::stage::Stage;
 use throughline_model::digest::is_sha256_hex;
+use throughline_model::invalid::Invalid;
 
 /// The manifest's file name in a policy's folder.
 pub const FILE: &str = "policy.toml";
@@ -184,13 +185,13 @@ impl Language {
 }
 
 impl std::str::FromStr for Language {
-    type Err = String;
+    type Err = Invalid;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         Self::ALL
             .into_iter()
             .find(|language| language.name() == text)
-            .ok_or_else(|| format!("unknown language {text:?}; the languages are rust, python and javascript"))
+            .ok_or_else(|| format!("unknown language {text:?}; the languages are rust, python and javascript").into())
     }
 }
 
@@ -203,15 +204,17 @@ pub fn is_name(name: &str) -> bool {
 
 impl Manifest {
     /// Parses and validates a manifest. The error says what is wrong and where.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let manifest: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let manifest: Self = toml::from_str(text).map_err(Invalid::because)?;
         manifest.validate()?;
         Ok(manifest)
     }
 
-    fn validate(&self) -> Result<(), String> {
+    fn validate(&self) -> Result<(), Invalid> {
         if !is_name(&self.name) {
-            return Err(format!("name is {:?}, but must be lower-case letters, digits and hyphens, at most 64", self.name));
+            return Err(
+                format!("name is {:?}, but must be lower-case letters, digits and hyphens, at most 64", self.name).into()
+            );
         }
         if self.version.is_empty()
             || self.version.len() > MAX_NAME_BYTES
@@ -227,18 +230,20 @@ impl Manifest {
                 "contract is {:?}, but this version of Throughline supports {}",
                 self.contract,
                 capability::SUPPORTED_VERSIONS.join(", ")
-            ));
+            )
+            .into());
         }
         if self.contract.starts_with("0.1.") && (self.capabilities.model || self.stages.contains_key(&Stage::Consolidator)) {
             return Err(format!(
                 "contract is {:?}, which has neither the capability model nor the stage consolidator: both are new in 0.2.0",
                 self.contract
-            ));
+            )
+            .into());
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let is_wasm = std::path::Path::new(&self.component).extension().is_some_and(|extension| extension == "wasm");
         if self.component.starts_with('.') || !is_wasm || !self.component.chars().all(plain) {
-            return Err(format!("component is {:?}, but must be a file name that ends in .wasm", self.component));
+            return Err(format!("component is {:?}, but must be a file name that ends in .wasm", self.component).into());
         }
         if self.sha256.as_deref().is_some_and(|digest| !is_sha256_hex(digest)) {
             return Err("sha256 must be 64 hexadecimal digits in lower case".into());
@@ -258,12 +263,14 @@ impl Manifest {
             ("output-kib", self.limits.output_kib, MAX_OUTPUT_KIB),
         ] {
             if let Some(asked) = asked.filter(|asked| !(1..=most).contains(asked)) {
-                return Err(format!("limits.{name} is {asked}, but must be between 1 and {most}"));
+                return Err(format!("limits.{name} is {asked}, but must be between 1 and {most}").into());
             }
         }
         for (name, setting) in &self.settings {
             if let Some(default) = setting.default.as_ref().filter(|default| !setting.kind.accepts(default)) {
-                return Err(format!("the default of settings.{name} is {default}, but must be {}", setting.kind.word()));
+                return Err(
+                    format!("the default of settings.{name} is {default}, but must be {}", setting.kind.word()).into()
+                );
             }
         }
         Ok(())
@@ -286,18 +293,21 @@ impl Manifest {
 
     /// Returns the policy's settings: the defaults, overridden by what the user set. A value of the wrong type is an
     /// error, and so is a key that the manifest does not declare.
-    pub fn settings(&self, set: Option<&serde_json::Map<String, Value>>) -> Result<serde_json::Map<String, Value>, String> {
+    pub fn settings(&self, set: Option<&serde_json::Map<String, Value>>) -> Result<serde_json::Map<String, Value>, Invalid> {
         let mut settings: serde_json::Map<String, Value> =
             self.settings.iter().filter_map(|(name, setting)| Some((name.clone(), setting.default.clone()?))).collect();
         for (key, value) in set.into_iter().flatten() {
             match self.settings.get(key) {
-                None => return Err(format!("[policy.{}] sets {key}, which is not a setting of the policy", self.name)),
+                None => {
+                    return Err(format!("[policy.{}] sets {key}, which is not a setting of the policy", self.name).into());
+                }
                 Some(setting) if !setting.kind.accepts(value) => {
                     return Err(format!(
                         "[policy.{}] sets {key} to {value}, but it must be {}",
                         self.name,
                         setting.kind.word()
-                    ));
+                    )
+                    .into());
                 }
                 Some(_) => {
                     settings.insert(key.clone(), value.clone());
@@ -365,12 +375,12 @@ default = "DECISION"
             let text = WHOLE.replacen(from, to, 1);
             assert_ne!(text, WHOLE);
             let error = Manifest::parse(&text).unwrap_err();
-            assert!(error.contains(word), "{to}: {error}");
+            assert!(error.to_string().contains(word), "{to}: {error}");
         }
         let manifest = Manifest::parse(WHOLE).unwrap();
         let set = |value: Value| manifest.settings(value.as_object()).unwrap_err();
-        assert!(set(serde_json::json!({ "marker": 1 })).contains("must be a string"));
-        assert!(set(serde_json::json!({ "makrer": "x" })).contains("makrer"));
+        assert!(set(serde_json::json!({ "marker": 1 })).to_string().contains("must be a string"));
+        assert!(set(serde_json::json!({ "makrer": "x" })).to_string().contains("makrer"));
     }
 
     /// `UPDATE=1 cargo test -p throughline-sandbox --features schema schema` updates the file.

@@ -29,6 +29,7 @@ use super::managed::Managed;
 use super::manifest::Mode;
 use super::stage::Stage;
 use super::user_config::{DecisionScope, PolicyDecision, UserConfigError, UserPolicyConfig};
+use throughline_model::invalid::Invalid;
 use throughline_platform::paths::Paths;
 
 /// Where a project keeps its policies, relative to its root.
@@ -202,7 +203,11 @@ impl PolicyRegistry {
             Ok(lock) => Ok(lock),
             Err(what) => {
                 let path = lock::file_of(folder);
-                self.broken.push(BrokenPolicy { path, what, hint: "write it again: throughline policy lock".into() });
+                self.broken.push(BrokenPolicy {
+                    path,
+                    what: what.into(),
+                    hint: "write it again: throughline policy lock".into(),
+                });
                 Err("policies.lock cannot be read".to_owned())
             }
         };
@@ -230,7 +235,10 @@ impl PolicyRegistry {
                     )
                 }),
                 ungranted(source, granted.as_ref(), &found),
-                settings.as_ref().err().map(|what| refusal(RefusalKind::Settings, what, "correct it in config.toml")),
+                settings
+                    .as_ref()
+                    .err()
+                    .map(|what| refusal(RefusalKind::Settings, what.to_string(), "correct it in config.toml")),
                 set_aside(here.failures, &found),
             ]
             .into_iter()
@@ -421,7 +429,7 @@ fn mismatch(found: &PolicyPackage) -> Option<Refusal> {
     }
 }
 
-fn ungranted(source: Source, granted: Result<&Capabilities, &String>, found: &PolicyPackage) -> Option<Refusal> {
+fn ungranted(source: Source, granted: Result<&Capabilities, &Invalid>, found: &PolicyPackage) -> Option<Refusal> {
     let name = &found.manifest.name;
     let granted = match granted {
         Ok(granted) => granted,
@@ -440,7 +448,7 @@ fn ungranted(source: Source, granted: Result<&Capabilities, &String>, found: &Po
     Some(refusal(RefusalKind::Ungranted, format!("it asks for {}, which it was not granted", missing.join(", ")), hint))
 }
 
-fn settings(here: &RegistryInputs<'_>, source: Source, found: &PolicyPackage) -> Result<Map<String, Value>, String> {
+fn settings(here: &RegistryInputs<'_>, source: Source, found: &PolicyPackage) -> Result<Map<String, Value>, Invalid> {
     let name = &found.manifest.name;
     let is_redactor = found.manifest.stages.contains_key(&Stage::Redactor);
     // With a setting, a user could make the administrator's redactor find nothing, or keep it from running.

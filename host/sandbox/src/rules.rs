@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json};
+use throughline_model::invalid::Invalid;
 use toml::Value;
 
 /// The largest file that is read, in bytes.
@@ -42,7 +43,7 @@ impl RuleSources {
 
     /// Puts the rules into the default's settings, in which the administrator's settings already override the user's.
     /// A file that cannot be read is reported to `failed`, and the others are used.
-    pub fn complete(&self, settings: &mut Map<String, Json>, mut failed: impl FnMut(String)) {
+    pub fn complete(&self, settings: &mut Map<String, Json>, mut failed: impl FnMut(Invalid)) {
         let mut users: Vec<Json> = Vec::new();
         for file in &self.files {
             match read(file) {
@@ -74,19 +75,19 @@ fn elements(value: Json) -> Vec<Json> {
 
 /// Returns the texts of a file in gitleaks' format and of the files that it extends. Extended files come first, because
 /// later rules win. The error names the file that cannot be read.
-pub fn read(file: &Path) -> Result<Vec<String>, String> {
+pub fn read(file: &Path) -> Result<Vec<String>, Invalid> {
     let mut texts = Vec::new();
     let mut next = Some(file.to_owned());
     while let Some(file) = next {
-        let failed = |error: String| format!("{}: {error}", file.display());
+        let at = |what: Invalid| what.at(file.display());
         if texts.len() == DEEPEST {
-            return Err(failed(format!("more than {DEEPEST} files extend one another")));
+            return Err(at(format!("more than {DEEPEST} files extend one another").into()));
         }
-        let meta = fs::metadata(&file).map_err(|error| failed(error.to_string()))?;
+        let meta = fs::metadata(&file).map_err(|error| at(Invalid::because(error)))?;
         if !meta.is_file() || meta.len() > MAX_BYTES {
-            return Err(failed(format!("it is not a regular file of at most {MAX_BYTES} bytes")));
+            return Err(at(format!("it is not a regular file of at most {MAX_BYTES} bytes").into()));
         }
-        let text = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
+        let text = fs::read_to_string(&file).map_err(|error| at(Invalid::because(error)))?;
         // The path is relative to the file that contains it, so that a team can move its files together.
         next = extended(&text).map(|path| file.parent().unwrap_or(Path::new("/")).join(path));
         texts.push(text);
@@ -166,9 +167,9 @@ mod tests {
         fs::write(path("round.toml"), "[extend]\npath = 'round.toml'\n").unwrap();
         fs::write(path("gone.toml"), "[extend]\npath = 'nowhere.toml'\n").unwrap();
         fs::write(path("damaged.toml"), "[extend").unwrap();
-        assert!(read(&path("round.toml")).unwrap_err().contains("extend one another"));
-        assert!(read(&path("gone.toml")).unwrap_err().contains("nowhere.toml"));
-        assert!(read(dir.path()).unwrap_err().contains("not a regular file"));
+        assert!(read(&path("round.toml")).unwrap_err().to_string().contains("extend one another"));
+        assert!(read(&path("gone.toml")).unwrap_err().to_string().contains("nowhere.toml"));
+        assert!(read(dir.path()).unwrap_err().to_string().contains("not a regular file"));
         assert_eq!(read(&path("damaged.toml")).unwrap().len(), 1);
     }
 }

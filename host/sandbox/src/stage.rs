@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use throughline_model::invalid::Invalid;
 
 /// A stage of the contract: an interface that a policy may export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -64,12 +65,11 @@ impl fmt::Display for Stage {
 }
 
 impl FromStr for Stage {
-    type Err = String;
+    type Err = Invalid;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|stage| stage.name() == text)
-            .ok_or_else(|| format!("there is no stage {text}; the stages are {}", Self::ALL.map(Self::name).join(", ")))
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::ALL.into_iter().find(|stage| stage.name() == text).ok_or_else(|| {
+            format!("there is no stage {text}; the stages are {}", Self::ALL.map(Self::name).join(", ")).into()
+        })
     }
 }

@@ -13,6 +13,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::capability::{Capabilities, Capability};
 use super::folder::{Owner, check_folder_trusted, read_trusted};
+use throughline_model::invalid::Invalid;
 use throughline_platform::files;
 use throughline_platform::paths;
 
@@ -42,7 +43,7 @@ impl Default for PolicyDecision {
 
 impl PolicyDecision {
     /// Returns the granted capabilities. An unknown name is an error.
-    pub fn granted(&self) -> Result<Capabilities, String> {
+    pub fn granted(&self) -> Result<Capabilities, Invalid> {
         Capabilities::parse(self.grants.iter().map(String::as_str))
     }
 }
@@ -101,9 +102,9 @@ impl UserPolicyConfig {
         if let Some(Err(what)) = file.parent().and_then(|folder| check_folder_trusted(folder, Owner::User)) {
             return Err(UserConfigError(format!("{}: its folder cannot be trusted: {what}", file.display())));
         }
-        let because = |what: &str| UserConfigError(format!("{}: {what}", file.display()));
-        let text = read_trusted(file, Owner::User, MAX_BYTES).map_err(|what| because(&what))?;
-        toml::from_str(&text).map_err(|error| because(error.to_string().trim()))
+        let because = |what: Invalid| UserConfigError(what.at(file.display()).into());
+        let text = read_trusted(file, Owner::User, MAX_BYTES).map_err(because)?;
+        toml::from_str(&text).map_err(|error| because(Invalid::because(error)))
     }
 
     /// Returns the decision about one policy.

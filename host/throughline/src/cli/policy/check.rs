@@ -123,7 +123,7 @@ fn before_running(
     let bytes = match found.component(owner) {
         Ok(bytes) => bytes,
         Err(what) => {
-            add("component", "read", Status::Fail, what, "the component must be readable");
+            add("component", "read", Status::Fail, what.into(), "the component must be readable");
             return None;
         }
     };
