@@ -35,7 +35,7 @@ LARGEST_SET = 10 << 30
 FREE_AFTERWARDS = 15 << 30
 
 # Folders in which cargo builds. Each has one or more profile folders, such as `debug`, somewhere below.
-CARGO_FOLDERS = ["target", "policies/decision-records/target", "tests/fuzz/target"]
+CARGO_FOLDERS = ["target", "policies/decision-records/target", "policies/model-summaries/target", "tests/fuzz/target"]
 # Folders that are kept whole. They do not depend on the path of the clone.
 WHOLE_FOLDERS = [
     "target/claude-code-*",

@@ -13,7 +13,7 @@ use throughline_sandbox::user_config::UserConfigError;
 use throughline_store::StoreError;
 
 /// The hint of a failure that a policy itself reports.
-const FAILED: &str = "the message is the policy's own: it has to be mended in the policy's source or settings";
+const FAILED: &str = "the message is the policy's own: repair it in the policy's source or settings";
 
 /// Returns the hint of the error or of the first of its causes that has one.
 pub fn of(error: &anyhow::Error) -> Option<String> {

@@ -46,7 +46,7 @@ pub struct CallStopped {
 
 impl CallStopped {
     /// What the policy's author can do.
-    pub const HINT: &'static str = "mend the policy, or request what it needs under [limits] in its policy.toml";
+    pub const HINT: &'static str = "repair the policy, or request what it needs under [limits] in its policy.toml";
 }
 
 impl fmt::Display for CallStopped {

@@ -18,6 +18,39 @@
 //! - [`subjects`], [`proof`]: what earlier builds stored and must not be kept.
 //! - [`copy`], [`export`], [`import`], [`verify`], [`repair`], [`salvage`], [`migrations`]: the database as a whole.
 //!
+//! # Only redacted text is stored
+//!
+//! What the store and the journal take was redacted:
+//!
+//! ```no_run
+//! # use throughline_model::{contract::Draft, project::Project, redacted::Redacted};
+//! # use throughline_store::{Store, StoreError, journal::{Journal, JournalRecord}};
+//! fn save(store: &mut Store, project: &Project, draft: &Redacted<Draft>) -> Result<(), StoreError> {
+//!     store.save_memory(project, "session", draft, 0).map(drop)
+//! }
+//!
+//! fn append(journal: &Journal, record: &Redacted<JournalRecord>) -> std::io::Result<()> {
+//!     journal.append(record).map(drop)
+//! }
+//! ```
+//!
+//! The same with a plain value does not compile:
+//!
+//! ```compile_fail,E0308
+//! # use throughline_model::{contract::Draft, project::Project};
+//! # use throughline_store::{Store, StoreError};
+//! fn save(store: &mut Store, project: &Project, draft: &Draft) -> Result<(), StoreError> {
+//!     store.save_memory(project, "session", draft, 0).map(drop)
+//! }
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # use throughline_store::journal::{Journal, JournalRecord};
+//! fn append(journal: &Journal, record: &JournalRecord) -> std::io::Result<()> {
+//!     journal.append(record).map(drop)
+//! }
+//! ```
+//!
 //! # A process lives for milliseconds
 //!
 //! The database is in WAL mode, with one connection and `synchronous=FULL` where a write is acknowledged (relaxed for

@@ -48,6 +48,8 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("memories", &["memory list"]),
     ("new", &["memory save", "note add"]),
     ("notes", &["note recall", "note add"]),
+    ("off", &["pause", "uninstall"]),
+    ("on", &["resume", "install"]),
     ("plugin", &["install", "policy list"]),
     ("policies", &["policy list"]),
     ("prune", &["memory gc", "observations gc"]),
@@ -73,6 +75,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("store", &["memory save", "note add"]),
     ("sync", &["note sync"]),
     ("tools", &["observations search"]),
+    ("undo", &["memory unforget", "memory unlink"]),
     ("update", &["install"]),
     ("upgrade", &["install"]),
     ("validate", &["verify", "note check"]),
@@ -123,6 +126,11 @@ fn group(root: &Command, arguments: &[OsString]) -> String {
 /// spelt alike.
 fn suggestions(root: &Command, group: &str, word: &str) -> Vec<String> {
     let word = word.to_lowercase();
+    // `note-add` for `note add`.
+    let as_words = word.replace(['-', '_'], " ");
+    if as_words != word && find(root, &as_words).is_some() {
+        return vec![as_words];
+    }
     let synonyms = SYNONYMS.iter().find(|(name, _)| *name == word).map_or(&[][..], |(_, commands)| *commands);
     let mut found: Vec<String> = synonyms.iter().map(|name| (*name).to_owned()).collect();
     found.extend(
@@ -172,8 +180,9 @@ fn alike<'a>(command: &'a Command, word: &str) -> Vec<&'a str> {
             return longer;
         }
     }
-    // One wrong letter in three.
-    let limit = (word.chars().count() / 3).min(3);
+    // One wrong letter in three, and at least one, but not the only one.
+    let length = word.chars().count();
+    let limit = (length / 3).clamp(usize::from(length > 1), 3);
     let mut close: Vec<(usize, &str)> =
         names().map(|name| (distance(word, name), name)).filter(|(distance, _)| *distance <= limit).collect();
     close.sort_unstable();
@@ -227,6 +236,10 @@ mod tests {
             ("t reindex", &["memory reindex"]),
             ("t trust", &["policy trust"]),
             ("t --namespace list find", &["search"]),
+            ("t note-add", &["note add"]),
+            ("t off", &["pause", "uninstall"]),
+            ("t note ad", &["note add"]),
+            ("t memory lst", &["memory list"]),
             ("t memory rm", &["memory delete", "memory forget"]),
             ("t memory add", &["memory save"]),
             ("t memory serch", &["memory search"]),
