@@ -28,7 +28,7 @@ const CANDIDATES: i64 = 60;
 /// The rank that halves a result's weight, as in the usual reciprocal rank fusion.
 const FUSION: f64 = 60.0;
 
-/// The server's own reasons to refuse one record: see `sql/001_initial.sql`.
+/// The server's own reasons to refuse one record: see `sql/records.sql`.
 const REFUSALS: [&str; 3] = ["TL001", "TL002", "TL003"];
 
 /// A member's session.
