@@ -4,10 +4,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::memories::{COLUMNS, PutOutcome, content_hash, from_row, put};
-use super::{Result, Store, json, projects};
+use super::{Result, Store, json, projects, supersessions};
 use throughline_model::contract::{Draft, Memory};
 use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, Texts};
+use throughline_search::supersession::Relation;
 
 /// A memory as a session learned it.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,8 @@ pub struct NewMemory {
     pub retracted: Vec<String>,
     /// Identifiers of memories of the project that it supersedes.
     pub supersedes: Vec<String>,
+    /// Identifiers of the memories that it was made of.
+    pub sources: Vec<String>,
     /// Whether its content is the session's summary.
     pub is_summary: bool,
 }
@@ -70,8 +73,9 @@ impl Store {
         )
     }
 
-    /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. Returns how many new memories
-    /// are stored, and how many were superseded.
+    /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. What was made of a
+    /// memory that is gone by then is left out: it may have been forgotten while the model worked. Returns how many new
+    /// memories are stored, and how many were superseded.
     pub fn commit_consolidation(
         &mut self,
         project: &Project,
@@ -80,10 +84,22 @@ impl Store {
         policy: (&str, &str),
         now: u64,
     ) -> Result<(u32, u32)> {
-        let (mut stored, mut links) = (0, made.superseded.clone());
         self.write(|tx| {
+            let (mut stored, mut links) = (0, made.superseded.clone());
             projects::put(tx, project, now)?;
+            // Before anything is stored, because a new memory takes the place of a source.
+            let is_there = |id: &String| {
+                tx.prepare_cached("SELECT 1 FROM memories WHERE project_id = ?1 AND id = ?2")?.exists([&project.id, id])
+            };
+            let mut present = Vec::with_capacity(made.memories.len());
             for new in &made.memories {
+                let mut is_present = true;
+                for id in &new.sources {
+                    is_present &= is_there(id)?;
+                }
+                present.push(is_present);
+            }
+            for new in made.memories.iter().zip(present).filter_map(|(new, is_present)| is_present.then_some(new)) {
                 let outcome = put(tx, &project.id, session, &new.draft, policy, now)?;
                 if outcome == PutOutcome::Forgotten {
                     continue;
@@ -110,14 +126,12 @@ impl Store {
                     );
                 }
             }
-            Ok(())
-        })?;
-        let mut superseded = 0;
-        for (older, newer) in &links {
-            superseded +=
-                u32::from(self.supersede(older, newer, throughline_search::supersession::Relation::Amends, now)?);
-        }
-        Ok((stored, superseded))
+            let mut superseded = 0;
+            for (older, newer) in &links {
+                superseded += u32::from(supersessions::link(tx, older, newer, Relation::Amends, now)?);
+            }
+            Ok((stored, superseded))
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use super::index::{index, unindex};
 use super::memories::{COLUMNS, ContentHash, content_hash, forget_in_notes, from_row, recount, remove};
 use super::text::folded;
 use super::{Result, Store, StoreError, classify, from_json_or_default, json, time};
-use super::{digests, embedding_queue, events, kept, reindex, replies, sharing, tombstones};
+use super::{digests, embedding_queue, events, kept, reindex, replies, sharing, team, tombstones};
 use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
@@ -158,7 +158,8 @@ impl Store {
         really: bool,
     ) -> std::result::Result<u64, ScrubError<R::Error>> {
         self.conn.execute_batch("PRAGMA secure_delete = ON")?;
-        let mut changed = 0;
+        // First, because a memory that changes drops its texts in the outbox, too.
+        let mut changed = self.team_scrub_outbox(project, redactor, really)?;
         let mut after = i64::MIN;
         loop {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -381,6 +382,8 @@ fn forget_words(tx: &Connection, selection: &Selection, now: u64, forgotten: &mu
         "DELETE FROM failures WHERE number = ?1",
         |_| Ok(()),
     )?;
+    // A text in a team's outbox may say what its memory does not.
+    forgotten.notes += team::forget_in_outbox(tx, selection.project.as_deref(), |text| selection.holds(text))?;
     Ok(())
 }
 
@@ -645,9 +648,9 @@ pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     (
         "team_records",
         &["hash", "item", "kind", "state", "target", "device", "author", "project_id", "body", "reason"],
-        "hashes, identifiers and words of the host; a body is made anew when its memory changes, and was redacted when it was made",
+        "hashes, identifiers and words of the host; `team/scrub.rs` drops a body that the redactor changes",
     ),
-    ("team_replaced", &["hash", "by"], "hashes"),
+    ("team_replaced", &["item", "hash", "by"], "hashes and identifiers"),
     ("team_series", &["device", "kind", "member", "name"], "identifiers, and names that the server's rules allow"),
     ("team_projects", &["project_id", "key", "rules"], "identifies the project"),
     ("team_waiting", &["device", "kind", "what"], "identifiers"),

@@ -15,7 +15,7 @@ pub struct ForgetCounts {
     pub memories: u64,
     /// The number of sessions, with their notes and summaries.
     pub sessions: u64,
-    /// The number of notes, summaries and states from which something was removed, in sessions that stay.
+    /// The number of notes, summaries, states and texts for a team from which something was removed, in sessions that stay.
     pub notes: u64,
     /// The number of events.
     pub events: u64,

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0012_marks.sql"),
     include_str!("migrations/0013_team.sql"),
     include_str!("migrations/0014_file_anchors.sql"),
+    include_str!("migrations/0015_team_items.sql"),
 ];
 
 /// The newest schema version that this program knows.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::columns::open_small;
 use super::error::{Result, classify};
@@ -34,6 +34,8 @@ const SCHEMA: &str = "
 pub struct Replies {
     conn: Connection,
     path: PathBuf,
+    /// How many erasures there were when it was opened: `user_version`.
+    erasures: i64,
 }
 
 impl Replies {
@@ -46,9 +48,10 @@ impl Replies {
             conn.busy_timeout(timeout)?;
             conn.execute_batch("PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF;")?;
             conn.execute_batch(SCHEMA)?;
-            Ok(conn)
+            let erasures = erasures(&conn)?;
+            Ok((conn, erasures))
         };
-        open().map(|conn| Self { conn, path: path.clone() }).map_err(|error| classify(&path, error))
+        open().map(|(conn, erasures)| Self { conn, path: path.clone(), erasures }).map_err(|error| classify(&path, error))
     }
 
     /// Returns the reply to a request that was made before.
@@ -59,16 +62,22 @@ impl Replies {
             .map_err(|error| classify(&self.path, error))
     }
 
-    /// Keeps a reply, and deletes old ones.
+    /// Keeps a reply, and deletes old ones. After an erasure nothing is kept: what was asked was read before it, and may say
+    /// what was erased.
     pub fn put(&self, request: &str, reply: &Redacted<String>, now: u64) -> Result<()> {
         let put = || {
-            self.conn.execute("DELETE FROM replies WHERE at < ?1", [time(now.saturating_sub(MAX_AGE))])?;
-            self.conn.execute(
+            let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate)?;
+            if erasures(&tx)? != self.erasures {
+                return Ok(());
+            }
+            tx.execute("DELETE FROM replies WHERE at < ?1", [time(now.saturating_sub(MAX_AGE))])?;
+            tx.execute(
                 "INSERT INTO replies (request, reply, at) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET reply = ?2, at = ?3",
                 params![request, reply.as_str(), time(now)],
-            )
+            )?;
+            tx.commit()
         };
-        put().map(drop).map_err(|error| classify(&self.path, error))
+        put().map_err(|error| classify(&self.path, error))
     }
 
     /// Returns when a policy last went over a session or a project.
@@ -99,14 +108,25 @@ impl Replies {
     }
 }
 
+fn erasures(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn delete_all(conn: &Connection) -> rusqlite::Result<()> {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    tx.execute("DELETE FROM replies", [])?;
+    tx.pragma_update(None, "user_version", erasures(&tx)? + 1)?;
+    tx.commit()?;
+    conn.execute_batch("VACUUM")
+}
+
 /// Deletes all replies beside a database. If the file cannot be written as a database, it goes as a whole.
 pub(super) fn clear(database: &Path) {
     let path = database.with_file_name(FILE);
     if !path.exists() {
         return;
     }
-    let cleared = Replies::open(database, Duration::from_secs(5))
-        .is_ok_and(|replies| replies.conn.execute_batch("DELETE FROM replies; VACUUM;").is_ok());
+    let cleared = Replies::open(database, Duration::from_secs(5)).is_ok_and(|replies| delete_all(&replies.conn).is_ok());
     if !cleared {
         let _ = std::fs::remove_file(path);
     }
@@ -133,6 +153,14 @@ mod tests {
         clear(&database);
         assert_eq!(open().get("other").unwrap(), None);
         assert_eq!(open().last_run("p", "session:a").unwrap(), Some(7), "what was paid for is not asked again");
+        // Whoever had read before the erasure keeps nothing afterwards.
+        let early = open();
+        clear(&database);
+        early.put("late", &reply, 6 + MAX_AGE).unwrap();
+        assert_eq!(open().get("late").unwrap(), None);
+        open().put("new", &reply, 6 + MAX_AGE).unwrap();
+        assert!(open().get("new").unwrap().is_some());
+        clear(&database);
         let bytes = std::fs::read(dir.path().join(FILE)).unwrap();
         assert!(!bytes.windows(9).any(|bytes| bytes == b"an answer"));
         std::fs::write(dir.path().join(FILE), "no database").unwrap();

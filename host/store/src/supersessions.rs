@@ -118,22 +118,7 @@ impl Store {
     /// States that a memory took the place of an older one of its project. An undone link is made again. Returns false
     /// if one of them does not exist, or if they belong to two projects.
     pub fn supersede(&mut self, older: &str, newer: &str, relation: Relation, now: u64) -> Result<bool> {
-        let link = Supersession {
-            older: older.to_owned(),
-            newer: newer.to_owned(),
-            relation,
-            change: Change::Unlikely,
-            similarity: None,
-            made_at: now,
-            undone_at: None,
-        };
-        self.write(|tx| {
-            if !can_supersede(tx, older, newer)? {
-                return Ok(false);
-            }
-            remove(tx, older, newer)?;
-            put(tx, &link)
-        })
+        self.write(|tx| link(tx, older, newer, relation, now))
     }
 
     /// Returns whether [`Store::supersede`] would make a link.
@@ -305,6 +290,26 @@ pub(super) fn state(tx: &Connection, older: i64, newer: i64, relation: Relation,
     let link =
         Supersession { older, newer, relation, change: Change::Unlikely, similarity: None, made_at: now, undone_at: None };
     put(tx, &link).map(drop)
+}
+
+/// Does what [`Store::supersede`] does, in a transaction of the caller's.
+pub(super) fn link(tx: &Connection, older: &str, newer: &str, relation: Relation, now: u64) -> rusqlite::Result<bool> {
+    if !can_supersede(tx, older, newer)? {
+        return Ok(false);
+    }
+    remove(tx, older, newer)?;
+    put(
+        tx,
+        &Supersession {
+            older: older.to_owned(),
+            newer: newer.to_owned(),
+            relation,
+            change: Change::Unlikely,
+            similarity: None,
+            made_at: now,
+            undone_at: None,
+        },
+    )
 }
 
 fn remove(tx: &Connection, older: &str, newer: &str) -> rusqlite::Result<()> {

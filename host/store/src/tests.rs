@@ -15,6 +15,8 @@ use throughline_model::redacted::{Redacted, TextRedactor, Texts};
 use throughline_model::said_by::SaidBy;
 use throughline_search::query::Query;
 
+mod consolidation;
+
 pub(super) struct Fixture {
     _dir: tempfile::TempDir,
     pub(super) store: Store,

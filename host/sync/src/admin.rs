@@ -25,6 +25,8 @@ const PGVECTOR: (u32, u32, u32) = (0, 8, 4);
 pub(crate) const DIMS: &str = "256";
 
 const INITIAL: &str = include_str!("../sql/001_initial.sql");
+/// The functions and triggers of records: see there.
+const RECORDS: &str = include_str!("../sql/records.sql");
 const VECTORS: &str = include_str!("../sql/vectors.sql");
 
 #[derive(Subcommand)]
@@ -193,6 +195,7 @@ async fn init(arguments: &ServerArguments) -> Result<(), Fault> {
     if is_there {
         let version = connected.ask(client.query_one("SELECT max(version) FROM throughline.schema_version", &[])).await?;
         check_version(version.get(0))?;
+        all_or_nothing(&connected, &format!("BEGIN;\n{RECORDS}\nRESET ROLE;\nCOMMIT;")).await?;
         println!("Team memory is set up, version {}.", throughline_sync_wire::SCHEMA);
     } else {
         let mut sql = String::from("BEGIN;\n");
@@ -207,6 +210,7 @@ async fn init(arguments: &ServerArguments) -> Result<(), Fault> {
         }
         sql.push_str("GRANT throughline_owner TO CURRENT_USER;\n");
         sql.push_str(INITIAL);
+        sql.push_str(RECORDS);
         sql.push_str("\nRESET ROLE;\nCOMMIT;");
         all_or_nothing(&connected, &sql).await?;
         println!("Set team memory up, version {}.", throughline_sync_wire::SCHEMA);
@@ -248,6 +252,20 @@ async fn invite(arguments: &InviteArguments) -> Result<(), Fault> {
     let (address, connected) = connect(&arguments.server).await?;
     let (team, member) = (&arguments.team, &arguments.member);
     let login = format!("tl_{team}_{member}");
+    let taken = as_owner(
+        &connected,
+        &format!(
+            "SELECT tenant, member FROM throughline.members WHERE login = '{login}' AND (tenant, member) <> ('{team}', '{member}')"
+        ),
+    )
+    .await?;
+    if let Some([other_team, other_member]) = taken.first().map(Vec::as_slice) {
+        return Err(Fault::new(
+            FaultKind::Address,
+            format!("{other_member} of team {other_team} has the login {login} already"),
+            "choose another name for the member or the team: both names together make the login",
+        ));
+    }
     let password = random()?;
     // The server is given what it stores, so that the password is in none of its logs.
     let verifier = postgres_protocol::password::scram_sha_256(password.as_bytes());

@@ -28,7 +28,7 @@ const CANDIDATES: i64 = 60;
 /// The rank that halves a result's weight, as in the usual reciprocal rank fusion.
 const FUSION: f64 = 60.0;
 
-/// The server's own reasons to refuse one record: see `sql/001_initial.sql`.
+/// The server's own reasons to refuse one record: see `sql/records.sql`.
 const REFUSALS: [&str; 3] = ["TL001", "TL002", "TL003"];
 
 /// A member's session.
@@ -134,10 +134,12 @@ impl Session {
         let (targets, projects, bodies) = (column(|it| &it.target), column(|it| &it.project), column(|it| &it.body));
         let parameters: [&(dyn ToSql + Sync); 9] =
             [&self.tenant, &self.device, &kinds, &places, &hashes, &items, &targets, &projects, &bodies];
+        // In the order of the items, which the server locks: so two machines never wait for each other.
         let asked = self.connected.client.execute(
             "INSERT INTO throughline.records (tenant, device, kind, sequence, hash, item, target, project, body)
              SELECT $1, $2, it.* FROM unnest($3::text[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-                 AS it (kind, sequence, hash, item, target, project, body) ON CONFLICT DO NOTHING",
+                 AS it (kind, sequence, hash, item, target, project, body)
+             ORDER BY it.item, it.kind DESC ON CONFLICT DO NOTHING",
             &parameters,
         );
         match tokio::time::timeout(self.connected.timeout, asked).await {

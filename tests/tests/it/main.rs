@@ -57,6 +57,7 @@ mod servers_installed;
 mod sharing;
 mod supersession;
 mod team;
+mod team_faults;
 mod tool_history;
 mod tracking;
 mod verify;

@@ -447,3 +447,25 @@ fn recorded_replies_compare_prompts_without_a_model() {
     let other = replay.ingest(2, "Make the walrus exporter write footers");
     assert_eq!(replay.report(&other)["stored"], 0);
 }
+
+#[test]
+fn what_is_excluded_or_paused_is_sent_to_no_model() {
+    let test = "what_is_excluded_or_paused_is_sent_to_no_model";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let id = it.ingest(1, "Make the otter exporter write headers");
+    let project = it.project.to_str().expect("UTF-8");
+    let refused = |arguments: &[&str]| {
+        let run = it.home.run([&["model", "run"], arguments].concat()).failure_with_hint();
+        assert!(run.stderr.contains("excluded or paused"), "{run:#?}");
+    };
+    it.configure(&format!("{}[privacy]\nexclude_projects = [\"{project}\"]\n", openai(&server, WIDE)));
+    refused(&["--session", &id]);
+    refused(&["--project", project]);
+    it.configure(&openai(&server, WIDE));
+    drop(it.home.run(["pause", "--project", project]).success());
+    refused(&["--session", &id]);
+    assert_eq!((server.asked().len(), it.spent()), (0, 0));
+    drop(it.home.run(["resume", "--project", project]).success());
+    assert_eq!(it.report(&id)["sent"], 1);
+}

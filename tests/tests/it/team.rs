@@ -11,14 +11,14 @@ use tests::transcript::session_id;
 
 /// Saves a memory in a project, and gives its identifier.
 #[track_caller]
-fn save(home: &Home, project: &Path, text: &str) -> String {
+pub(crate) fn save(home: &Home, project: &Path, text: &str) -> String {
     let project = project.to_str().expect("UTF-8");
     let saved = home.json(["memory", "save", "--json", "--type", "decision", "--project", project, text]);
     saved["id"].as_str().expect("an id").to_owned()
 }
 
 /// The texts of a project's memories.
-fn texts(home: &Home, project: &Path) -> Vec<String> {
+pub(crate) fn texts(home: &Home, project: &Path) -> Vec<String> {
     let mut texts: Vec<String> =
         home.memories_of(project).iter().map(|it| it["content"].as_str().unwrap_or_default().to_owned()).collect();
     texts.sort();
@@ -26,30 +26,30 @@ fn texts(home: &Home, project: &Path) -> Vec<String> {
 }
 
 #[track_caller]
-fn sync(home: &Home) -> Value {
+pub(crate) fn sync(home: &Home) -> Value {
     home.json(["team", "sync", "--json"])
 }
 
 /// A machine with a clone of the first machine's project.
 #[track_caller]
-fn clone_of(home: &Home, project: &Path) -> PathBuf {
+pub(crate) fn clone_of(home: &Home, project: &Path) -> PathBuf {
     let to = home.work().join("a-clone-of-another-name");
     home.git(&home.work(), &["clone", "--quiet", project.to_str().expect("UTF-8"), to.to_str().expect("UTF-8")]);
     to
 }
 
 /// Two members of a team, each with a machine and a clone of one project.
-struct Pair<'a> {
-    team: Team<'a>,
-    ann: Home,
-    ben: Home,
-    ann_project: PathBuf,
-    ben_project: PathBuf,
-    invitations: [String; 2],
+pub(crate) struct Pair<'a> {
+    pub(crate) team: Team<'a>,
+    pub(crate) ann: Home,
+    pub(crate) ben: Home,
+    pub(crate) ann_project: PathBuf,
+    pub(crate) ben_project: PathBuf,
+    pub(crate) invitations: [String; 2],
 }
 
 #[track_caller]
-fn pair<'a>(server: &'a Server, ben_role: &str) -> Pair<'a> {
+pub(crate) fn pair<'a>(server: &'a Server, ben_role: &str) -> Pair<'a> {
     let team = Team::new(server);
     let (ann, ben) = (Home::new(), Home::new());
     let ann_project = ann.project("otters");
@@ -127,6 +127,13 @@ fn a_person_keeps_drops_and_edits_what_would_leave() {
     let edited = save(&it.ann, &it.ann_project, "The key of the otter house is under the third stone");
     let report = sync(&it.ann);
     assert_eq!((&report["sent"], &report["review"]), (&json!(0), &json!(3)));
+    // What nobody has seen does not leave.
+    let unseen = it.ann.run(["team", "review", "keep", &kept]).failure_with_hint();
+    assert!(unseen.stderr.contains("was not listed yet"), "{unseen:#?}");
+    let none = it.ann.run(["team", "review", "keep", "--all"]).success();
+    assert!(none.stdout.is_empty() && none.stderr.contains("3 more"), "{none:#?}");
+    let listed = it.ann.run(["team", "review"]).success().stdout;
+    assert!(listed.contains("on their backs") && listed.contains("third stone"), "{listed}");
     drop(it.ann.run(["team", "review", "keep", &kept]).success());
     drop(it.ann.run(["team", "review", "drop", &dropped]).success());
     let edit = it.ann.command(["team", "review", "edit", &edited, "--title", "The otter house"]);

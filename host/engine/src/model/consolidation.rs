@@ -61,6 +61,8 @@ pub(super) struct Input<'a> {
 /// What was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Made {
+    /// Whether something was learned or forgotten meanwhile, which the policy has not seen.
+    pub(super) is_outdated: bool,
     pub(super) stored: u32,
     pub(super) replaced: u32,
     pub(super) unsupported: u32,
@@ -80,8 +82,9 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     let Some(answer) = work.consolidate(index, &request, model, input.until)? else { return Ok(Made::default()) };
     let model = caller.map(|caller| caller.answered_by.borrow().clone()).unwrap_or_default();
     let (made, unsupported) = accept(answer, &request, &sources, policy, &model);
+    let is_outdated = !input.is_dry && self::sources(input, store, kinds)? != sources;
     if input.is_dry || (made.memories.is_empty() && made.superseded.is_empty()) {
-        return Ok(Made { unsupported, ..Made::default() });
+        return Ok(Made { unsupported, is_outdated, ..Made::default() });
     }
     let home = newest_session(session, &sources);
     let replaced: usize =
@@ -89,7 +92,7 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     let made = Redacted::new(made, &mut ProjectRedactor::new(runtime, Some(&project.root)))?.map(within_limits);
     let made_by = (policy.name.as_str(), policy.digest.as_str());
     let (stored, _) = store.commit_consolidation(project, &home, &made, made_by, runtime.now)?;
-    Ok(Made { stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
+    Ok(Made { is_outdated, stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
 }
 
 /// Returns a digest of what the policy would be given.
@@ -196,10 +199,14 @@ fn accept(
     let mut unsupported = 0;
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for memory in answer.memories {
-        let (new, dropped) = accept_memory(&memory, request, stored, &lines, policy, model);
+        let (new, dropped) = accept_memory(&memory, request, stored, &lines, &taken, policy, model);
         unsupported += dropped;
         let Some(mut new) = new else { continue };
-        // A memory is replaced once: by the first that asks for it.
+        // A memory is replaced once: by the first that asks for it. A session has one summary.
+        let is_key_free = new.draft.key.iter().all(|key| taken.insert(key.clone()));
+        if new.is_summary && !is_key_free {
+            continue;
+        }
         new.retracted.retain(|key| taken.insert(key.clone()));
         new.supersedes.retain(|id| taken.insert(id.clone()));
         made.memories.push(new);
@@ -220,6 +227,7 @@ fn accept_memory(
     request: &ConsolidateRequest,
     stored: &[SessionSource],
     lines: &BTreeMap<&str, (&str, usize)>,
+    taken: &BTreeSet<String>,
     policy: &PolicyId,
     model: &str,
 ) -> (Option<NewMemory>, u32) {
@@ -260,7 +268,8 @@ fn accept_memory(
             format!("{}{digest}", project_key(policy))
         }
     };
-    let key = match replaced.first() {
+    let free = replaced.iter().find(|stored| !taken.contains(&stored.key));
+    let key = match free {
         _ if is_summary => SUMMARY_KEY.to_owned(),
         Some(first) if is_of_session => first.key.clone(),
         _ => own_key(),
@@ -286,7 +295,13 @@ fn accept_memory(
     };
     let retracted = replaced.iter().filter(|stored| is_of_session && stored.key != key).map(|stored| stored.key.clone());
     let supersedes = replaced.iter().filter(|_| !is_of_session).map(|stored| stored.memory.id.clone());
-    let new = NewMemory { retracted: retracted.collect(), supersedes: supersedes.collect(), is_summary, draft };
+    let new = NewMemory {
+        retracted: retracted.collect(),
+        supersedes: supersedes.collect(),
+        sources: sources.iter().map(|source| source.memory.id.clone()).collect(),
+        is_summary,
+        draft,
+    };
     (Some(new), dropped)
 }
 
@@ -381,6 +396,34 @@ mod tests {
         assert_eq!(decision.draft.origin.line_uuid.as_deref(), Some("line-a"));
         assert!(decision.draft.attributes.contains(&("said-by".into(), "agent".into())));
         assert!(made.superseded.is_empty(), "only of a project");
+    }
+
+    #[test]
+    fn what_splits_a_memory_in_two_keeps_both() {
+        let sources = [
+            stored("a", "session-summary", SUMMARY, None, "The export queue moved to SQLite"),
+            stored("b", "decision:1", "decision", Some(SaidBy::Agreed), "Use SQLite for the export queue, not Redis"),
+            stored("c", "decision:2", "decision", Some(SaidBy::Agreed), "The export queue has a table of its own"),
+        ];
+        let memory = |kind: &str, replaces: &[&str], text: &str| {
+            consolidated(kind, replaces, vec![statement(text, &["1", "2", "3"])])
+        };
+        let (made, _) = run(
+            "session",
+            &sources,
+            vec![
+                memory("decision", &["b"], "The export queue is in SQLite."),
+                memory("decision", &["b", "c"], "The export queue is not in Redis."),
+                memory("decision", &["c", "b"], "The export queue has a table."),
+                memory(SUMMARY, &["a"], "The export queue moved to SQLite."),
+                memory(SUMMARY, &["a"], "The export queue moved."),
+            ],
+        );
+        let keys: Vec<&str> = made.memories.iter().map(|new| new.draft.key.as_deref().unwrap()).collect();
+        assert_eq!((keys.len(), &keys[..2], keys[3]), (4, ["decision:1", "decision:2"].as_slice(), "session-summary"));
+        assert!(keys[2].starts_with("p:decision:"), "{keys:?}");
+        assert!(made.memories.iter().all(|new| new.retracted.is_empty()));
+        assert_eq!(made.memories[0].sources, ["a", "b", "c"]);
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub fn run_due(
     until: Instant,
 ) -> Result<RunReport> {
     let mut report = RunReport::default();
+    if is_refused(runtime, store, project, "")? {
+        return Ok(report);
+    }
     let policies = runtime.policies(Some(&project.root))?;
     let replies = Rc::new(Replies::open(store.path(), BUSY_TIMEOUT)?);
     let consolidators = policies.work(None, until)?.consolidators();
@@ -111,7 +114,7 @@ pub fn run_due(
             let Some(saved) = store.saved_at(id)?.filter(|saved| *saved >= since) else { continue };
             let subject = format!("session:{id}");
             let is_new = replies.last_run(&policy.digest, &subject)?.is_none_or(|last| last < saved);
-            if is_new && Instant::now() < until {
+            if is_new && Instant::now() < until && !is_refused(runtime, store, project, id)? {
                 report.sessions += 1;
                 let run = Run { runtime, project, session: id, memories, until, outbox: None, replies: &replies };
                 run.policy(store, *index, policy, &subject, saved, &mut report)?;
@@ -119,13 +122,22 @@ pub fn run_due(
         }
         let subject = format!("project:{}", project.id);
         let is_due = replies.last_run(&policy.digest, &subject)?.is_none_or(|last| last + DAY <= runtime.now);
-        if is_due && Instant::now() < until && !runtime.is_excluded(&project.root) {
+        if is_due && Instant::now() < until {
             report.project = true;
             let run = Run { runtime, project, session: "", memories, until, outbox: None, replies: &replies };
             run.policy(store, *index, policy, &subject, runtime.now, &mut report)?;
         }
     }
     Ok(report)
+}
+
+/// Returns whether a model may not be asked, because the user excluded or paused the project, the session, or its folder.
+fn is_refused(runtime: &Runtime, store: &Store, project: &Project, session: &str) -> Result<bool> {
+    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session) {
+        return Ok(true);
+    }
+    let known = if session.is_empty() { None } else { store.known_session(session)? };
+    Ok(known.is_some_and(|known| !known.cwd.is_empty() && runtime.is_excluded(std::path::Path::new(&known.cwd))))
 }
 
 /// Goes over one session, or over the project if `session` is empty, because a person asks for it. With an outbox nothing is sent,
@@ -140,6 +152,9 @@ pub fn run_one(
     outbox: Option<&Rc<RefCell<Vec<Outgoing>>>>,
 ) -> Result<RunReport> {
     let mut report = RunReport::default();
+    if is_refused(runtime, store, project, session)? {
+        return Err(anyhow!("{} is excluded or paused, so no model is asked about it", project.root.display()));
+    }
     let policies = runtime.policies(Some(&project.root))?;
     let consolidators = policies.work(None, until)?.consolidators();
     if consolidators.is_empty() {
@@ -206,9 +221,10 @@ impl Run<'_> {
         let made = consolidation::consolidate(&input, store, caller.as_ref());
         let calls = caller.as_ref().map(|caller| caller.finish()).unwrap_or_default();
         report.add(made.as_ref().unwrap_or(&Made::default()), calls);
-        made?;
-        // What failed is tried again at the next start, and so is what nobody might be asked about.
-        if caller.is_some() && calls.failed == 0 && self.outbox.is_none() {
+        let made = made?;
+        // What failed is tried again at the next start, and so are what nobody might be asked about, and what was learned
+        // meanwhile.
+        if caller.is_some() && calls.failed == 0 && !made.is_outdated && self.outbox.is_none() {
             self.replies.record_run(&policy.digest, subject, at, &consolidation::state(&input, store)?)?;
         }
         Ok(())

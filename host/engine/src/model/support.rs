@@ -19,7 +19,7 @@ pub fn is_supported(statement: &str, cited: &[&str]) -> bool {
         return false;
     }
     let lines = cited.join("\n").to_lowercase();
-    if !literals(statement).all(|literal| lines.contains(&literal.to_lowercase())) {
+    if !literals(statement).all(|literal| stands_alone(&lines, &literal.to_lowercase())) {
         return false;
     }
     let known: BTreeSet<String> = stems(&lines).collect();
@@ -28,6 +28,27 @@ pub fn is_supported(statement: &str, cited: &[&str]) -> bool {
     // A statement of nothing but literals is supported by them.
     (asked.is_empty() && literals(statement).next().is_some())
         || found * MIN_SHARE.1 >= asked.len() * MIN_SHARE.0 && found > 0
+}
+
+/// Returns whether the lines have the literal, and not only as a part of another one: 5 is no part of 50, and 1.2 none of 1.2.7.
+fn stands_alone(lines: &str, literal: &str) -> bool {
+    // A script without spaces begins a word of its own: particles follow names.
+    let is_letter = |letter: char| letter.is_alphanumeric() && !is_without_spaces(letter);
+    let joins = |sign: Option<char>, next: Option<char>| {
+        matches!(sign, Some('.' | ',')) && next.is_some_and(|next| next.is_ascii_digit())
+    };
+    let (first, last) = (literal.chars().next(), literal.chars().next_back());
+    let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    lines.match_indices(literal).any(|(at, _)| {
+        let mut before = lines[..at].chars().rev();
+        let mut after = lines[at + literal.len()..].chars();
+        let (left, right) = (before.next(), after.next());
+        let starts_inside = first.is_some_and(is_letter) && left.is_some_and(is_letter);
+        let ends_inside = last.is_some_and(is_letter) && right.is_some_and(is_letter);
+        let is_tail = is_digit(first) && joins(left, before.next());
+        let is_head = is_digit(last) && joins(right, after.next());
+        !(starts_inside || ends_inside || is_tail || is_head)
+    })
 }
 
 /// Returns what must stand in the lines as it is: numbers, paths, identifiers, names.
@@ -101,6 +122,19 @@ mod tests {
             "...",
         ] {
             assert!(!is_supported(statement, &[line]), "{statement}");
+        }
+        for (statement, line, is_said) in [
+            ("The limit is 5 jobs.", "The limit is 50 jobs", false),
+            ("The limit is 50 jobs.", "The limit is 50 jobs.", true),
+            ("The limit is 5 jobs.", "The limit is 50 jobs, and was 5.", true),
+            ("It listens on port 80.", "It listens on port 8080", false),
+            ("We use version 1.2 of the library.", "We use version 1.2.7 of the library", false),
+            ("We use version 1.2.7 of the library.", "We use version 1.2.7 of the library", true),
+            ("The queue holds 10 rows.", "The queue holds 10,000 rows", false),
+            ("The queue uses Post.", "The queue uses Postgres", false),
+            ("The function is retryCount.", "The function is maxRetryCount", false),
+        ] {
+            assert_eq!(is_supported(statement, &[line]), is_said, "{statement} / {line}");
         }
         assert!(!is_supported("The export queue is kept in SQLite.", &[]));
         assert!(is_supported("내보내기 대기열은 SQLite에 보관한다.", &["내보내기 대기열을 SQLite에 보관하기로 했다"]));

@@ -18,8 +18,8 @@ use throughline_store::team::{COLLEAGUE, Incoming, IncomingMemory, Place, ReadRe
 use throughline_store::{Import, Marks};
 use throughline_sync_wire::Pulled;
 
-/// What a record waits for that cannot be read: a later version of this program, perhaps.
-const UNREADABLE: &str = "unreadable";
+/// What a record waits for that cannot be read: another version of this program, perhaps.
+pub const UNREADABLE: &str = concat!("unreadable:", env!("CARGO_PKG_VERSION"));
 
 /// What is known about where records come from and belong.
 pub struct Context<'a> {

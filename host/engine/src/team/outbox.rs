@@ -10,8 +10,10 @@ use crate::runtime::Runtime;
 use throughline_model::digest::{hex, sha256_hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
-use throughline_store::Store;
-use throughline_store::team::{MAX_BODY_BYTES, OutboxState, ReadRecord, Shareable, SharedMemory, TeamProject, record_of};
+use throughline_store::team::{
+    Decided, MAX_BODY_BYTES, OutboxState, ReadRecord, Shareable, SharedMemory, TeamProject, record_of,
+};
+use throughline_store::{ScrubError, Store};
 
 /// How many memories are looked at and stored at once.
 const BATCH: u32 = 1_000;
@@ -69,6 +71,12 @@ pub fn needs_review(runtime: &Runtime) -> bool {
 pub fn stage(runtime: &Runtime, store: &mut Store, device: &str) -> Result<Vec<KeyedProject>> {
     let keyed = keyed_projects(runtime, store)?;
     for it in &keyed {
+        // What was staged is redacted again: a rule may have come since.
+        let mut redactor = ProjectRedactor::new(runtime, Some(&it.project.root));
+        store.team_scrub_outbox(&it.project.id, &mut redactor, true).map_err(|error| match error {
+            ScrubError::Store(error) => error.into(),
+            ScrubError::Redactor(error) => error,
+        })?;
         stage_project(runtime, store, it, device)?;
     }
     store.team_stage_deletions()?;
@@ -100,12 +108,13 @@ fn stage_project(runtime: &Runtime, store: &mut Store, it: &KeyedProject, device
     }
     loop {
         let (found, mark) = store.team_shareable(&it.project.id, &hash, BATCH)?;
-        let count = found.len();
-        if count == 0 && it.rules == hash {
+        if found.is_empty() && it.rules == hash {
             return Ok(());
         }
+        // Those whose text changed come each time, all at once, also where no rule shares them any longer.
+        let new = found.iter().filter(|it| it.continues.is_none()).count();
         stage_batch(runtime, store, it, key, &rules, device, found, (&hash, mark))?;
-        if count < BATCH as usize {
+        if new < BATCH as usize {
             return Ok(());
         }
     }
@@ -188,10 +197,18 @@ pub fn readable(body: &str) -> Option<ReadableText> {
 }
 
 /// Replaces the text of a memory in the outbox by what a person wrote. The text is redacted first.
-pub fn edit(runtime: &Runtime, store: &mut Store, id: &str, title: Option<String>, content: Option<String>) -> Result<bool> {
+pub fn edit(
+    runtime: &Runtime,
+    store: &mut Store,
+    id: &str,
+    title: Option<String>,
+    content: Option<String>,
+) -> Result<Decided> {
     let entries = store.team_outbox(false)?;
-    let Some(entry) = entries.iter().find(|entry| entry.id.as_deref() == Some(id)) else { return Ok(false) };
-    let Some(body) = entry.body.as_deref() else { return Ok(false) };
+    let Some(entry) = entries.iter().find(|entry| entry.id.as_deref() == Some(id)) else {
+        return Ok(Decided::Missing);
+    };
+    let Some(body) = entry.body.as_deref() else { return Ok(Decided::Unseen) };
     let record = ReadRecord::parse(body).map_err(anyhow::Error::msg)?;
     let memory = record.memory.context("a deletion has no text")?;
     let line = line::parse(memory.get().as_bytes()).map_err(anyhow::Error::msg)?;
@@ -211,5 +228,5 @@ pub fn edit(runtime: &Runtime, store: &mut Store, id: &str, title: Option<String
     };
     let root = store.all_projects()?.into_iter().find(|project| project.id == entry.project).map(|project| project.root);
     let redacted = Redacted::new(shared, &mut ProjectRedactor::new(runtime, root.as_deref()))?;
-    Ok(store.team_edit(id, &record_of(redacted))?)
+    Ok(store.team_edit(id, &entry.hash, &record_of(redacted))?)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::link::{Link, misunderstood};
 use super::{outbox, sync};
 use crate::import::line;
+use crate::memory::RequestError;
 use crate::redaction;
 use crate::runtime::Runtime;
 use crate::targets;
@@ -47,7 +48,15 @@ pub fn run(
         Some(typed) => {
             let found = targets::find_project(runtime, Some(typed))?;
             let keyed = outbox::keyed_projects(runtime, store)?;
-            keyed.into_iter().find(|it| it.project.id == found.id).and_then(|it| it.key).map(|key| key.to_string())
+            let key = keyed.into_iter().find(|it| it.project.id == found.id).and_then(|it| it.key);
+            // Without a key, this would be a search in all projects.
+            let key = key.ok_or_else(|| {
+                RequestError::new(
+                    format!("{} cannot be recognized on other machines, so nothing is shared for it", found.root.display()),
+                    "search in a project with a git repository, or leave --project out to search in all",
+                )
+            })?;
+            Some(key.to_string())
         }
     };
     // A secret that is typed into a query does not leave either.

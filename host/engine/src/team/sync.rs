@@ -9,12 +9,12 @@ use serde::Serialize;
 use super::incoming::{self, Context};
 use super::link::{Identity, Link, SyncError, misunderstood};
 use super::{credentials, outbox};
-use crate::memory::supersession;
+use crate::memory::{kept::DeletionNote, supersession};
 use crate::runtime::Runtime;
 use throughline_embedding::local;
 use throughline_platform::files;
-use throughline_store::Store;
 use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind};
+use throughline_store::{KeptFile, Store};
 use throughline_sync_wire::{Cursor, Fault, FaultKind, Outgoing, Pulled, Reply, Request};
 
 /// The most records that are asked for at once.
@@ -100,18 +100,27 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
     store.set_team_member(&identity.member, &identity.role)?;
     let mut projects = outbox::stage(runtime, store, &device)?;
     let mut series = series(&mut link)?;
-    if is_copied(store, &device, &series)? {
+    let is_renewed = is_copied(store, &device, &series)?;
+    if is_renewed {
         (device, link, identity) = renew(store, url, &mut report)?;
     } else if lost(store, &series, &mut report)? {
         projects = outbox::stage(runtime, store, &device)?;
     }
     if identity.role != "reader" {
-        while push(store, &mut link, &device, &identity, &mut report)? == Pushed::Conflict {
+        let mut pushed = push(store, &mut link, &device, &identity, &mut report)?;
+        if pushed == Pushed::Conflict && !is_renewed {
             (device, link, identity) = renew(store, url, &mut report)?;
+            pushed = push(store, &mut link, &device, &identity, &mut report)?;
+        }
+        if pushed == Pushed::Conflict {
+            // Nobody else can have written under an identifier that was made a moment ago.
+            let message = "the server says that a new machine has sent records already";
+            return Err(SyncError(Fault::new(FaultKind::Lie, message, "ask whoever runs the server")).into());
         }
     } else if store.team_status()?.pending > 0 {
         report.warnings.push("you are a reader in this team, so nothing was sent".into());
     }
+    store.team_retry_unreadable(incoming::UNREADABLE)?;
     series.retain(|it| it.device != device);
     store.put_team_series(&series)?;
     let applied = pull(runtime, store, &mut link, &projects, &identity, &mut report)?;
@@ -267,6 +276,8 @@ fn pull(
     let authors: HashMap<String, String> = known.iter().map(|it| (it.device.clone(), it.member.clone())).collect();
     let muted = store.team_status()?.muted;
     let context = Context { projects, authors: &authors, member: &identity.member, muted: &muted };
+    let what = "deleted on another machine".to_owned();
+    let (folder, note) = (runtime.paths.forgotten(), serde_json::to_string(&DeletionNote { what, interval: None })?);
     store.prepare_import()?;
     ask(link, &open)?;
     loop {
@@ -277,7 +288,7 @@ fn pull(
             ask(link, &open)?;
         }
         let (incoming, unreadable) = incoming::translate(runtime, records, &context)?;
-        let applied = store.team_apply(&incoming, runtime.now)?;
+        let applied = store.team_apply(&incoming, runtime.now, KeptFile { folder: &folder, note: &note })?;
         total.stored += applied.stored;
         total.removed += applied.removed;
         report.received += applied.stored;

@@ -7,7 +7,8 @@ use super::{is_dead, own_member};
 use crate::import::store_one;
 use crate::memories::{self, PutOutcome};
 use crate::supersessions;
-use crate::{Import, Result, Store, projects, time_from_sql};
+use crate::{Fate, Forgotten, Import, KeptFile, Result, Store, projects, time_from_sql};
+use throughline_model::contract::Memory;
 use throughline_model::redacted::Redacted;
 use throughline_search::supersession::Relation;
 
@@ -78,19 +79,20 @@ pub struct Applied {
 }
 
 impl Store {
-    /// Stores a batch of records and how far the series were read, in one transaction. A record that is known changes
-    /// nothing, so a batch can be applied again.
-    pub fn team_apply(&mut self, batch: &[Incoming], now: u64) -> Result<Applied> {
-        let applied = self.write(|tx| {
-            let mut applied = Applied::default();
-            for it in batch {
-                apply(tx, it, now, &mut applied)?;
-                let Place { device, kind, sequence, .. } = it.place();
-                tx.prepare_cached("UPDATE team_series SET sequence = max(sequence, ?3) WHERE device = ?1 AND kind = ?2")?
-                    .execute(params![device, kind, sequence])?;
-            }
-            Ok(applied)
-        })?;
+    /// Stores a batch of records and how far the series were read. A record that is known changes nothing, so a batch can
+    /// be applied again.
+    ///
+    /// It is one transaction, and another one for deletions in our own name, which also delete what this machine learned by
+    /// itself. Whether it was us, only the server says: so what they delete is kept in the file, for a person to bring back.
+    pub fn team_apply(&mut self, batch: &[Incoming], now: u64, file: KeptFile<'_>) -> Result<Applied> {
+        let (member, _) = self.explain(own_member(&self.conn))?;
+        let is_own = |it: &&Incoming| matches!(it, Incoming::Tombstone(place, _) if place.author == member);
+        let (own, others): (Vec<&Incoming>, Vec<&Incoming>) = batch.iter().partition(is_own);
+        let mut applied = Applied::default();
+        self.write(|tx| apply_all(tx, &others, now, &mut applied).map(drop))?;
+        if !own.is_empty() {
+            self.delete_rows(now, Fate::Kept(file), |tx| apply_all(tx, &own, now, &mut applied))?;
+        }
         if self.wants_checkpoint() {
             self.checkpoint()?;
         }
@@ -98,15 +100,35 @@ impl Store {
     }
 }
 
-fn apply(tx: &Connection, it: &Incoming, now: u64, applied: &mut Applied) -> rusqlite::Result<()> {
+/// Applies records, and returns the memories that were deleted.
+fn apply_all(tx: &Connection, batch: &[&Incoming], now: u64, applied: &mut Applied) -> rusqlite::Result<Forgotten> {
+    let mut deleted = Forgotten::default();
+    for it in batch {
+        apply(tx, it, now, applied, &mut deleted.memories)?;
+        let Place { device, kind, sequence, .. } = it.place();
+        tx.prepare_cached("UPDATE team_series SET sequence = max(sequence, ?3) WHERE device = ?1 AND kind = ?2")?
+            .execute(params![device, kind, sequence])?;
+    }
+    deleted.counts.memories = deleted.memories.len() as u64;
+    Ok(deleted)
+}
+
+fn apply(
+    tx: &Connection,
+    it: &Incoming,
+    now: u64,
+    applied: &mut Applied,
+    deleted: &mut Vec<Memory>,
+) -> rusqlite::Result<()> {
     let place = it.place();
     if tx.prepare_cached("SELECT 1 FROM team_records WHERE hash = ?1")?.exists([&place.hash])? {
         return Ok(());
     }
     match it {
         Incoming::Memory(_, memory) => apply_memory(tx, place, memory, now, applied),
-        Incoming::Tombstone(_, target) => apply_tombstone(tx, place, target, now, applied),
-        Incoming::Erased(_) => {
+        Incoming::Tombstone(_, target) if place.decides => apply_tombstone(tx, place, target, now, applied, deleted),
+        // A server that lets somebody delete what is not theirs is not obeyed.
+        Incoming::Tombstone(..) | Incoming::Erased(_) => {
             applied.dead += 1;
             put(tx, place, "", "dead", None)
         }
@@ -167,9 +189,9 @@ fn apply_memory(
         // A colleague's word beside another one's: both stay.
         return Ok(());
     }
-    put_replaced(tx, &memory.replaces, &place.hash)?;
+    put_replaced(tx, &place.item, &memory.replaces, &place.hash)?;
     for hash in &memory.replaces {
-        replace(tx, hash, row, now, applied)?;
+        replace(tx, &place.item, hash, row, now, applied)?;
     }
     for (item, relation) in &memory.supersedes {
         let older: Vec<(i64, String)> = tx
@@ -186,12 +208,19 @@ fn apply_memory(
     Ok(())
 }
 
-/// Takes a revision away whose place another one took. What this machine learned by itself stays, with a link to the later
-/// word.
-fn replace(tx: &Connection, hash: &str, by: Option<i64>, now: u64, applied: &mut Applied) -> rusqlite::Result<()> {
+/// Takes a revision of an item away whose place another one took. What this machine learned by itself stays, with a link to
+/// the later word. A hash that belongs to another item is left alone: the author may decide about this item alone.
+fn replace(
+    tx: &Connection,
+    item: &str,
+    hash: &str,
+    by: Option<i64>,
+    now: u64,
+    applied: &mut Applied,
+) -> rusqlite::Result<()> {
     let known: Option<(i64, Option<i64>, String)> = tx
-        .prepare_cached("SELECT number, memory, state FROM team_records WHERE hash = ?1")?
-        .query_row([hash], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .prepare_cached("SELECT number, memory, state FROM team_records WHERE item = ?1 AND hash = ?2 AND kind = 'memory'")?
+        .query_row([item, hash], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let Some((number, memory, state)) = known else { return Ok(()) };
     if state == "pulled" {
@@ -200,13 +229,20 @@ fn replace(tx: &Connection, hash: &str, by: Option<i64>, now: u64, applied: &mut
     if let (Some(older), Some(newer)) = (memory, by)
         && older != newer
     {
-        // Nothing happens if the row is gone.
+        // A row that is gone is left alone by this.
         supersessions::state(tx, older, newer, Relation::Amends, now)?;
     }
     Ok(())
 }
 
-fn apply_tombstone(tx: &Connection, place: &Place, target: &str, now: u64, applied: &mut Applied) -> rusqlite::Result<()> {
+fn apply_tombstone(
+    tx: &Connection,
+    place: &Place,
+    target: &str,
+    now: u64,
+    applied: &mut Applied,
+    deleted: &mut Vec<Memory>,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO team_records (hash, item, kind, state, target, device, sequence, author)
          VALUES (?1, ?2, 'tombstone', 'pulled', ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
@@ -233,8 +269,9 @@ fn apply_tombstone(tx: &Connection, place: &Place, target: &str, now: u64, appli
             tx.prepare_cached("UPDATE team_records SET state = 'dead', memory = NULL, body = NULL WHERE number = ?1")?
                 .execute([number])?;
             if let Some(id) = id
-                && memories::delete(tx, &id, now)?.is_some()
+                && let Some(memory) = memories::delete(tx, &id, now)?
             {
+                deleted.push(memory);
                 applied.removed += 1;
             }
         } else if state == "pulled" {
@@ -278,6 +315,20 @@ fn occurrence(tx: &Connection, import: &Import) -> rusqlite::Result<Option<i64>>
         .optional()
 }
 
+impl Store {
+    /// Lets what another version of this program could not read be read again. `current` is what its own unreadable records
+    /// wait for.
+    pub fn team_retry_unreadable(&mut self, current: &str) -> Result<()> {
+        let is_other = |what: &str| what.starts_with("unreadable") && what != current;
+        let any: bool = self.explain(
+            self.conn
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM team_waiting WHERE what LIKE 'unreadable%' AND what <> ?1)")
+                .and_then(|mut s| s.query_row([current], |row| row.get(0))),
+        )?;
+        if any { self.write(|tx| read_again(tx, is_other)) } else { Ok(()) }
+    }
+}
+
 /// Lets what waits be read again, where `is_for` says that it need not wait any longer.
 pub(super) fn read_again(tx: &Connection, is_for: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
     let waiting: Vec<(String, String, String, i64)> = tx
@@ -294,7 +345,6 @@ pub(super) fn read_again(tx: &Connection, is_for: impl Fn(&str) -> bool) -> rusq
     Ok(())
 }
 
-/// Hides what came from a person, or for a project. Its rows go, and are read again once it is wanted. Returns how many.
 /// Returns the column, and its value, of what is muted.
 fn muted_column(what: &str) -> Option<(&'static str, &str)> {
     match what.split_once(':') {
@@ -316,6 +366,7 @@ pub(super) fn is_muted(conn: &Connection, what: &str) -> rusqlite::Result<u64> {
     Ok(conn.prepare_cached("SELECT 1 FROM team_mutes WHERE what = ?1")?.exists([what])?.into())
 }
 
+/// Hides what came from a person, or for a project. Its rows go, and are read again once it is wanted. Returns how many.
 pub(super) fn mute(tx: &Connection, what: &str) -> rusqlite::Result<u64> {
     tx.execute("INSERT INTO team_mutes (what) VALUES (?1) ON CONFLICT DO NOTHING", [what])?;
     let Some((column, name)) = muted_column(what) else { return Ok(0) };

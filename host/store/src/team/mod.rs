@@ -3,7 +3,7 @@
 //! A shared memory is an *item*, and each of its states a *revision*: a record whose body names the revisions that it
 //! replaces. A deletion is a record too, a *tombstone*. Each device appends its records to series of its own. What holds
 //! is a function of the set of records that are known, in whatever order they came: a revision is alive if no tombstone
-//! names its item or itself, and no known revision replaces it. So all devices that know the same records agree, two
+//! names its item or itself, and no known revision of the same item replaces it. So all devices that know the same records agree, two
 //! edits side by side both stay, and a tombstone wins.
 //!
 //! A memory that came from the team is stored as an import is, with an occurrence under the revision's hash. It goes with
@@ -14,11 +14,14 @@ mod incoming;
 mod outgoing;
 mod record;
 mod scan;
+mod scrub;
 
 pub use incoming::{Applied, Incoming, IncomingMemory, Place, occurrence_key};
-pub use outgoing::{OutboxEntry, OutboxState, QueuedRecord};
+pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord};
 pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
+
+pub(crate) use scrub::forget_in_outbox;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -75,7 +78,7 @@ pub struct TeamStatus {
     pub pulled: u64,
     /// Records on the server, as of the last sync, that are not read yet.
     pub behind: u64,
-    /// Kinds of things that wait: projects that are not on this machine.
+    /// The keys of projects for which records wait, because they are not on this machine.
     pub waiting: Vec<String>,
     /// What is muted.
     pub muted: Vec<String>,
@@ -151,7 +154,9 @@ impl Store {
                 refused: count("SELECT count(*) FROM team_records WHERE state = 'refused'")?,
                 pulled: count("SELECT count(*) FROM team_records WHERE state = 'pulled' AND memory IS NOT NULL")?,
                 behind: count("SELECT COALESCE(sum(max(last - sequence, 0)), 0) FROM team_series")?,
-                waiting: list("SELECT DISTINCT what FROM team_waiting WHERE what NOT LIKE 'person:%' ORDER BY 1")?,
+                waiting: list("SELECT DISTINCT what FROM team_waiting
+                     WHERE what NOT LIKE 'person:%' AND what NOT LIKE 'project:%' AND what NOT LIKE 'unreadable%' ORDER BY 1",
+                )?,
                 muted: list("SELECT what FROM team_mutes ORDER BY 1")?,
             })
         })())
@@ -212,13 +217,16 @@ fn own_member(tx: &Connection) -> rusqlite::Result<(String, bool)> {
 
 /// Returns whether a revision is dead: deleted, or replaced.
 fn is_dead(tx: &Connection, item: &str, hash: &str) -> rusqlite::Result<bool> {
-    Ok(is_buried(tx, item, hash)? || tx.prepare_cached("SELECT 1 FROM team_replaced WHERE hash = ?1")?.exists([hash])?)
+    Ok(is_buried(tx, item, hash)?
+        || tx.prepare_cached("SELECT 1 FROM team_replaced WHERE item = ?1 AND hash = ?2")?.exists([item, hash])?)
 }
 
 /// Returns whether a tombstone names the item or the revision.
 fn is_buried(tx: &Connection, item: &str, hash: &str) -> rusqlite::Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM team_records WHERE item = ?1 AND kind = 'tombstone' AND target IN ('', ?2)")?
-        .exists([item, hash])
+    tx.prepare_cached(
+        "SELECT 1 FROM team_records WHERE item = ?1 AND kind = 'tombstone' AND state <> 'dead' AND target IN ('', ?2)",
+    )?
+    .exists([item, hash])
 }
 
 /// Returns the row of a memory.

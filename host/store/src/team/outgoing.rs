@@ -61,6 +61,21 @@ pub struct OutboxEntry {
     pub body: Option<String>,
     /// The rule for which the server refused it.
     pub reason: String,
+    /// The SHA-256 of the text.
+    pub hash: String,
+    /// Whether a person has seen this very text.
+    pub is_shown: bool,
+}
+
+/// What became of a decision about a memory in the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decided {
+    /// It holds.
+    Done,
+    /// The text is another one than the person has seen. Nothing changed.
+    Unseen,
+    /// The memory is not in the outbox, or has left.
+    Missing,
 }
 
 /// A record that has its place in the series.
@@ -129,7 +144,7 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT m.id, r.state, r.item, r.project_id, r.kind, r.edited, r.body, r.reason FROM team_records r
+                    "SELECT m.id, r.state, r.item, r.project_id, r.kind, r.edited, r.body, r.reason, r.hash, r.shown FROM team_records r
                      LEFT JOIN memories m ON m.rowid = r.memory
                      WHERE r.state IN ('review', 'pending', 'queued') OR ?1 AND r.state IN ('dropped', 'refused')
                      ORDER BY r.number",
@@ -145,6 +160,8 @@ impl Store {
                             is_edited: row.get(5)?,
                             body: row.get(6)?,
                             reason: row.get(7)?,
+                            hash: row.get(8)?,
+                            is_shown: row.get(9)?,
                         })
                     })?
                     .collect()
@@ -152,10 +169,25 @@ impl Store {
         )
     }
 
-    /// Records a person's decision about a memory in the outbox: it leaves, or it stays here. Returns false if it is not there.
-    pub fn team_decide(&mut self, id: &str, leaves: bool) -> Result<bool> {
+    /// Records that a person has seen the texts with these hashes.
+    pub fn team_mark_shown(&mut self, hashes: &[&str]) -> Result<()> {
+        if hashes.is_empty() {
+            return Ok(());
+        }
         self.write(|tx| {
-            let Some(row) = row_of(tx, id)? else { return Ok(false) };
+            let mut shown = tx.prepare_cached("UPDATE team_records SET shown = 1 WHERE hash = ?1 AND body IS NOT NULL")?;
+            hashes.iter().try_for_each(|hash| shown.execute([hash]).map(drop))
+        })
+    }
+
+    /// Records a person's decision about a memory in the outbox: it leaves, or it stays here. Only a text that the person
+    /// has seen leaves: a memory that changed since is staged with another one.
+    pub fn team_decide(&mut self, id: &str, leaves: bool) -> Result<Decided> {
+        self.write(|tx| {
+            let Some(row) = row_of(tx, id)? else { return Ok(Decided::Missing) };
+            if leaves && has_unseen(tx, row, "'review'")? {
+                return Ok(Decided::Unseen);
+            }
             let (from, to) = if leaves { ("'review'", "pending") } else { ("'review', 'pending', 'refused'", "dropped") };
             let decided = tx.execute(
                 &format!("UPDATE team_records SET state = ?2 WHERE memory = ?1 AND state IN ({from})"),
@@ -163,7 +195,7 @@ impl Store {
             )?;
             // What stays here needs no copy.
             tx.execute("UPDATE team_records SET body = NULL WHERE memory = ?1 AND state = 'dropped'", [row])?;
-            Ok(decided > 0)
+            Ok(if decided > 0 { Decided::Done } else { Decided::Missing })
         })
     }
 
@@ -187,17 +219,19 @@ impl Store {
         })
     }
 
-    /// Replaces the text of a memory in the outbox by one that a person wrote. The memory itself stays. Returns false if it is
-    /// not there.
-    pub fn team_edit(&mut self, id: &str, record: &Redacted<Record>) -> Result<bool> {
+    /// Replaces the text of a memory in the outbox, given by its hash, by one that a person wrote. The memory itself stays.
+    pub fn team_edit(&mut self, id: &str, seen: &str, record: &Redacted<Record>) -> Result<Decided> {
         self.write(|tx| {
-            let Some(row) = row_of(tx, id)? else { return Ok(false) };
+            let Some(row) = row_of(tx, id)? else { return Ok(Decided::Missing) };
+            if has_unseen(tx, row, "'review', 'pending'")? {
+                return Ok(Decided::Unseen);
+            }
             let edited = tx.execute(
                 "UPDATE team_records SET hash = ?2, body = ?3, state = 'pending', edited = 1
-                 WHERE memory = ?1 AND item = ?4 AND state IN ('review', 'pending')",
-                params![row, record.hash, record.body, record.item],
+                 WHERE memory = ?1 AND item = ?4 AND hash = ?5 AND state IN ('review', 'pending')",
+                params![row, record.hash, record.body, record.item, seen],
             )?;
-            Ok(edited > 0)
+            Ok(if edited > 0 { Decided::Done } else { Decided::Unseen })
         })
     }
 
@@ -303,6 +337,14 @@ impl Store {
     }
 }
 
+/// Returns whether a memory waits with a text that nobody has seen, or whose text is to be made anew.
+fn has_unseen(tx: &Connection, row: i64, states: &str) -> rusqlite::Result<bool> {
+    tx.prepare_cached(&format!(
+        "SELECT 1 FROM team_records WHERE memory = ?1 AND state IN ({states}) AND (NOT shown OR changed OR body IS NULL)"
+    ))?
+    .exists([row])
+}
+
 fn stage(tx: &Connection, project: &str, id: &str, state: OutboxState, record: &Record) -> rusqlite::Result<()> {
     let Some(row) = row_of(tx, id)? else { return Ok(()) };
     tx.prepare_cached(
@@ -315,7 +357,7 @@ fn stage(tx: &Connection, project: &str, id: &str, state: OutboxState, record: &
     )?
     .execute(params![row, record.item])?;
     if let Some(replaced) = super::ReadRecord::parse(&record.body).ok().map(|it| it.replaces) {
-        put_replaced(tx, &replaced, &record.hash)?;
+        put_replaced(tx, &record.item, &replaced, &record.hash)?;
     }
     tx.prepare_cached(
         "INSERT INTO team_records (hash, item, kind, state, project_id, memory, body) VALUES (?1, ?2, 'memory', ?3, ?4, ?5, ?6)
@@ -326,10 +368,11 @@ fn stage(tx: &Connection, project: &str, id: &str, state: OutboxState, record: &
     Ok(())
 }
 
-/// Records that a revision takes the place of others.
-pub(super) fn put_replaced(tx: &Connection, replaced: &[String], by: &str) -> rusqlite::Result<()> {
-    let mut put = tx.prepare_cached("INSERT INTO team_replaced (hash, by) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
-    replaced.iter().filter(|hash| hash.as_str() != by).try_for_each(|hash| put.execute([hash.as_str(), by]).map(drop))
+/// Records that a revision of an item takes the place of others of the same item.
+pub(super) fn put_replaced(tx: &Connection, item: &str, replaced: &[String], by: &str) -> rusqlite::Result<()> {
+    let mut put =
+        tx.prepare_cached("INSERT INTO team_replaced (item, hash, by) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
+    replaced.iter().filter(|hash| hash.as_str() != by).try_for_each(|hash| put.execute([item, hash.as_str(), by]).map(drop))
 }
 
 fn stage_deletions(tx: &Connection) -> rusqlite::Result<u64> {
@@ -370,7 +413,7 @@ fn stage_deletions(tx: &Connection) -> rusqlite::Result<u64> {
 fn heads(tx: &Connection, item: &str) -> rusqlite::Result<Vec<String>> {
     tx.prepare_cached(
         "SELECT hash FROM team_records r WHERE item = ?1 AND kind = 'memory' AND memory IS NOT NULL
-           AND NOT EXISTS (SELECT 1 FROM team_replaced p WHERE p.hash = r.hash)",
+           AND NOT EXISTS (SELECT 1 FROM team_replaced p WHERE p.item = r.item AND p.hash = r.hash)",
     )?
     .query_map([item], |row| row.get(0))?
     .collect()

@@ -124,7 +124,9 @@ pub struct Record {
 }
 
 impl SharedMemory {
-    fn write(self) -> Record {
+    fn write(mut self) -> Record {
+        // PostgreSQL stores no NUL.
+        self.texts_mut().into_iter().for_each(|text| text.retain(|letter| letter != '\0'));
         let memory = WrittenMemory {
             r#type: &self.kind,
             title: &self.title,
@@ -236,7 +238,7 @@ mod tests {
             replaces: vec!["a".repeat(64)],
             project: "name:otters".into(),
             kind: "decision".into(),
-            content: "Otters \"hold\" hands.\n".into(),
+            content: "Otters \"hold\"\0 hands.\n".into(),
             ..SharedMemory::default()
         };
         let record = memory.write();

@@ -8,9 +8,11 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::tests::redacted;
-use crate::{Access, Import, Marks};
+use crate::{Access, Import, KeptFile, Marks};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
+
+mod outbox;
 
 /// What a server has: series of records, and who wrote each item first.
 #[derive(Default)]
@@ -27,11 +29,13 @@ struct Stored {
 
 /// A machine. Its member is the first half of the number.
 struct Device {
-    _dir: TempDir,
+    dir: TempDir,
     store: Store,
     id: String,
     member: String,
     saved: u32,
+    /// A revision of somebody else's item that the next new record claims to replace.
+    forged: Option<String>,
 }
 
 impl Device {
@@ -48,7 +52,7 @@ impl Device {
                 |_| true,
             )
             .unwrap();
-        Self { _dir: dir, store, id: device, member: member.into(), saved: 0 }
+        Self { dir, store, id: device, member: member.into(), saved: 0, forged: None }
     }
 
     fn save(&mut self) {
@@ -107,7 +111,10 @@ impl Device {
             .map(|it| {
                 let (item, replaces) = it.continues.unwrap_or_else(|| {
                     let seed = [self.id.as_str(), it.memory.id.as_str(), &mark.to_string()];
-                    (throughline_model::digest::hex(&throughline_model::digest::sha256_parts(&seed)[..16]), Vec::new())
+                    (
+                        throughline_model::digest::hex(&throughline_model::digest::sha256_parts(&seed)[..16]),
+                        self.forged.take().into_iter().collect(),
+                    )
                 });
                 let shared = SharedMemory {
                     item,
@@ -162,7 +169,8 @@ impl Device {
             if most.is_multiple_of(2) {
                 batch.reverse();
             }
-            self.store.team_apply(&batch, 30).unwrap();
+            let folder = self.dir.path().join("forgotten");
+            self.store.team_apply(&batch, 30, KeptFile { folder: &folder, note: "" }).unwrap();
         }
     }
 
@@ -241,6 +249,8 @@ enum Step {
     Edit(usize, usize),
     Push(usize, bool),
     Pull(usize, usize),
+    /// Says of a new memory that it replaces one of another item.
+    Forge(usize, usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -250,6 +260,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (device.clone(), 0_usize..20).prop_map(|(device, at)| Step::Delete(device, at)),
         2 => (device.clone(), 0_usize..20).prop_map(|(device, at)| Step::Edit(device, at)),
         3 => (device.clone(), any::<bool>()).prop_map(|(device, lost)| Step::Push(device, lost)),
+        1 => (device.clone(), 0_usize..20).prop_map(|(device, at)| Step::Forge(device, at)),
         3 => (device, 1_usize..5).prop_map(|(device, most)| Step::Pull(device, most)),
     ];
     prop::collection::vec(step, 1..60)
@@ -264,10 +275,15 @@ fn alive(server: &FakeServer) -> BTreeSet<String> {
         .filter(|it| it.place.kind == "tombstone")
         .filter_map(|it| read(it).map(|read| (read.item, read.target)))
         .collect();
-    let replaced: BTreeSet<String> =
-        all.iter().filter(|it| it.place.decides).filter_map(|it| read(it)).flat_map(|read| read.replaces).collect();
+    // A record replaces revisions of its own item, whatever it says of others.
+    let replaced: BTreeSet<(String, String)> = all
+        .iter()
+        .filter(|it| it.place.decides)
+        .filter_map(|it| read(it))
+        .flat_map(|read| read.replaces.into_iter().map(move |hash| (read.item.clone(), hash)))
+        .collect();
     all.iter()
-        .filter(|it| it.place.kind == "memory" && !replaced.contains(&it.place.hash))
+        .filter(|it| it.place.kind == "memory" && !replaced.contains(&(it.place.item.clone(), it.place.hash.clone())))
         .filter(|it| {
             !buried.iter().any(|(item, target)| *item == it.place.item && (target.is_empty() || *target == it.place.hash))
         })
@@ -315,6 +331,13 @@ proptest! {
                 }
                 Step::Push(device, lost) => devices[device].push(&mut server, lost),
                 Step::Pull(device, most) => devices[device].pull(&server, most),
+                Step::Forge(device, at) => {
+                    let hashes: Vec<&String> = server.series.values().flatten().map(|it| &it.place.hash).collect();
+                    let Some(hash) = hashes.get(at % hashes.len().max(1)) else { continue };
+                    devices[device].forged = Some((*hash).clone());
+                    devices[device].save();
+                    devices[device].push(&mut server, false);
+                }
             }
         }
         for _ in 0..2 {
@@ -341,4 +364,31 @@ proptest! {
         let found: BTreeSet<String> = newcomer.memories().into_iter().map(|(text, _)| text).collect();
         prop_assert_eq!(&found, &expected);
     }
+}
+
+#[test]
+fn what_another_version_could_not_read_is_read_again() {
+    let (mut server, mut ann, mut ben) = (FakeServer::default(), Device::new(1, "ann"), Device::new(2, "ben"));
+    ann.save();
+    ann.push(&mut server, false);
+    ben.pull(&FakeServer::default(), 9);
+    let stored = server.series.values().flatten().next().unwrap().place.clone();
+    let head = KnownSeries {
+        device: stored.device.clone(),
+        kind: stored.kind.clone(),
+        sequence: 0,
+        last: 1,
+        member: "ann".into(),
+        name: "machine".into(),
+    };
+    ben.store.put_team_series(&[head]).unwrap();
+    let folder = ben.dir.path().join("forgotten");
+    let waiting = [Incoming::Waiting(stored, "unreadable:1".into())];
+    ben.store.team_apply(&waiting, 30, KeptFile { folder: &folder, note: "" }).unwrap();
+    ben.store.team_retry_unreadable("unreadable:1").unwrap();
+    assert_eq!((ben.store.team_series().unwrap()[0].sequence, ben.memories().len()), (1, 0));
+    assert!(ben.store.team_status().unwrap().waiting.is_empty(), "it is no project");
+    ben.store.team_retry_unreadable("unreadable:2").unwrap();
+    ben.pull(&server, 9);
+    assert_eq!(ben.memories().len(), 1);
 }

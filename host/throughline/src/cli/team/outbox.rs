@@ -54,6 +54,18 @@ pub(super) fn entries(runtime: &Runtime, store: &mut Store, all: bool) -> Result
 
 pub(super) fn run(runtime: &Runtime, store: &mut Store, arguments: &Arguments) -> Result<(), CommandError> {
     let entries = entries(runtime, store, arguments.all)?;
+    let listed = entries.clone();
+    print(runtime, store, arguments, entries)?;
+    mark_shown(store, &listed)
+}
+
+/// Records that a person has seen these texts, so that they may decide about them.
+pub(super) fn mark_shown(store: &mut Store, listed: &[OutboxEntry]) -> Result<(), CommandError> {
+    let new = listed.iter().filter(|it| !it.is_shown && it.body.is_some());
+    Ok(store.team_mark_shown(&new.map(|it| it.hash.as_str()).collect::<Vec<_>>())?)
+}
+
+fn print(runtime: &Runtime, store: &Store, arguments: &Arguments, entries: Vec<OutboxEntry>) -> Result<(), CommandError> {
     let roots = store.projects()?;
     let root = |id: &str| roots.iter().find(|(known, _)| known == id).map(|(_, root)| root.clone()).unwrap_or_default();
     if arguments.json {

@@ -11,14 +11,15 @@ use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
 use throughline_engine::team::outbox as staging;
 use throughline_store::Store;
-use throughline_store::team::OutboxState;
+use throughline_store::team::{Decided, OutboxState};
 
 /// The longest text that is read from standard input, bytes: the longest content of a memory.
 const MAX_TEXT: u64 = 64 << 10;
 
 /// Decide what leaves: keep, drop or edit
 ///
-/// Without a decision, lists what waits for one. Your memories here do not change.
+/// Without a decision, lists what waits for one. Only a text that was listed leaves: if a memory changes afterwards, it waits
+/// until you have seen the new text. Your memories here do not change.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -42,7 +43,7 @@ struct Ids {
     /// The identifiers of the memories
     #[arg(required_unless_present = "all")]
     ids: Vec<String>,
-    /// All that `throughline team review` lists
+    /// All that `throughline team review` has listed
     #[arg(long, conflicts_with = "ids")]
     all: bool,
 }
@@ -60,12 +61,12 @@ pub(super) fn run(runtime: &Runtime, store: &mut Store, arguments: Arguments) ->
     let Some(decision) = arguments.decision else { return list(runtime, store) };
     match decision {
         Decision::Keep(ids) => {
-            decide(runtime, store, &ids, "leaves with the next sync", |store, id| Ok(store.team_decide(id, true)?))
+            decide(store, &ids, "leaves with the next sync", |store, id| Ok(store.team_decide(id, true)?))
         }
-        Decision::Drop(ids) => decide(runtime, store, &ids, "stays here", |store, id| Ok(store.team_decide(id, false)?)),
-        Decision::Offer(ids) => {
-            decide(runtime, store, &ids, "is offered again", |store, id| Ok(store.team_offer_again(id)?))
-        }
+        Decision::Drop(ids) => decide(store, &ids, "stays here", |store, id| Ok(store.team_decide(id, false)?)),
+        Decision::Offer(ids) => decide(store, &ids, "is offered again", |store, id| {
+            Ok(if store.team_offer_again(id)? { Decided::Done } else { Decided::Missing })
+        }),
         Decision::Edit(arguments) => edit(runtime, store, arguments),
     }
 }
@@ -83,32 +84,53 @@ fn list(runtime: &Runtime, store: &mut Store) -> Result<(), CommandError> {
         let root = roots.iter().find(|(id, _)| *id == entry.project).map(|(_, root)| root.as_str()).unwrap_or_default();
         outbox::write(&mut out, entry, root)?;
     }
-    pager::write(&out)
+    pager::write(&out)?;
+    outbox::mark_shown(store, &waiting)
 }
 
+/// Decides about what was listed. Nothing is staged here, because that could put a text in its place that nobody has seen.
 fn decide(
-    runtime: &Runtime,
     store: &mut Store,
     ids: &Ids,
     done: &str,
-    decide: impl Fn(&mut Store, &str) -> Result<bool, CommandError>,
+    decide: impl Fn(&mut Store, &str) -> Result<Decided, CommandError>,
 ) -> Result<(), CommandError> {
-    let entries = entries(runtime, store, true)?;
+    let mut unseen = 0;
     let ids: Vec<String> = if ids.all {
-        entries.iter().filter(|it| it.state == OutboxState::Review).filter_map(|it| it.id.clone()).collect()
+        let mut waiting = store.team_outbox(false)?;
+        waiting.retain(|it| it.state == OutboxState::Review);
+        let all = waiting.len();
+        waiting.retain(|it| it.is_shown && it.body.is_some());
+        unseen = all - waiting.len();
+        waiting.into_iter().filter_map(|it| it.id).collect()
     } else {
         ids.ids.clone()
     };
     let mut out = output::stdout();
     for id in ids {
-        if !decide(store, &id)? {
+        let decided = decide(store, &id)?;
+        if decided != Decided::Done {
             out.flush()?;
-            return Err(CommandError::new(format!("{} is not in the outbox, or has left", output::clean_line(&id)))
-                .hint("`throughline team outbox --all` lists the whole identifiers"));
+            return Err(not_decided(decided, &id));
         }
         writeln!(out, "{} {done}", output::clean_line(&id))?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if unseen > 0 {
+        let what = "were not listed yet, or changed since, and wait: see `throughline team review`";
+        writeln!(anstream::stderr().lock(), "{unseen} more {what}")?;
+    }
+    Ok(())
+}
+
+fn not_decided(decided: Decided, id: &str) -> CommandError {
+    let id = output::clean_line(id);
+    if decided == Decided::Unseen {
+        let message = format!("{id} has a text that was not listed yet, or it changed since");
+        return CommandError::new(message).hint("look at it with `throughline team review`, and decide then");
+    }
+    CommandError::new(format!("{id} is not in the outbox, or has left"))
+        .hint("`throughline team outbox --all` lists the whole identifiers")
 }
 
 fn edit(runtime: &Runtime, store: &mut Store, arguments: EditArguments) -> Result<(), CommandError> {
@@ -122,11 +144,10 @@ fn edit(runtime: &Runtime, store: &mut Store, arguments: EditArguments) -> Resul
     if text.trim().is_empty() && arguments.title.is_none() {
         return Err(CommandError::new("there is no text").hint("pipe the new text into the command, or give --title"));
     }
-    drop(entries(runtime, store, false)?);
     let content = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    if !staging::edit(runtime, store, &arguments.id, arguments.title, content)? {
-        return Err(CommandError::new(format!("{} is not in the outbox, or has left", output::clean_line(&arguments.id)))
-            .hint("`throughline team outbox` lists the whole identifiers"));
+    let decided = staging::edit(runtime, store, &arguments.id, arguments.title, content)?;
+    if decided != Decided::Done {
+        return Err(not_decided(decided, &arguments.id));
     }
     let mut out = output::stdout();
     writeln!(out, "{} leaves with the next sync, with the new text", output::clean_line(&arguments.id))?;
