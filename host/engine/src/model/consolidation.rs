@@ -84,7 +84,7 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     let (made, unsupported) = accept(answer, &request, &sources, policy, &model);
     let is_outdated = !input.is_dry && self::sources(input, store, kinds)? != sources;
     if input.is_dry || (made.memories.is_empty() && made.superseded.is_empty()) {
-        return Ok(Made { unsupported, is_outdated, ..Made::default() });
+        return Ok(Made { is_outdated, unsupported, ..Made::default() });
     }
     let home = newest_session(session, &sources);
     let replaced: usize =
