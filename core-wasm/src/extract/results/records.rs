@@ -1,0 +1,94 @@
+//! Leaves out of what was chosen what others tell better.
+
+use super::barred::MIN_CAUSE;
+use super::line::{NAMED, REPEATED};
+use super::turn_result::share;
+use super::{Place, Results};
+use crate::extract::prose;
+use crate::extract::signs;
+use crate::extract::statement::{self, Statement, Voice};
+use crate::text;
+
+/// The length from which the agent's words tell what a commit contains, in characters.
+const MIN_TOLD_CHARS: usize = 160;
+/// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
+const MAX_CHORE_CHARS: u32 = 12;
+
+impl Results {
+    /// Leaves out what others tell better: how it was before a change that the answer tells, the body of a commit, and what the
+    /// agent said beside it, where the work that it contains was told in words.
+    pub(super) fn without_records(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
+        let chars = |places: &[Place]| -> usize { places.iter().map(|place| statement(place).text.chars().count()).sum() };
+        let own = chosen.iter().map(statement).filter(|it| matches!(it.voice, Voice::Work | Voice::Answer));
+        let said: text::Features = own.clone().flat_map(|it| text::features(&it.text)).collect();
+        let said_names: Vec<u32> = own.flat_map(|it| statement::names(&it.text)).collect();
+        let adds = |place: &Place| {
+            let features = text::features(&statement(place).text);
+            let again = share(features.iter().filter(|word| said.contains(word)).count(), features.len());
+            again < NAMED && statement::names(&statement(place).text).iter().any(|name| !said_names.contains(name))
+        };
+        let mut told = 0;
+        let mut dropped: Vec<Place> = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate() {
+            let of_turn = |voices: &[Voice]| -> Vec<Place> {
+                let is_of = |&&(of, number): &&Place| of == at && voices.contains(&turn.statements[number].voice);
+                chosen.iter().filter(is_of).copied().collect()
+            };
+            let words = of_turn(&[Voice::Work, Voice::Answer]);
+            if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+                let is_way = |place: &&Place| {
+                    let it = statement(place);
+                    it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
+                };
+                dropped.extend(words.iter().filter(is_way));
+            }
+            let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
+            if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {
+                // What is still open, or failed, is told nowhere else.
+                let is_done = |place: &&Place| {
+                    let lower = statement(place).text.to_lowercase();
+                    !signs::is_open_state(&lower) && !signs::is_problem(&lower)
+                };
+                dropped.extend(words.iter().filter(is_done));
+            } else {
+                // "Commit this" may need a repair first. What its answer repeats of the work was told.
+                let named: Vec<u32> = chosen
+                    .iter()
+                    .filter(|&&(of, _)| of + 1 == at)
+                    .flat_map(|place| statement::names(&statement(place).text))
+                    .collect();
+                let is_told_before = |place: &&Place| {
+                    let own = statement::names(&statement(place).text);
+                    let again = own.iter().filter(|name| named.contains(name)).count();
+                    !own.is_empty() && share(again, own.len()) >= REPEATED
+                };
+                if turn.is_chore && turn.committed {
+                    dropped.extend(words.iter().filter(is_told_before));
+                }
+                told += chars(&words);
+            }
+            if turn.committed {
+                let is_body = |place: &&Place| {
+                    let is_before = || statement(place).text.to_lowercase().contains("previously");
+                    statement(place).place > 0 && (!adds(place) || is_before())
+                };
+                if told >= MIN_TOLD_CHARS {
+                    dropped.extend(of_turn(&[Voice::Commit]).iter().filter(is_body));
+                }
+                if !of_turn(&[Voice::Commit]).is_empty() {
+                    dropped.extend(words.iter().filter(|place| signs::only_says_committed(&statement(place).text)));
+                }
+                told = 0;
+            }
+        }
+        chosen.retain(|place| !dropped.contains(place));
+        chosen
+    }
+
+    /// Returns whether a commit was made after a statement, so that a failed one is only how it came to that.
+    pub(super) fn is_committed_after(&self, statement: &Statement, turn: usize) -> bool {
+        let in_turn = statement.voice == Voice::Work && self.turns[turn].committed;
+        statement.voice != Voice::Human && (in_turn || self.turns[turn + 1..].iter().any(|later| later.committed))
+    }
+}
