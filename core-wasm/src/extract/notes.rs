@@ -37,6 +37,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let (outcome, results) = outcome(state);
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
+    elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
     // So is the cause of a failure, which is told with its fix.
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
@@ -50,6 +51,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     pending.extend(state.undone.items(&state.request, state.labels()));
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
+    }
+    if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
+        pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
     }
     pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
     let mut attributes = attributes(state);
@@ -98,12 +102,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 fn outcome(state: &State) -> (String, Vec<String>) {
     let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
-    // "Done." says less than the work before it.
-    while prose::is_filler(&end) {
+    let turns = state.results.turns();
+    // "Done." says less than the work before it, and so does what the agent says to "thanks".
+    while prose::is_filler(&end) || turns[at].is_chat() {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
-    let turns = state.results.turns();
     let is_short = !turns[at].substantive && end.chars().count() < MIN_END_CHARS;
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
@@ -116,14 +120,18 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;
-    if !checked.is_empty() && !end.contains(checked.as_str()) && prose::checked(&end).is_none() {
+    if !checked.is_empty()
+        && !signs::only_reports_commit(checked)
+        && !end.contains(checked.as_str())
+        && prose::checked(&end).is_none()
+    {
         end = format!("{} {checked}", as_sentence(&end));
     }
     // That a plan is written is not the end if the user refused it.
     if let Some(refusal) = state.undone.refusal(state.labels()) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
-    let sentence = |line: &str| as_sentence(&with_test_count(state, line));
+    let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }
 
@@ -161,6 +169,14 @@ fn with_test_count(state: &State, sentence: &str) -> String {
         }
         _ => sentence.to_owned(),
     }
+}
+
+/// Writes the hash of a commit before its quoted subject.
+fn with_hashes(state: &State, line: &str) -> String {
+    let label = state.labels().committed;
+    state.hashes.iter().fold(line.to_owned(), |line, (subject, hash)| {
+        line.replacen(&format!("{label} \"{subject}\""), &format!("{label} {hash} \"{subject}\""), 1)
+    })
 }
 
 /// Ends the line with a full stop.
@@ -202,8 +218,12 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some((tests, _)) = state.tests {
         all.push(("tests".to_owned(), tests.verdict()));
-        if state.evidence.are_tests_old() {
-            all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
+        let is_of_some = state.tests.is_some_and(|(_, is_of_some)| is_of_some);
+        let ages =
+            [(is_of_some, state.labels().of_some_files), (state.evidence.are_tests_old(), state.labels().before_edit)];
+        let ages: Vec<&str> = ages.iter().filter(|(holds, _)| *holds).map(|(_, age)| *age).collect();
+        if !ages.is_empty() {
+            all.push(("tests-age".to_owned(), ages.join(", ")));
         }
     }
     // Scripts and sub-agents change files, too. What was committed says how many.
@@ -221,6 +241,15 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         if !commit_state.is_empty() {
             all.push(("commit-state".to_owned(), commit_state));
         }
+    }
+    let left_out = state.undone.left_out();
+    if !left_out.is_empty() {
+        all.push(("left-out".to_owned(), left_out));
+    }
+    if !state.hashes.is_empty() {
+        let hash =
+            |subject: &String| state.hashes.iter().find(|(of, _)| of == subject).map_or("-", |(_, hash)| hash.as_str());
+        all.push(("commit-hashes".to_owned(), state.commits.iter().map(hash).collect::<Vec<_>>().join(" ")));
     }
     if let Some(later) = later_request(state) {
         all.push(("later-request".to_owned(), later.to_owned()));

@@ -44,6 +44,8 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
         || signs::is_state_before(&lower, &statement.heading)
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
         || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
+        || (statement.voice == Voice::Work && turn.edited && statement.form == Form::Heading)
+        || (statement.voice != Voice::Human && prose::is_open_heading(&statement.heading))
         || (statement.is_before_edit && turn.committed && signs::is_failing(&lower))
         || (statement.is_before_edit
             && statement.voice == Voice::Work

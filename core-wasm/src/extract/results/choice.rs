@@ -6,7 +6,7 @@ use super::turn_result::{is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
-use crate::extract::statement::{self, Form, Voice};
+use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
 /// The maximum length of what is added to complete one list, in characters.
@@ -17,12 +17,40 @@ const MIN_ANSWER_CHARS: usize = 40;
 const OVERTAKEN: f32 = 0.8;
 /// The maximum length of a sentence that is told because the next one needs it, in characters.
 const MAX_ANTECEDENT_CHARS: usize = 240;
+/// What a statement loses that speaks to the user: nobody else knows what "your screenshot" shows.
+const ADDRESS_PENALTY: f32 = 1.5;
+/// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
+const LEAD_BONUS: f32 = 0.6;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
 impl Results {
     /// Chooses the best statements that fit, none twice, in their order.
     pub(super) fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
+        for ((turn, number), _, score) in &mut judged {
+            let statement = &self.turns[*turn].statements[*number];
+            if statement.voice != Voice::Human && signs::addresses_reader(&statement.text.to_lowercase()) {
+                *score -= ADDRESS_PENALTY;
+            }
+        }
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
+            let later_turns = self.turns.len() - 1 - at;
+            let says = |(number, it): &(usize, &Statement)| {
+                it.voice == Voice::Answer
+                    && matches!(it.form, Form::Sentence | Form::Item)
+                    && it.text.chars().count() >= MIN_ANSWER_CHARS
+                    && !is_lead(&it.text)
+                    && !signs::addresses_reader(&it.text.to_lowercase())
+                    && prose::checked(&it.text).is_none()
+                    && !turn.only_commits_beside(it)
+                    && !turn.is_option(*number)
+                    && !is_barred(it, turn, later_turns, 1.0)
+            };
+            let lead = turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number));
+            if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == lead) {
+                *score += LEAD_BONUS;
+            }
+        }
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
         let mut chosen: Vec<Place> = Vec::new();
         let mut known: Vec<(text::Features, Vec<u32>)> = Vec::new();
@@ -34,6 +62,7 @@ impl Results {
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
                 || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
                 || self.turns[turn].only_commits_beside(statement)
+                || self.is_asked(statement, turn)
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
@@ -48,15 +77,25 @@ impl Results {
                 let differs = has_other(&names, named) && has_other(named, &names);
                 said.len() > 2 && !differs && text::similarity(said, &features) >= SAME
             };
-            if features.len() > 2 && known.iter().any(is_same) {
+            // The subject of a commit names it, whatever else says the same.
+            let is_subject = statement.voice == Voice::Commit && statement.place == 0;
+            if !is_subject && features.len() > 2 && known.iter().any(is_same) {
                 continue;
             }
             used[turn] += chars;
-            known.push((features, names));
+            if !is_subject {
+                known.push((features, names));
+            }
             chosen.push((turn, number));
         }
         chosen.sort_unstable();
         self.without_overtaken(&chosen)
+    }
+
+    /// Returns whether a statement is what the human asked for first, which is told as the request.
+    fn is_asked(&self, statement: &Statement, turn: usize) -> bool {
+        let first = self.turns.iter().position(|turn| turn.substantive);
+        statement.voice == Voice::Human && first == Some(turn) && self.turns[turn].asked.contains(statement.text.as_str())
     }
 
     /// Adds the best sentence of its answer to the last turn that changed files, if nothing else is told of the answer than that
@@ -145,16 +184,41 @@ impl Results {
         chosen
     }
 
+    /// Leaves out sentences about things that were named before them, unless what stands before them is told.
+    pub(super) fn without_leaning(&self, chosen: Vec<Place>) -> Vec<Place> {
+        let is_whole = |&&(turn, number): &&Place| {
+            let statements = &self.turns[turn].statements;
+            let statement = &statements[number];
+            let is_before = |before: usize| {
+                let it = &statements[before];
+                (it.voice, it.count, it.place + 1) == (statement.voice, statement.count, statement.place)
+            };
+            let is_told = number.checked_sub(1).is_some_and(|before| is_before(before) && chosen.contains(&(turn, before)));
+            statement.voice == Voice::Human
+                || statement.form != Form::Sentence
+                || is_told
+                || !signs::speaks_of_named_before(&statement.text.to_lowercase())
+        };
+        chosen.iter().filter(is_whole).copied().collect()
+    }
+
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
             chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
         let is_overtaken = |at: usize| {
-            let (turn, _) = chosen[at];
+            let (turn, number) = chosen[at];
+            let is_record = self.turns[turn].statements[number].voice == Voice::Commit;
             let said_later = |name: &u32| {
                 (at + 1..chosen.len()).any(|later| {
                     let (other, number) = chosen[later];
-                    other > turn && self.turns[other].statements[number].voice != Voice::Human && names[later].contains(name)
+                    // A commit says in other words what was done before it.
+                    let overtakes = match self.turns[other].statements[number].voice {
+                        Voice::Human => false,
+                        Voice::Work | Voice::Answer => true,
+                        Voice::Commit => is_record,
+                    };
+                    other > turn && overtakes && names[later].contains(name)
                 })
             };
             let again = names[at].iter().filter(|name| said_later(name)).count();

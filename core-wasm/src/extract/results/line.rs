@@ -16,6 +16,9 @@ pub(super) const REPEATED: f32 = 0.6;
 /// The same if the answer also has all of its names.
 pub(super) const NAMED: f32 = 0.4;
 
+/// The minimum length of what follows a label that can be left out, in characters.
+const MIN_LABELLED_CHARS: usize = 24;
+
 /// What the agent said in its own words, to tell what a commit's body only repeats.
 pub(super) struct Said(Vec<(text::Features, Vec<u32>)>);
 
@@ -110,7 +113,11 @@ impl TurnResult {
 fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &Labels) -> String {
     let mut line = String::new();
     for statement in statements {
-        let separator = if line.is_empty() { "" } else { "; " };
+        let separator = match line.chars().last() {
+            None => "",
+            Some(':' | '：') => " ",
+            Some(_) => "; ",
+        };
         if statement.place == 0 {
             line = format!("{line}{separator}{} \"{}\"", labels.committed, statement.text);
         } else {
@@ -118,6 +125,16 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
         }
     }
     line
+}
+
+/// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
+fn without_label(said: &str) -> &str {
+    const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
+    let Some((label, rest)) = said.split_once([':', '：']) else { return said };
+    let rest = rest.trim_start();
+    let is_whole = rest.chars().count() >= MIN_LABELLED_CHARS && !rest.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_empty = prose::is_generic_heading(label) && !TELLING.contains(&label.to_lowercase().as_str());
+    if is_whole && is_empty { rest } else { said }
 }
 
 /// Joins statements into running text. A heading stands once before the statements below it.
@@ -143,7 +160,7 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             line.push_str(heading);
             line.push_str(": ");
         }
-        line.push_str(&clean::without_positions(&statement.text));
+        line.push_str(without_label(&clean::without_positions(&statement.text)));
         if statement.form == Form::Heading {
             line.push(':');
         }

@@ -29,9 +29,9 @@ use turn_result::share;
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 24;
 /// The maximum length of what a session tells of its turns together, in characters.
-const MAX_SESSION_CHARS: usize = 4_000;
+const MAX_SESSION_CHARS: usize = 2_600;
 /// The maximum length of what is told of one turn, in characters.
-const MAX_LINE_CHARS: usize = 1_200;
+const MAX_LINE_CHARS: usize = 800;
 /// The minimum score of a statement in the notes. The model's scores are log odds.
 const MIN_SCORE: f32 = -0.9;
 /// The minimum score of a statement in the memory of its turn, which is only shown if a search finds it.
@@ -146,7 +146,7 @@ impl Results {
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
         let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
-        let chosen = self.without_records(self.with_antecedents(chosen));
+        let chosen = self.without_leaning(self.without_records(self.with_antecedents(chosen)));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {

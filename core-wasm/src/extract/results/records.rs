@@ -1,16 +1,15 @@
 //! Leaves out of what was chosen what others tell better.
 
 use super::barred::MIN_CAUSE;
-use super::line::{NAMED, REPEATED};
+use super::line::REPEATED;
 use super::turn_result::share;
 use super::{Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::statement::{self, Statement, Voice};
-use crate::text;
 
 /// The length from which the agent's words tell what a commit contains, in characters.
-const MIN_TOLD_CHARS: usize = 160;
+const MIN_TOLD_CHARS: usize = 100;
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
 
@@ -20,14 +19,6 @@ impl Results {
     pub(super) fn without_records(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let statement = |&(turn, number): &Place| &self.turns[turn].statements[number];
         let chars = |places: &[Place]| -> usize { places.iter().map(|place| statement(place).text.chars().count()).sum() };
-        let own = chosen.iter().map(statement).filter(|it| matches!(it.voice, Voice::Work | Voice::Answer));
-        let said: text::Features = own.clone().flat_map(|it| text::features(&it.text)).collect();
-        let said_names: Vec<u32> = own.flat_map(|it| statement::names(&it.text)).collect();
-        let adds = |place: &Place| {
-            let features = text::features(&statement(place).text);
-            let again = share(features.iter().filter(|word| said.contains(word)).count(), features.len());
-            again < NAMED && statement::names(&statement(place).text).iter().any(|name| !said_names.contains(name))
-        };
         let mut told = 0;
         let mut dropped: Vec<Place> = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
@@ -61,7 +52,10 @@ impl Results {
                 let is_told_before = |place: &&Place| {
                     let own = statement::names(&statement(place).text);
                     let again = own.iter().filter(|name| named.contains(name)).count();
-                    !own.is_empty() && share(again, own.len()) >= REPEATED
+                    // What was done in a file is told where it was done.
+                    let file = prose::file_in(&statement(place).text).map(|file| statement::names(&file));
+                    let is_of_file = file.is_some_and(|file| file.iter().any(|name| named.contains(name)));
+                    is_of_file || (!own.is_empty() && share(again, own.len()) >= REPEATED)
                 };
                 if turn.is_chore && turn.committed {
                     dropped.extend(words.iter().filter(is_told_before));
@@ -69,15 +63,16 @@ impl Results {
                 told += chars(&words);
             }
             if turn.committed {
-                let is_body = |place: &&Place| {
-                    let is_before = || statement(place).text.to_lowercase().contains("previously");
-                    statement(place).place > 0 && (!adds(place) || is_before())
-                };
+                let is_body = |place: &&Place| statement(place).place > 0;
                 if told >= MIN_TOLD_CHARS {
                     dropped.extend(of_turn(&[Voice::Commit]).iter().filter(is_body));
                 }
                 if !of_turn(&[Voice::Commit]).is_empty() {
-                    dropped.extend(words.iter().filter(|place| signs::only_says_committed(&statement(place).text)));
+                    let is_report = |place: &&Place| {
+                        let said = &statement(place).text;
+                        signs::only_reports_commit(said) || signs::is_about_committing(&said.to_lowercase())
+                    };
+                    dropped.extend(words.iter().filter(is_report));
                 }
                 told = 0;
             }

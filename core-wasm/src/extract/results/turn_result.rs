@@ -10,6 +10,9 @@ use crate::extract::statement::{self, Form, Statement, Voice};
 /// The maximum size of the statements of one turn, in bytes.
 const MAX_TURN_BYTES: usize = 3_000;
 
+/// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
+const MAX_CHAT_CHARS: u32 = 12;
+
 /// One turn that is over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -75,6 +78,15 @@ impl TurnResult {
     /// Returns whether the turn only committed what earlier ones did.
     pub(in crate::extract) fn only_commits(&self) -> bool {
         self.committed && !self.edited
+    }
+
+    /// Returns whether nothing was done in the turn, and nothing was asked for.
+    pub(in crate::extract) fn is_chat(&self) -> bool {
+        !self.edited
+            && !self.committed
+            && !self.failed
+            && self.files.is_empty()
+            && (!self.substantive || self.prompt_chars <= MAX_CHAT_CHARS)
     }
 
     pub(super) fn names(&self) -> Vec<u32> {

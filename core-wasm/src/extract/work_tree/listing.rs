@@ -17,6 +17,10 @@ pub(in crate::extract) struct Listed {
     pub is_whole: bool,
     /// Whether it contains every changed file that git tracks.
     pub is_whole_of_tracked: bool,
+    /// Whether it says itself that it leaves out some of them.
+    pub is_cut_of_tracked: bool,
+    /// Whether a commit printed it that found nothing to commit: it says nothing of what the session has changed so far.
+    pub is_of_failed_commit: bool,
     /// Whether the branch has commits that its upstream lacks, if the list says so.
     pub is_ahead: Option<bool>,
 }
@@ -39,8 +43,11 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
         .filter(|(subcommand, _)| subcommand == "status")
         .map(|(_, arguments)| arguments)
         .collect();
+    // A commit without anything to commit prints what is changed instead.
+    let is_of_commit = commands::class(command) == commands::Class::Commit
+        && ["no changes added to commit", "nothing added to commit"].iter().any(|words| output.contains(words));
     // What follows a here-document is not split into commands.
-    if calls.is_empty() && !command.contains("git status") {
+    if calls.is_empty() && !command.contains("git status") && !is_of_commit {
         return None;
     }
     let is_short = calls
@@ -86,6 +93,8 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     let is_known = if is_short { !is_empty || (is_alone && output.trim().is_empty()) } else { is_status };
     listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
     listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
+    listed.is_cut_of_tracked = is_cut_of_tracked;
+    listed.is_of_failed_commit = is_of_commit;
     (is_known || !is_empty).then_some(listed)
 }
 
@@ -159,7 +168,36 @@ pub(in crate::extract) fn shown_files(command: &str, output: &str) -> Vec<String
         let path = line.split('\t').next_back()?;
         (path.contains('.') && !path.contains(' ')).then(|| path.to_owned())
     };
-    output.lines().filter_map(file).take(MAX_FILES).collect()
+    // Those before it may have changed the same files.
+    first_commit(output).filter_map(file).take(MAX_FILES).collect()
+}
+
+/// Returns the lines of the first commit that git printed.
+fn first_commit(output: &str) -> impl Iterator<Item = &str> {
+    let is_head = |line: &str| {
+        let mut words = line.strip_prefix("commit ").unwrap_or(line).split(' ');
+        !line.starts_with([' ', '\t']) && words.next().is_some_and(commits::is_hash)
+    };
+    let mut heads = 0;
+    output.lines().take_while(move |line| {
+        heads += usize::from(is_head(line));
+        heads <= 1
+    })
+}
+
+/// Returns the hash and the subject of the first commit that `git show` or `git log` printed.
+pub(in crate::extract) fn shown_commit(output: &str) -> Option<(String, String)> {
+    let mut lines = output.lines().map(str::trim).skip_while(|line| line.is_empty());
+    let mut words = lines.next()?.splitn(2, ' ');
+    let (first, rest) = (words.next()?, words.next().unwrap_or_default());
+    if first != "commit" {
+        return commits::is_hash(first).then(|| (first.to_owned(), rest.trim().to_owned()));
+    }
+    let hash = rest.split(' ').next().filter(|hash| commits::is_hash(hash))?;
+    let is_header =
+        |line: &&str| line.is_empty() || ["Author:", "Date:", "Merge:"].iter().any(|name| line.starts_with(name));
+    let subject = lines.find(|line| !is_header(line))?;
+    Some((hash[..7].to_owned(), subject.to_owned()))
 }
 
 /// Returns the tracked files that a plain `git diff` lists, if it lists all of them: none, their names, or the table of their

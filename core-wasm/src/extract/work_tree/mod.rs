@@ -8,7 +8,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::commands;
-pub(super) use listing::{Listed, diff, shown_files, status};
+pub(super) use listing::{Listed, diff, shown_commit, shown_files, status};
 
 /// The maximum number of files in each list.
 const MAX_FILES: usize = 150;
@@ -33,6 +33,8 @@ pub(super) struct WorkTree {
     is_tried: bool,
     /// How many files the commit has that is being recorded. 0 if git did not say it.
     commit_size: u32,
+    /// Whether the latest list of changed files left some of them out.
+    is_list_cut: bool,
 }
 
 impl WorkTree {
@@ -139,6 +141,10 @@ impl WorkTree {
     pub(super) fn listed(&mut self, listed: &Listed, is_new: impl Fn(&str) -> bool) -> bool {
         let had_changes = !self.changed.is_empty();
         let names = || listed.modified.iter().chain(&listed.untracked);
+        if listed.is_of_failed_commit {
+            self.others.retain(|other| listed.modified.iter().any(|path| is_same_file(path, other)));
+            return false;
+        }
         if listed.is_whole {
             self.changed.retain(|path| names().any(|name| covers(name, path)));
             self.others.clear();
@@ -147,6 +153,7 @@ impl WorkTree {
             let is_all_unstaged = self.added.is_empty();
             self.changed.retain(|path| !is_all_unstaged || is_new(path) || names().any(|name| covers(name, path)));
         }
+        self.is_list_cut = listed.is_cut_of_tracked;
         // The next commit contains what is staged, whoever staged it.
         for path in &listed.staged {
             if !self.added.contains(path) && self.added.len() < MAX_FILES {
@@ -167,7 +174,11 @@ impl WorkTree {
     pub(super) fn shown(&mut self, files: &[String]) -> bool {
         let before = self.changed.len();
         if self.is_tried {
-            self.changed.retain(|path| !files.iter().any(|name| is_same_file(name, path)));
+            let is_shown = |path: &String| files.iter().any(|name| is_same_file(name, path));
+            self.changed.retain(|path| !is_shown(path));
+            if self.changed.len() < before {
+                self.others.retain(|path| !is_shown(path));
+            }
         }
         self.changed.len() < before
     }
@@ -175,6 +186,11 @@ impl WorkTree {
     /// Returns the session's files that have to be committed.
     pub(super) fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    /// Returns whether there are changed files that git did not list by name.
+    pub(super) fn is_list_cut(&self) -> bool {
+        self.is_list_cut
     }
 
     /// Returns the changed files that are not the session's, those that the agent named first.
@@ -204,10 +220,25 @@ fn covers(name: &str, path: &str) -> bool {
     if name.is_empty() || is_same_file(name, path) {
         return true;
     }
-    let folder = name.split('*').next().unwrap_or_default();
-    let (folder, is_pattern) = (folder.trim_end_matches('/'), folder.len() < name.len());
-    let is_below = |path: &str| path.strip_prefix(folder).is_some_and(|rest| is_pattern || rest.starts_with('/'));
+    let is_below = |path: &str| {
+        if name.contains('*') {
+            matches(name, path)
+        } else {
+            path.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+        }
+    };
     is_below(path) || path.match_indices('/').any(|(at, _)| is_below(&path[at + 1..]))
+}
+
+/// Returns whether a pattern matches a path or the beginning of it that ends at a folder. Each star stands for any text, as in
+/// git's patterns.
+fn matches(pattern: &str, path: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else {
+        return path == pattern || path.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'));
+    };
+    let Some(rest) = path.strip_prefix(before) else { return false };
+    let after = after.trim_start_matches('*');
+    after.is_empty() || rest.char_indices().any(|(at, _)| matches(after, &rest[at..]))
 }
 
 /// Returns whether a path lies in a hidden folder of the project, where tools keep what is no part of it.
