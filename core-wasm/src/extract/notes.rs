@@ -55,7 +55,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
         pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
     }
-    pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
+    // Whether it was pushed is told with the files.
+    let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
+    pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let mut attributes = attributes(state);
     if results.is_empty() && !done.is_empty() {
         // Where the session has an end, that tells what the tasks of its list name.
@@ -108,7 +110,9 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
-    let is_short = !turns[at].substantive && end.chars().count() < MIN_END_CHARS;
+    let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
+    let words = end.split(state.labels().committed).next().unwrap_or_default();
+    let is_short = is_about_recording && words.chars().count() < MIN_END_CHARS;
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
@@ -131,7 +135,7 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     if let Some(refusal) = state.undone.refusal(state.labels()) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
-    let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
+    let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }
 
@@ -177,6 +181,17 @@ fn with_hashes(state: &State, line: &str) -> String {
     state.hashes.iter().fold(line.to_owned(), |line, (subject, hash)| {
         line.replacen(&format!("{label} \"{subject}\""), &format!("{label} {hash} \"{subject}\""), 1)
     })
+}
+
+/// Shortens the paths of changed files to their names: the list of files tells where they are.
+fn with_short_names(state: &State, line: &str) -> String {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let is_only = |path: &str| state.files.paths().filter(|other| name(other) == name(path)).count() == 1;
+    state
+        .files
+        .paths()
+        .filter(|path| path.contains('/') && line.contains(path) && is_only(path))
+        .fold(line.to_owned(), |line, path| line.replace(&format!("`{path}`"), &format!("`{}`", name(path))))
 }
 
 /// Ends the line with a full stop.
@@ -228,8 +243,18 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     // Scripts and sub-agents change files, too. What was committed says how many.
     let (files, added, removed) = state.largest_commit;
-    if files as usize > state.files.paths().count() {
-        all.push(("commit-size".to_owned(), format!("{files} files, +{added} −{removed}")));
+    let others = (files as usize).saturating_sub(state.files.paths().count());
+    let own: u32 = state.files.changes().iter().map(|change| change.added.saturating_add(change.removed)).sum();
+    // So does a file in which somebody else had changed something, too.
+    let is_much_larger = state.commits.len() == 1 && added.saturating_add(removed) / 3 > own / 2 && files > 0;
+    if others > 0 || is_much_larger {
+        let noun = if files == 1 { "file" } else { "files" };
+        let more = if others > 0 {
+            format!(", {others} of them changed by other means than the agent's edits")
+        } else {
+            String::new()
+        };
+        all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
     }
     let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
     if !evidence.is_empty() {

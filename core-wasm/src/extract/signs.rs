@@ -447,6 +447,13 @@ const LEANING: &[&str] = &[
     "因此",
 ];
 
+/// Returns whether a text in lower case says that nothing was pushed.
+pub(super) fn is_about_pushing(lower: &str) -> bool {
+    const SIGNS: [&str; 8] =
+        ["not pushed", "not been pushed", "n't pushed", "no pr opened", "push하지", "푸시하지", "プッシュして", "未推送"];
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
 /// Returns whether a text in lower case speaks to its reader.
 pub(super) fn addresses_reader(lower: &str) -> bool {
     // What is quoted may be a text of the product.

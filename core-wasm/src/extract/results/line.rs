@@ -1,5 +1,7 @@
 //! Writes the statements that were chosen of a turn as one line.
 
+use std::borrow::Cow;
+
 use super::turn_result::{TurnResult, is_lead, share};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -127,6 +129,29 @@ fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &La
     line
 }
 
+/// Returns whether a heading says nothing but that changes or files stand below it: "Backend changes".
+fn is_container(heading: &str) -> bool {
+    let lower = heading.trim().to_lowercase();
+    let mut words = lower.split_whitespace().rev();
+    let is_of_changes = words.next().is_some_and(|last| {
+        matches!(
+            last,
+            "changes"
+                | "files"
+                | "created"
+                | "modified"
+                | "updated"
+                | "변경"
+                | "변경사항"
+                | "파일"
+                | "変更"
+                | "変更点"
+                | "ファイル"
+        )
+    });
+    prose::is_generic_heading(heading) || (is_of_changes && words.count() <= 2)
+}
+
 /// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
 fn without_label(said: &str) -> &str {
     const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
@@ -137,13 +162,27 @@ fn without_label(said: &str) -> &str {
     if is_whole && is_empty { rest } else { said }
 }
 
+/// Strips the words with which the agent praises its own work: "I've successfully rounded the total".
+fn without_praise(said: &str) -> Cow<'_, str> {
+    const OPENINGS: [&str; 4] = ["I've successfully ", "I have successfully ", "I successfully ", "Successfully "];
+    let Some(rest) = OPENINGS.iter().find_map(|opening| said.strip_prefix(opening)) else { return Cow::Borrowed(said) };
+    let mut rest = rest.to_owned();
+    if let Some(first) = rest.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Cow::Owned(rest)
+}
+
 /// Joins statements into running text. A heading stands once before the statements below it.
 fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut line = String::new();
     let mut heading = "";
+    let statements: Vec<&Statement> = statements.collect();
+    let is_alone = statements.iter().all(|statement| prose::is_filler(&statement.text));
     for statement in statements {
-        // "Changes made:" says nothing that the statements below it do not.
-        if prose::is_generic_heading(statement.text.trim_end_matches([':', '：'])) {
+        // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
+        let is_empty = is_container(statement.text.trim_end_matches([':', '：'])) || prose::is_filler(&statement.text);
+        if is_empty && !is_alone {
             continue;
         }
         if !line.is_empty() {
@@ -154,13 +193,14 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         } else if !statement.heading.is_empty()
             && statement.heading != heading
             && !statement::is_question(&statement.heading)
-            && !prose::is_generic_heading(&statement.heading)
+            && !is_container(&statement.heading)
         {
             heading = &statement.heading;
-            line.push_str(heading);
+            line.push_str(&clean::without_positions(heading));
             line.push_str(": ");
         }
-        line.push_str(without_label(&clean::without_positions(&statement.text)));
+        let said = clean::without_positions(&statement.text);
+        line.push_str(&without_praise(without_label(&said)));
         if statement.form == Form::Heading {
             line.push(':');
         }

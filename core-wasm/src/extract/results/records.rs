@@ -6,12 +6,17 @@ use super::turn_result::share;
 use super::{Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
-use crate::extract::statement::{self, Statement, Voice};
+use crate::extract::statement::{self, Form, Statement, Voice};
 
 /// The length from which the agent's words tell what a commit contains, in characters.
 const MIN_TOLD_CHARS: usize = 100;
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
+
+/// Parts of the names of files with tests.
+const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"];
+/// Openings of headings above the tests that were written.
+const TESTS: [&str; 5] = ["test", "new test", "테스트", "テスト", "测试"];
 
 impl Results {
     /// Leaves out what others tell better: how it was before a change that the answer tells, the body of a commit, and what the
@@ -27,12 +32,29 @@ impl Results {
                 chosen.iter().filter(is_of).copied().collect()
             };
             let words = of_turn(&[Voice::Work, Voice::Answer]);
-            if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
+            let is_after = |&&(of, number): &&Place| {
+                let it = &self.turns[of].statements[number];
+                of >= at && (it.voice == Voice::Answer || (it.voice == Voice::Work && !it.is_before_edit))
+            };
+            let answered: Vec<Place> = chosen.iter().filter(is_after).copied().collect();
+            if chars(&answered) >= MIN_TOLD_CHARS {
                 let is_way = |place: &&Place| {
                     let it = statement(place);
                     it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
                 };
                 dropped.extend(words.iter().filter(is_way));
+            }
+            // The list of files tells the tests that were written, and their run what they say.
+            let is_of_test = |place: &&Place| {
+                let it = statement(place);
+                let opening = it.text.split_whitespace().next().unwrap_or_default().to_lowercase();
+                let heading = it.heading.to_lowercase();
+                let is_file = |said: &str| TEST_FILES.iter().any(|sign| said.contains(sign));
+                let is_list = TESTS.iter().any(|word| heading.starts_with(word));
+                it.voice == Voice::Answer && it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list)
+            };
+            if words.iter().any(|place| !is_of_test(&place)) {
+                dropped.extend(words.iter().filter(is_of_test));
             }
             let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
             if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {
@@ -46,8 +68,9 @@ impl Results {
                 // "Commit this" may need a repair first. What its answer repeats of the work was told.
                 let named: Vec<u32> = chosen
                     .iter()
-                    .filter(|&&(of, _)| of + 1 == at)
-                    .flat_map(|place| statement::names(&statement(place).text))
+                    .filter(|&&(of, _)| of < at)
+                    .map(statement)
+                    .flat_map(|it| [statement::names(&it.text), statement::names(&it.heading)].concat())
                     .collect();
                 let is_told_before = |place: &&Place| {
                     let own = statement::names(&statement(place).text);
