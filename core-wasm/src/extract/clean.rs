@@ -147,6 +147,9 @@ mod tests {
     #[test]
     fn positions_and_check_marks_are_left_out() {
         for (said, kept) in [
+            ("the check at line 12 stays", "the check stays"),
+            ("the write (~line 383) is wrapped", "the write is wrapped"),
+            ("it stands in line with the rest, at lines of its own", "it stands in line with the rest, at lines of its own"),
             ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
             ("the guard (lines ~189-215) stays", "the guard stays"),
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),

@@ -327,6 +327,15 @@ mod tests {
     }
 
     #[test]
+    fn a_commit_has_a_hash_and_may_go_past_its_hook() {
+        let made = commits_from("git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false);
+        assert_eq!(made[0].hash.as_deref(), Some("1a2b3c4"));
+        assert_eq!(commits_from("git commit -m 'Round totals'", "ok", false)[0].hash, None);
+        assert!(bypasses_hook("git commit -n -m 'x'") && bypasses_hook("HUSKY=0 git commit -m 'x'"));
+        assert!(!bypasses_hook("git commit -m 'x' && git log -n 3"));
+    }
+
+    #[test]
     fn one_command_line_makes_several_commits() {
         let command = "git add a && git commit -q -m 'Add a' && git add b && git commit -q -m 'Add b'";
         let subjects = |output, is_error| {

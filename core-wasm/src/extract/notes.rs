@@ -21,6 +21,9 @@ const MAX_END_CHARS: usize = 1_300;
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
 
+/// The length up to which a path is told whole, in characters.
+const MAX_PATH_CHARS: usize = 24;
+
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
 
@@ -183,15 +186,23 @@ fn with_hashes(state: &State, line: &str) -> String {
     })
 }
 
-/// Shortens the paths of changed files to their names: the list of files tells where they are.
+/// Shortens the long paths of changed files to their names: the list of files tells where they are.
 fn with_short_names(state: &State, line: &str) -> String {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let is_only = |path: &str| state.files.paths().filter(|other| name(other) == name(path)).count() == 1;
-    state
-        .files
-        .paths()
-        .filter(|path| path.contains('/') && line.contains(path) && is_only(path))
-        .fold(line.to_owned(), |line, path| line.replace(&format!("`{path}`"), &format!("`{}`", name(path))))
+    // "index.ts" says nothing without its folder.
+    let is_telling = |path: &str| {
+        let name = name(path);
+        let stem = name.split('.').next().unwrap_or_default();
+        !["index", "mod", "main", "lib", "__init__", "page", "route", "routes", "types", "README"].contains(&stem)
+    };
+    let mut line = line.to_owned();
+    for path in state.files.paths().filter(|path| path.contains('/') && path.chars().count() > MAX_PATH_CHARS) {
+        if line.contains(path) && is_telling(path) && is_only(path) {
+            line = line.replace(&format!("`{path}`"), &format!("`{}`", name(path)));
+        }
+    }
+    line
 }
 
 /// Ends the line with a full stop.

@@ -692,6 +692,29 @@ mod tests {
     }
 
     #[test]
+    fn what_only_reports_a_commit() {
+        for said in ["Committed as `1a2b3c4`.", "The pre-commit hook ran tests and lint, all passing.", "커밋했습니다."]
+        {
+            assert!(only_reports_commit(said), "{said}");
+        }
+        for said in [
+            "The hook also lints what is not staged.",
+            "The hook passes over `src/cart.ts`.",
+            "The commit of 3 files has 2 more than named.",
+        ] {
+            assert!(!only_reports_commit(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn sentences_to_the_reader_and_about_what_stands_before() {
+        assert!(addresses_reader("which is what your screenshot shows"));
+        assert!(!addresses_reader("the label \"your cart\" is grey") && !addresses_reader("the youngest cart"));
+        assert!(speaks_of_named_before("each has a colour of its own") && !speaks_of_named_before("the cart has a colour"));
+        assert!(is_about_pushing("not pushed and no pr opened") && !is_about_pushing("the total is not rounded"));
+    }
+
+    #[test]
     fn headings_of_proposals() {
         assert!(is_proposals("Testing Recommendations") && is_proposals("改善案") && is_proposals("개선 제안"));
         assert!(!is_proposals("What changed") && !is_proposals("残る改善案"));

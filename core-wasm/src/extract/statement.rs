@@ -237,6 +237,13 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_leads_to_code_is_no_statement() {
+        let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
+        let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
+        assert_eq!(texts, ["It is logged.", "Two parts:", "one"]);
+    }
+
+    #[test]
     fn questions_in_three_languages() {
         for text in ["Shall I?", "진행할까요?", "진행할까요.", "削除しますか。", "要不要删除吗？"] {
             assert!(is_question(text), "{text}");

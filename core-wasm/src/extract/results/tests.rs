@@ -214,3 +214,91 @@ fn scores_are_computed_anew_after_another_turn() {
     assert_eq!((alone.len(), results.judged().len()), (1, 2));
     assert_eq!(results.judged()[0].1.later_turns, 1);
 }
+
+#[test]
+fn what_was_asked_is_no_result() {
+    let mut results = Results::default();
+    let asked = "The total of `src/cart.ts` must have two decimals.";
+    let mut work = TurnResult {
+        edited: true,
+        substantive: true,
+        asked: asked.to_owned(),
+        ..turn("It is rounded in `src/cart.ts`.", "")
+    };
+    work.statements.extend(statement::statements(asked, Voice::Human));
+    results.push(work);
+    results.push(turn("All is well.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert!(!results.choose(judged, 0.0, 1_000).contains(&(0, 1)));
+}
+
+#[test]
+fn a_commit_does_not_overtake_the_answer_that_it_records() {
+    let mut results = Results::default();
+    results.push(turn("`roundTotal` in `src/cart.ts` rounds to cents.", ""));
+    results.push(TurnResult { committed: true, ..turn("", "Round totals\n\n`roundTotal` of `src/cart.ts` is new.") });
+    let all = |results: &Results| results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert!(results.choose(all(&results), 0.0, 1_000).contains(&(0, 0)));
+    results.push(turn("`roundTotal` left `src/cart.ts` again.", ""));
+    assert!(!results.choose(all(&results), 0.0, 1_000).contains(&(0, 0)));
+}
+
+#[test]
+fn a_sentence_about_several_things_needs_them() {
+    let mut results = Results::default();
+    results.push(turn("Three colours are new:\n- red in `a.css`\n- blue in `b.css`\n\nEach has a state of its own.", ""));
+    assert_eq!(results.without_leaning(vec![(0, 2), (0, 3)]), [(0, 2), (0, 3)]);
+    assert_eq!(results.without_leaning(vec![(0, 1), (0, 3)]), [(0, 1)]);
+}
+
+#[test]
+fn the_first_sentence_of_the_work_counts_more() {
+    let answer =
+        "All six shops show the total now, and the label stays.\n\nThe menu of the shop is as it was before all that.";
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn(answer, "") });
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, -0.5)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0)]);
+}
+
+#[test]
+fn who_is_addressed_knows_what_nobody_else_does() {
+    let mut results = Results::default();
+    results
+        .push(turn("The total is rounded, as your picture of `src/cart.ts` shows. The total of `src/menu.ts` is not.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 1)]);
+}
+
+#[test]
+fn tests_that_were_written_are_told_only_alone() {
+    let told = |answer: &str, chosen: &[usize]| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, ..turn(answer, "") });
+        results.without_records(chosen.iter().map(|&at| (0, at)).collect()).len()
+    };
+    let list = "- `src/cart.ts`: rounds the total\n- `src/cart.test.ts`: 4 tests of the total";
+    assert_eq!((told(list, &[0, 1]), told(list, &[1])), (1, 1));
+    assert_eq!(told("The total is rounded.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 1);
+}
+
+#[test]
+fn a_commit_turn_does_not_repeat_file_by_file_what_was_done() {
+    let mut results = Results::default();
+    results.push(TurnResult {
+        edited: true,
+        ..turn("**`cart.ts`**\n\n- Rounds the total of the cart before the tax is added to it\n", "")
+    });
+    let record = "- `cart.ts`: the total is round\n- `menu.ts`: the colour is fixed";
+    results.push(TurnResult { edited: true, committed: true, is_chore: true, ..turn(record, "") });
+    assert_eq!(results.turns[0].statements.len(), 2);
+    assert_eq!(results.without_records(vec![(0, 1), (1, 0), (1, 1)]), [(0, 1), (1, 1)]);
+}
+
+#[test]
+fn labels_fillers_and_praise_are_left_out() {
+    let answer = "Done.\n\nSummary: The total is rounded before the tax.\n\nI've successfully moved the tax into `tax.ts`.\n\n## Backend changes\n\n- The tax is a rate.";
+    let turn = turn(answer, "");
+    assert_eq!(line(&turn, 0..5), "The total is rounded before the tax. Moved the tax into `tax.ts`. The tax is a rate.");
+    assert_eq!(line(&turn, 0..1), "Done.");
+}

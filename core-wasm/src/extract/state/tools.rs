@@ -199,7 +199,7 @@ impl State {
     /// Records the counts of a test run. A run of some files does not override a run of all tests, unless it passes where that
     /// run failed before files were changed, or is as large: the folder that it names may be all there is.
     fn tests_counted(&mut self, counts: commands::TestCounts, is_of_some: bool) {
-        let is_as_large = |known: commands::TestCounts| counts.total() >= known.total() / 5 * 4;
+        let is_as_large = |known: commands::TestCounts| counts.total().saturating_mul(5) >= known.total().saturating_mul(4);
         let partly = is_of_some && !self.tests.is_some_and(|(known, partly)| !partly && is_as_large(known));
         let is_mended = |known: commands::TestCounts| known.failed > 0 && counts.failed == 0 && counts.passed > 0;
         let overrides = |(known, known_partly): (commands::TestCounts, bool)| {

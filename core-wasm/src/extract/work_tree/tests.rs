@@ -41,6 +41,31 @@ fn patterns_and_hidden_folders() {
 }
 
 #[test]
+fn a_pattern_covers_what_it_matches() {
+    for (pattern, left) in [
+        ("*.ts", vec!["docs/a.md", "src/view/page.css"]),
+        ("src/*", vec!["docs/a.md"]),
+        ("src/*/*.css", vec!["src/cart.ts", "docs/a.md"]),
+        ("d*/a.m*", vec!["src/cart.ts", "src/view/page.css"]),
+    ] {
+        let mut work = tree(&["src/cart.ts", "docs/a.md", "src/view/page.css"]);
+        work.command_ran(&format!("git add '{pattern}' && git commit -m 'Round totals'"));
+        work.committed();
+        assert_eq!(work.changed(), left, "{pattern}");
+    }
+}
+
+#[test]
+fn only_the_first_commit_that_git_shows_may_be_the_sessions() {
+    let log = "1a2b3c4 Colour the menu\n src/menu.ts | 3 ++-\n5d6e7f8 Round totals\n src/cart.ts | 3 ++-\n";
+    assert_eq!(shown_files("git log --oneline --stat -2", log), ["src/menu.ts"]);
+    assert_eq!(shown_commit(log), Some(("1a2b3c4".to_owned(), "Colour the menu".to_owned())));
+    let merge = "commit 1a2b3c4d5e (HEAD -> main)\nMerge: 1 2\nAuthor: M\n\n    Colour the menu\n";
+    assert_eq!(shown_commit(merge), Some(("1a2b3c4".to_owned(), "Colour the menu".to_owned())));
+    assert_eq!(shown_commit("fatal: bad revision"), None);
+}
+
+#[test]
 fn git_has_the_last_word() {
     let mut work = tree(&["src/cart.ts", "docs/new.md"]);
     let said = "On branch main\nYour branch is ahead of 'origin/main' by 2 commits.\n\nChanges not staged for commit:\n  (use \"git add\")\n\tmodified:   package.json\n\nUntracked files:\n  (use \"git add\")\n\tdocs/\n\nno changes added to commit";
