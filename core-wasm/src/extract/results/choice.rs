@@ -10,7 +10,7 @@ use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
 /// The maximum length of what is added to complete one list, in characters.
-const MAX_LIST_CHARS: usize = 240;
+const MAX_LIST_CHARS: usize = 300;
 /// The minimum length of a sentence that alone says what an answer says, in characters.
 const MIN_ANSWER_CHARS: usize = 40;
 /// The share of its names that later turns must state anew for a statement to be overtaken.

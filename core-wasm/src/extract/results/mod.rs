@@ -31,7 +31,7 @@ const MAX_TURNS: usize = 24;
 /// The maximum length of what a session tells of its turns together, in characters.
 const MAX_SESSION_CHARS: usize = 4_000;
 /// The maximum length of what is told of one turn, in characters.
-const MAX_LINE_CHARS: usize = 900;
+const MAX_LINE_CHARS: usize = 1_000;
 /// The minimum score of a statement in the notes. The model's scores are log odds.
 const MIN_SCORE: f32 = -0.9;
 /// The minimum score of a statement in the memory of its turn, which is only shown if a search finds it.

@@ -9,7 +9,7 @@ use crate::extract::signs;
 use crate::extract::statement::{self, Form, Statement, Voice};
 
 /// The length from which the agent's words tell what a commit contains, in characters.
-const MIN_TOLD_CHARS: usize = 100;
+const MIN_TOLD_CHARS: usize = 160;
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
 
@@ -32,12 +32,7 @@ impl Results {
                 chosen.iter().filter(is_of).copied().collect()
             };
             let words = of_turn(&[Voice::Work, Voice::Answer]);
-            let is_after = |&&(of, number): &&Place| {
-                let it = &self.turns[of].statements[number];
-                of >= at && (it.voice == Voice::Answer || (it.voice == Voice::Work && !it.is_before_edit))
-            };
-            let answered: Vec<Place> = chosen.iter().filter(is_after).copied().collect();
-            if chars(&answered) >= MIN_TOLD_CHARS {
+            if chars(&of_turn(&[Voice::Answer])) >= MIN_TOLD_CHARS {
                 let is_way = |place: &&Place| {
                     let it = statement(place);
                     it.is_before_edit && it.voice == Voice::Work && prose::signs(&it.text.to_lowercase()).0 < MIN_CAUSE
