@@ -85,6 +85,7 @@ struct PlannedCheck {
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Undone {
     /// The changes that git still has to commit.
     work_tree: WorkTree,

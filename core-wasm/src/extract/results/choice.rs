@@ -185,7 +185,7 @@ impl Results {
     }
 
     /// Leaves out sentences about things that were named before them, unless what stands before them is told.
-    pub(super) fn without_leaning(&self, chosen: Vec<Place>) -> Vec<Place> {
+    pub(super) fn without_leaning(&self, chosen: &[Place]) -> Vec<Place> {
         let is_whole = |&&(turn, number): &&Place| {
             let statements = &self.turns[turn].statements;
             let statement = &statements[number];

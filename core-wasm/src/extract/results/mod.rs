@@ -146,7 +146,7 @@ impl Results {
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
         let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
-        let chosen = self.without_leaning(self.without_records(self.with_antecedents(chosen)));
+        let chosen = self.without_leaning(&self.without_records(self.with_antecedents(chosen)));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {

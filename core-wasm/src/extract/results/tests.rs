@@ -247,8 +247,8 @@ fn a_commit_does_not_overtake_the_answer_that_it_records() {
 fn a_sentence_about_several_things_needs_them() {
     let mut results = Results::default();
     results.push(turn("Three colours are new:\n- red in `a.css`\n- blue in `b.css`\n\nEach has a state of its own.", ""));
-    assert_eq!(results.without_leaning(vec![(0, 2), (0, 3)]), [(0, 2), (0, 3)]);
-    assert_eq!(results.without_leaning(vec![(0, 1), (0, 3)]), [(0, 1)]);
+    assert_eq!(results.without_leaning(&[(0, 2), (0, 3)]), [(0, 2), (0, 3)]);
+    assert_eq!(results.without_leaning(&[(0, 1), (0, 3)]), [(0, 1)]);
 }
 
 #[test]

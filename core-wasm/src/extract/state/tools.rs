@@ -140,13 +140,7 @@ impl State {
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
         }
-        if self.undone.git_showed(&work_tree::shown_files(command, output)) {
-            has_landed = true;
-            // The work is in a commit of another message, which is where to look for it.
-            if let Some((hash, subject)) = work_tree::shown_commit(output) {
-                self.list_commit(&clean::line(&subject, MAX_SUBJECT_CHARS), &hash);
-            }
-        }
+        has_landed |= self.git_showed(command, output);
         self.undone.stashed(command, output, failed);
         if has_landed {
             self.failures.commit_landed();
@@ -215,6 +209,16 @@ impl State {
     fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
         let files = &self.files;
         self.undone.git_listed(listed, |path| files.is_new(path))
+    }
+
+    /// Applies a commit that git showed. Returns whether it is one of the session's that seemed to fail.
+    fn git_showed(&mut self, command: &str, output: &str) -> bool {
+        let has_landed = self.undone.git_showed(&work_tree::shown_files(command, output));
+        // The work may be in a commit of another message, which is where to look for it.
+        if let Some((hash, subject)) = work_tree::shown_commit(output).filter(|_| has_landed) {
+            self.list_commit(&clean::line(&subject, MAX_SUBJECT_CHARS), &hash);
+        }
+        has_landed
     }
 
     /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.

@@ -6,6 +6,7 @@ use crate::extract::commits;
 
 /// What a list of git says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a list")]
 pub(in crate::extract) struct Listed {
     /// Files that git tracks and that differ from the last commit.
     pub modified: Vec<String>,
