@@ -162,7 +162,7 @@ fn one_of_everything_is_remembered() {
         notes.done,
         [
             "Empty input is an error now: This prevents a panic in `src/parser.rs` so that callers decide instead of crashing.",
-            "Committed the parser fix with all 41 tests passing. — committed as \"Return an error on empty input\"."
+            "Committed the parser fix with all 41 tests passing. — committed as 1a2b3c4 \"Return an error on empty input\"."
         ]
     );
     assert_eq!(notes.pending, ["Write the changelog"]);
@@ -781,6 +781,137 @@ fn tests_that_blocked_a_commit_do_not_fail_once_it_is_made() {
 }
 
 #[test]
+fn the_last_run_of_the_tests_overrules_the_ones_before() {
+    let tests = |last: &str, output: &str, edits: bool| {
+        let mut script = Script::default();
+        script.human("Round the totals.").edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);");
+        script.bash("bun run test", "Exit code 1\n 300 pass\n 20 fail", true).agent("The copies are tested, too.");
+        if edits {
+            script.edit("/home/u/proj/src/cart.ts", "return round(total);", "return cents(total);");
+        }
+        script.bash(last, output, false).agent("The totals are rounded to cents before they are shown.");
+        let outcome = script.outcome();
+        let age = outcome.notes.attributes.iter().any(|(name, _)| name == "tests-age");
+        (attribute(&outcome, "tests").to_owned(), age)
+    };
+    let counts = |counts: &str, age: bool| (counts.to_owned(), age);
+    assert_eq!(tests("bun test src/ | tail -5", " 290 pass\n 0 fail", false), counts("290 pass, 0 fail", false));
+    assert_eq!(tests("bun test src/cart.test.ts", " 9 pass\n 0 fail", true), counts("9 pass, 0 fail", true));
+    assert_eq!(tests("bun test src/menu.test.ts", " 9 pass\n 0 fail", false), counts("300 pass, 20 fail", false));
+    assert_eq!(tests("bun test src/cart.test.ts", " 8 pass\n 1 fail", true), counts("300 pass, 20 fail", true));
+}
+
+#[test]
+fn a_hook_that_runs_the_tests_runs_them_again_when_the_commit_is_made() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals and commit.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash("bun run test", "Exit code 1\n 300 pass\n 20 fail", true)
+        .bash(
+            "git commit -m 'Round totals'",
+            "Exit code 1\n$ bun test src/\n 300 pass\n 20 fail\nhusky - pre-commit script failed",
+            true,
+        )
+        .bash("rm -rf tmp/shops", "", false)
+        .bash("git commit -m 'Round totals'", "ok", false)
+        .agent("The totals are committed.");
+    assert!(script.outcome().notes.attributes.iter().all(|(name, _)| name != "tests"));
+}
+
+#[test]
+fn a_commit_past_its_hook_and_a_stash_are_told() {
+    let mut script = Script::default();
+    script
+        .line(json!({"type": "user", "gitBranch": "main", "message": {"content": "Round the totals in the cart."}}))
+        .bash("git stash", "Saved working directory and index state WIP on menu: 1a2b3c4 Colour", false)
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash("git commit -am 'Round totals'", "husky - pre-commit script failed (code 1)", true)
+        .bash("git commit --no-verify -am 'Round totals'", "[main 5d6e7f8] Round totals\n 1 file changed", false)
+        .agent("The totals are rounded to cents before they are shown.");
+    let outcome = script.outcome();
+    let state = "committed with `--no-verify` after its hook had failed; committed, not pushed";
+    assert_eq!(attribute(&outcome, "commit-state"), state);
+    assert_eq!(outcome.notes.pending, ["Put away with `git stash` on `menu` and not brought back"]);
+    script.bash("git stash pop", "Dropped refs/stash@{0}", false).agent("The colours are back.");
+    assert_eq!(script.outcome().notes.pending, [""; 0]);
+}
+
+#[test]
+fn work_in_a_commit_of_somebody_else_is_told_with_that_commit() {
+    let mut script = Script::default();
+    script
+        .line(json!({"type": "user", "gitBranch": "main", "message": {"content": "Round the totals in the cart."}}))
+        .bash("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   src/menu.ts\n\tmodified:   src/view.ts\n", false)
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .bash(
+            "git add src/cart.ts && git commit -m 'Round totals'",
+            "On branch main\nChanges not staged for commit:\n\tmodified:   src/view.ts\n\nno changes added to commit",
+            true,
+        )
+        .bash(
+            "git show --stat HEAD",
+            "commit 1a2b3c4d5e6f\nAuthor: M <m@example.org>\nDate: today\n\n    Colour the menu\n\n src/cart.ts | 2 +-\n src/menu.ts | 2 +-\n 2 files changed\n",
+            false,
+        )
+        .agent("The totals are in the last commit, beside the menu.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.commits, ["Colour the menu"]);
+    assert_eq!(attribute(&outcome, "commit-hashes"), "1a2b3c4");
+    assert_eq!(attribute(&outcome, "left-out"), "`src/view.ts`", "the menu is committed");
+}
+
+#[test]
+fn a_cause_that_nobody_found_is_left_open() {
+    let open = |asked: &str, answer: &str| {
+        let mut script = Script::default();
+        script
+            .human(asked)
+            .edit("/home/u/proj/src/export.ts", "run();", "log(args); run();")
+            .bash("bun run test", " 12 pass\n 0 fail", false)
+            .agent(answer);
+        script.outcome().notes.pending
+    };
+    for (asked, answer, label) in [
+        (
+            "Why does the export fail?",
+            "The export logs its arguments. Next time it breaks, the log helps to diagnose why.",
+            "Cause not found: Next time",
+        ),
+        (
+            "내보내기가 왜 실패하나요?",
+            "내보내기가 인자를 기록합니다. 실패의 원인은 아직 알 수 없습니다.",
+            "원인을 찾지 못함: ",
+        ),
+        (
+            "エクスポートはなぜ失敗しますか?",
+            "エクスポートは引数を記録します。失敗の原因はまだ特定できていません。",
+            "原因は未特定: ",
+        ),
+    ] {
+        let open = open(asked, answer);
+        assert!(open.iter().any(|item| item.starts_with(label)), "{answer}: {open:?}");
+    }
+    assert_eq!(
+        open("Why does the export fail?", "The export failed because the folder is missing, and it is made now."),
+        [""; 0]
+    );
+}
+
+#[test]
+fn thanks_at_the_end_are_no_outcome() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals in the cart.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("The totals in `cart.ts` are rounded to cents before they are shown.")
+        .human("clear")
+        .agent("I can't clear the history of this conversation myself, only the client can do that.");
+    let outcome = script.outcome().notes.outcome;
+    assert!(outcome.contains("rounded to cents") && !outcome.contains("history"), "{outcome}");
+}
+
+#[test]
 fn git_says_which_files_are_committed() {
     let mut script = Script::default();
     script
@@ -797,7 +928,9 @@ fn git_says_which_files_are_committed() {
         .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "commit-state"), "committed, not pushed; not committed: `src/notes.ts`");
-    assert_eq!(outcome.notes.pending, ["Not of this session and left uncommitted: `src/menu.ts`"]);
+    assert_eq!(outcome.notes.pending, [""; 0], "what somebody else changed is no work left undone");
+    assert_eq!(attribute(&outcome, "left-out"), "`src/menu.ts`");
+    assert_eq!(attribute(&outcome, "commit-hashes"), "1a2b3c4");
     script
         .human("push")
         .bash("git push 2>&1", "To host:o/shop.git\n   1a2b3c4..5d6e7f8  main -> main", false)
@@ -938,7 +1071,7 @@ fn the_work_is_told_once() {
         .agent("Commit successful. `src/cart.ts` and `src/invoice.ts` are in it.");
     let outcome = script.outcome().notes.outcome;
     assert!(outcome.contains("takes the rounded total from there"), "{outcome}");
-    assert!(outcome.contains("committed as \"Round the totals\""), "{outcome}");
+    assert!(outcome.contains("committed as 1a2b3c4 \"Round the totals\""), "{outcome}");
     for said in ["as they are", "Replace `sum`", "Commit successful", "are in it", "Round cartTotal"] {
         assert!(!outcome.contains(said), "{said}: {outcome}");
     }

@@ -34,6 +34,9 @@ const MAX_UNDONE_CHARS: usize = 800;
 /// The maximum length of a later request beside the first, in characters.
 const MAX_LATER_CHARS: usize = 160;
 
+/// The maximum length of a commit's hash, in characters.
+const MAX_HASH_CHARS: usize = 12;
+
 /// The maximum number of pull requests that are told.
 const MAX_PULL_REQUESTS: usize = 3;
 
@@ -239,8 +242,11 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let is_titled = |commit: &str| pull_requests.iter().any(|it| it.starts_with(&format!("{commit} (")));
     let commits: Vec<&String> = commits.into_iter().filter(|commit| !is_told(notes, commit) && !is_titled(commit)).collect();
     let (earlier, latest) = commits.split_at(commits.len().saturating_sub(3));
-    let mut shown: Vec<String> =
-        latest.iter().map(|commit| format!("\"{}\"", line::truncate(&line::sanitize(commit), 85))).collect();
+    let quoted = |commit: &&String| {
+        let subject = format!("\"{}\"", line::truncate(&line::sanitize(commit), 85));
+        hash(notes, commit).map_or_else(|| subject.clone(), |hash| format!("{hash} {subject}"))
+    };
+    let mut shown: Vec<String> = latest.iter().map(quoted).collect();
     if !earlier.is_empty() {
         shown.push(format!("+{}", earlier.len()));
     }
@@ -253,6 +259,13 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
         page.add(kind, Entry::result_line(label, &outcome, 0.99));
         page.add(kind, Entry::session_line("Commits", &commits, 0.94));
     }
+}
+
+/// Returns the short hash of a commit, if git printed it.
+fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str> {
+    let at = notes.commits.iter().position(|known| known == commit)?;
+    let hash = attribute(notes, "commit-hashes")?.split(' ').nth(at)?;
+    (hash != "-").then(|| text::head(hash, MAX_HASH_CHARS))
 }
 
 /// Returns whether the outcome or the result of a turn says this already.
@@ -361,6 +374,8 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         items.push(format!("+{}", changes.len() - count));
     }
     page.add(kind, Entry::result_line(&label, &items.join(", "), 0.9));
+    let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
+    page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
 }
 
 /// Returns whether a path that was made relative to the project's root lies outside of it.

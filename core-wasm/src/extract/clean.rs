@@ -38,9 +38,11 @@ pub(crate) fn path(path: &str, root: &str) -> String {
 /// Removes what is stale or says nothing tomorrow: check marks, and line numbers in parentheses such as `(line 90)`.
 pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     const MARKS: [char; 3] = ['✅', '✓', '✔'];
-    let starts = |rest: &str| ["(line ", "(lines ", "(L"].iter().any(|opening| rest.starts_with(opening));
+    let starts =
+        |rest: &str| ["(line ", "(lines ", "(L", "(~line", "(at line"].iter().any(|opening| rest.starts_with(opening));
     let has_lines = said.as_bytes().windows(2).any(|pair| pair[0] == b':' && pair[1].is_ascii_digit());
     let said = if has_lines { Cow::Owned(without_lines(said)) } else { Cow::Borrowed(said) };
+    let said = without_numbers(said);
     if !said.contains(MARKS) && !said.match_indices('(').any(|(at, _)| starts(&said[at..])) {
         return said;
     }
@@ -48,7 +50,12 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     let mut rest = &*said;
     while let Some(at) = rest.find('(') {
         let is_number = |inner: &str| {
-            let numbers = inner.trim_start_matches("line").trim_start_matches('s').trim_start_matches('L');
+            let numbers = inner
+                .trim_start_matches("at ")
+                .trim_start_matches('~')
+                .trim_start_matches("line")
+                .trim_start_matches('s')
+                .trim_start_matches('L');
             inner.len() <= 24 && numbers.bytes().all(|byte| byte.is_ascii_digit() || b" ~,-:".contains(&byte))
         };
         let end = rest[at..].find(')').filter(|end| starts(&rest[at..]) && is_number(&rest[at + 1..at + end]));
@@ -62,6 +69,22 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     }
     kept.push_str(rest);
     Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
+}
+
+/// Removes the numbers of lines from running text: "the check at line 12 stays" becomes "the check stays".
+fn without_numbers(said: Cow<'_, str>) -> Cow<'_, str> {
+    let mut kept = said;
+    for opening in [" at lines ", " at line ", " on lines ", " on line "] {
+        while let Some(at) = kept.find(opening) {
+            let rest = &kept[at + opening.len()..];
+            let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '-' | '–' | '~')).unwrap_or(rest.len());
+            if !rest[..end].contains(|c: char| c.is_ascii_digit()) {
+                break;
+            }
+            kept = Cow::Owned(format!("{}{}", &kept[..at], &rest[end..]));
+        }
+    }
+    kept
 }
 
 /// Removes the line numbers after names of files: `src/cart.ts:12-30` becomes `src/cart.ts`.
@@ -124,6 +147,9 @@ mod tests {
     #[test]
     fn positions_and_check_marks_are_left_out() {
         for (said, kept) in [
+            ("the check at line 12 stays", "the check stays"),
+            ("the write (~line 383) is wrapped", "the write is wrapped"),
+            ("it stands in line with the rest, at lines of its own", "it stands in line with the rest, at lines of its own"),
             ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
             ("the guard (lines ~189-215) stays", "the guard stays"),
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),

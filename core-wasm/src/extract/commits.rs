@@ -17,6 +17,8 @@ pub(super) struct Commit {
     pub body: String,
     /// The branch, if the output names it.
     pub branch: Option<String>,
+    /// The short hash, if the output names it.
+    pub hash: Option<String>,
     /// Whether the commit replaces the previous one.
     pub amends: bool,
 }
@@ -41,10 +43,10 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
     let mut all: Vec<Commit> = output
         .lines()
         .filter_map(parse_commit_line)
-        .map(|(branch, shown)| (branch, shown.trim_start_matches(['@', ' ']).to_owned()))
-        .map(|(branch, shown)| {
+        .map(|(branch, hash, shown)| (branch, hash, shown.trim_start_matches(['@', ' ']).to_owned()))
+        .map(|(branch, hash, shown)| {
             let body = messages.iter().find(|(subject, _)| *subject == shown).map(|(_, body)| body.clone());
-            Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), amends }
+            Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), hash: Some(hash), amends }
         })
         .collect();
     if all.is_empty()
@@ -53,7 +55,7 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
         && reports_success(output)
     {
         let named = messages.into_iter().filter(|(subject, _)| !subject.is_empty());
-        all.extend(named.map(|(subject, body)| Commit { subject, body, branch: None, amends }));
+        all.extend(named.map(|(subject, body)| Commit { subject, body, branch: None, hash: None, amends }));
     }
     for commit in &mut all {
         commit.subject = strip_trailer(&commit.subject).to_owned();
@@ -104,12 +106,25 @@ fn reports_success(output: &str) -> bool {
 }
 
 /// Parses `[branch 1a2b3c4] subject`.
-fn parse_commit_line(line: &str) -> Option<(String, String)> {
+fn parse_commit_line(line: &str) -> Option<(String, String, String)> {
     let (inside, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let inside = inside.replace(" (root-commit)", "");
     let (branch, hash) = inside.rsplit_once(' ')?;
-    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash.then(|| (branch.to_owned(), subject.trim().to_owned()))
+    is_hash(hash).then(|| (branch.to_owned(), hash.to_owned(), subject.trim().to_owned()))
+}
+
+/// Returns whether a word is the hash of a commit, or its beginning.
+pub(super) fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether a command line tells git not to run its hooks.
+pub(super) fn bypasses_hook(command: &str) -> bool {
+    let is_short = |(subcommand, arguments): &(String, Vec<String>)| {
+        subcommand == "commit" && arguments.iter().any(|word| word == "-n")
+    };
+    ["no-verify", "hooksPath", "HUSKY=0"].iter().any(|sign| command.contains(sign))
+        || commands::git_calls(command).iter().any(is_short)
 }
 
 /// Returns the message given by `-m` or a here-document.
@@ -309,6 +324,15 @@ mod tests {
         assert!(made_by("ok ✓ 1 file changed\nFAILED: git commit\nhusky - pre-commit script failed (code 1)").is_empty());
         assert!(made_by("On branch main\nnothing to commit, working tree clean").is_empty());
         assert_eq!(commits_from(command, "ok", false)[0].body, "Because.");
+    }
+
+    #[test]
+    fn a_commit_has_a_hash_and_may_go_past_its_hook() {
+        let made = commits_from("git commit -m 'Round totals'", "[main 1a2b3c4] Round totals\n 1 file changed", false);
+        assert_eq!(made[0].hash.as_deref(), Some("1a2b3c4"));
+        assert_eq!(commits_from("git commit -m 'Round totals'", "ok", false)[0].hash, None);
+        assert!(bypasses_hook("git commit -n -m 'x'") && bypasses_hook("HUSKY=0 git commit -m 'x'"));
+        assert!(!bypasses_hook("git commit -m 'x' && git log -n 3"));
     }
 
     #[test]

@@ -42,8 +42,14 @@ pub(crate) struct Labels {
     pub changed_after_commit: &'static str,
     /// A commit, and no push.
     pub not_pushed: &'static str,
-    /// Changed files that are not the session's and that its commits left out. `{}` are the files.
-    pub left_out: &'static str,
+    /// A commit that went past a hook which had failed.
+    pub bypassed_hook: &'static str,
+    /// Work that was put away and not brought back. `{}` is the branch.
+    pub stashed: &'static str,
+    /// Before what the agent said of a failure whose cause nobody knows.
+    pub cause_open: &'static str,
+    /// After the counts of a test run that covered some of the files.
+    pub of_some_files: &'static str,
     /// A sub-agent whose result never came. `{}` is its task.
     pub still_running: &'static str,
     /// A plan that the user refused. `{}` is its title.
@@ -93,7 +99,10 @@ const ENGLISH: Labels = Labels {
     not_committed: "not committed",
     changed_after_commit: "changed after the last commit, not committed",
     not_pushed: "committed, not pushed",
-    left_out: "Not of this session and left uncommitted: {}",
+    bypassed_hook: "committed with `--no-verify` after its hook had failed",
+    stashed: "Put away with `git stash` on `{}` and not brought back",
+    cause_open: "Cause not found",
+    of_some_files: "of some files only",
     still_running: "Started, without a result: {}",
     refused_plan: "The plan \"{}\" was refused",
     not_checked: "Planned, but not checked",
@@ -129,7 +138,10 @@ const KOREAN: Labels = Labels {
     not_committed: "커밋하지 않음",
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     not_pushed: "커밋함, push하지 않음",
-    left_out: "이 세션의 것이 아닌 변경은 커밋하지 않음: {}",
+    bypassed_hook: "훅이 실패한 뒤 `--no-verify`로 커밋함",
+    stashed: "`git stash`로 치워 두고 되돌리지 않음: `{}`",
+    cause_open: "원인을 찾지 못함",
+    of_some_files: "일부 파일만",
     still_running: "시작했으나 결과가 없음: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
     not_checked: "계획에 있었으나 확인하지 않음",
@@ -172,7 +184,10 @@ const JAPANESE: Labels = Labels {
     not_committed: "未コミット",
     changed_after_commit: "最後のコミット後の変更は未コミット",
     not_pushed: "コミット済み、未プッシュ (push していない)",
-    left_out: "このセッション外の変更は未コミットのまま: {}",
+    bypassed_hook: "フック失敗後に `--no-verify` でコミット",
+    stashed: "`git stash` で退避したまま戻していない: `{}`",
+    cause_open: "原因は未特定",
+    of_some_files: "一部のファイルのみ",
     still_running: "開始したが結果なし: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
     not_checked: "計画にあったが未確認",
@@ -215,7 +230,10 @@ const CHINESE: Labels = Labels {
     not_committed: "未提交",
     changed_after_commit: "最后一次提交之后的改动未提交",
     not_pushed: "已提交，未推送 (push)",
-    left_out: "非本次会话的改动未提交: {}",
+    bypassed_hook: "钩子失败后用 `--no-verify` 提交",
+    stashed: "用 `git stash` 搁置后没有恢复: `{}`",
+    cause_open: "原因尚未找到",
+    of_some_files: "仅部分文件",
     still_running: "已启动但没有结果: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
     not_checked: "计划中有但未检查",

@@ -21,6 +21,9 @@ const MAX_END_CHARS: usize = 1_300;
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
 
+/// The length up to which a path is told whole, in characters.
+const MAX_PATH_CHARS: usize = 24;
+
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
 
@@ -37,6 +40,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let (outcome, results) = outcome(state);
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
+    elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
     // So is the cause of a failure, which is told with its fix.
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
@@ -51,7 +55,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
     }
-    pending.extend(state.admissions.iter().filter(|said| !state.blockers.contains(said)).cloned());
+    if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
+        pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
+    }
+    // Whether it was pushed is told with the files.
+    let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
+    pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let mut attributes = attributes(state);
     if results.is_empty() && !done.is_empty() {
         // Where the session has an end, that tells what the tasks of its list name.
@@ -98,13 +107,15 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 fn outcome(state: &State) -> (String, Vec<String>) {
     let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
-    // "Done." says less than the work before it.
-    while prose::is_filler(&end) {
+    let turns = state.results.turns();
+    // "Done." says less than the work before it, and so does what the agent says to "thanks".
+    while prose::is_filler(&end) || turns[at].is_chat() {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
-    let turns = state.results.turns();
-    let is_short = !turns[at].substantive && end.chars().count() < MIN_END_CHARS;
+    let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
+    let words = end.split(state.labels().committed).next().unwrap_or_default();
+    let is_short = is_about_recording && words.chars().count() < MIN_END_CHARS;
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
@@ -116,14 +127,18 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         end = if is_message { format!("{work} — {end}") } else { format!("{} {end}", as_sentence(&work)) };
     }
     let checked = &turns[turns.len() - 1].checked;
-    if !checked.is_empty() && !end.contains(checked.as_str()) && prose::checked(&end).is_none() {
+    if !checked.is_empty()
+        && !signs::only_reports_commit(checked)
+        && !end.contains(checked.as_str())
+        && prose::checked(&end).is_none()
+    {
         end = format!("{} {checked}", as_sentence(&end));
     }
     // That a plan is written is not the end if the user refused it.
     if let Some(refusal) = state.undone.refusal(state.labels()) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
-    let sentence = |line: &str| as_sentence(&with_test_count(state, line));
+    let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
     (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
 }
 
@@ -161,6 +176,33 @@ fn with_test_count(state: &State, sentence: &str) -> String {
         }
         _ => sentence.to_owned(),
     }
+}
+
+/// Writes the hash of a commit before its quoted subject.
+fn with_hashes(state: &State, line: &str) -> String {
+    let label = state.labels().committed;
+    state.hashes.iter().fold(line.to_owned(), |line, (subject, hash)| {
+        line.replacen(&format!("{label} \"{subject}\""), &format!("{label} {hash} \"{subject}\""), 1)
+    })
+}
+
+/// Shortens the long paths of changed files to their names: the list of files tells where they are.
+fn with_short_names(state: &State, line: &str) -> String {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let is_only = |path: &str| state.files.paths().filter(|other| name(other) == name(path)).count() == 1;
+    // "index.ts" says nothing without its folder.
+    let is_telling = |path: &str| {
+        let name = name(path);
+        let stem = name.split('.').next().unwrap_or_default();
+        !["index", "mod", "main", "lib", "__init__", "page", "route", "routes", "types", "README"].contains(&stem)
+    };
+    let mut line = line.to_owned();
+    for path in state.files.paths().filter(|path| path.contains('/') && path.chars().count() > MAX_PATH_CHARS) {
+        if line.contains(path) && is_telling(path) && is_only(path) {
+            line = line.replace(&format!("`{path}`"), &format!("`{}`", name(path)));
+        }
+    }
+    line
 }
 
 /// Ends the line with a full stop.
@@ -202,14 +244,28 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some((tests, _)) = state.tests {
         all.push(("tests".to_owned(), tests.verdict()));
-        if state.evidence.are_tests_old() {
-            all.push(("tests-age".to_owned(), state.labels().before_edit.to_owned()));
+        let is_of_some = state.tests.is_some_and(|(_, is_of_some)| is_of_some);
+        let ages =
+            [(is_of_some, state.labels().of_some_files), (state.evidence.are_tests_old(), state.labels().before_edit)];
+        let ages: Vec<&str> = ages.iter().filter(|(holds, _)| *holds).map(|(_, age)| *age).collect();
+        if !ages.is_empty() {
+            all.push(("tests-age".to_owned(), ages.join(", ")));
         }
     }
     // Scripts and sub-agents change files, too. What was committed says how many.
     let (files, added, removed) = state.largest_commit;
-    if files as usize > state.files.paths().count() {
-        all.push(("commit-size".to_owned(), format!("{files} files, +{added} −{removed}")));
+    let others = (files as usize).saturating_sub(state.files.paths().count());
+    let own: u32 = state.files.changes().iter().map(|change| change.added.saturating_add(change.removed)).sum();
+    // So does a file in which somebody else had changed something, too.
+    let is_much_larger = state.commits.len() == 1 && added.saturating_add(removed) / 3 > own / 2 && files > 0;
+    if others > 0 || is_much_larger {
+        let noun = if files == 1 { "file" } else { "files" };
+        let more = if others > 0 {
+            format!(", {others} of them changed by other means than the agent's edits")
+        } else {
+            String::new()
+        };
+        all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
     }
     let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
     if !evidence.is_empty() {
@@ -221,6 +277,15 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         if !commit_state.is_empty() {
             all.push(("commit-state".to_owned(), commit_state));
         }
+    }
+    let left_out = state.undone.left_out();
+    if !left_out.is_empty() {
+        all.push(("left-out".to_owned(), left_out));
+    }
+    if !state.hashes.is_empty() {
+        let hash =
+            |subject: &String| state.hashes.iter().find(|(of, _)| of == subject).map_or("-", |(_, hash)| hash.as_str());
+        all.push(("commit-hashes".to_owned(), state.commits.iter().map(hash).collect::<Vec<_>>().join(" ")));
     }
     if let Some(later) = later_request(state) {
         all.push(("later-request".to_owned(), later.to_owned()));

@@ -238,7 +238,13 @@ const FAILURES: &[&str] = &["fail", "fails", "failed", "failing", "blocked", "re
 
 /// Returns whether a statement is about what is committed and what is not, and not about the work.
 pub(super) fn is_about_committing(lower: &str) -> bool {
-    const SIGNS: [&str; 6] = [
+    const SIGNS: [&str; 12] = [
+        "pre-existing change",
+        "unstaged",
+        "untracked file",
+        "remain untouched",
+        "left untouched",
+        "working tree",
         "to be committed",
         "should be committed",
         "commit created",
@@ -249,11 +255,27 @@ pub(super) fn is_about_committing(lower: &str) -> bool {
     SIGNS.iter().any(|sign| lower.contains(sign))
 }
 
-/// Returns whether a sentence says no more than that a commit was made.
-pub(super) fn only_says_committed(said: &str) -> bool {
+/// Returns whether a sentence says no more than that a commit was made, or that the checks of its hook passed: the commit and the
+/// verdicts of the checks are told as such.
+pub(super) fn only_reports_commit(said: &str) -> bool {
     let lower = said.to_lowercase();
-    let is_named = said.contains('`') || said.bytes().any(|byte| byte.is_ascii_digit());
-    said.chars().count() <= 40 && !is_named && COMMITS.iter().any(|word| lower.contains(word))
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let is_of_hook = has(&["hook", "훅", "フック", "钩子"]) && has(&["pass", "succeed", "통과", "通過", "成功", "通过"]);
+    let is_problem = has(&["fail", "not ", "n't ", "block", "실패", "失敗", "失败"]);
+    only_says_committed(said) || (is_of_hook && !is_problem && !said.contains('`') && said.chars().count() <= 160)
+}
+
+/// Returns whether a sentence says no more than that a commit was made.
+fn only_says_committed(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    // A hash stands where the commit is told.
+    let is_hash = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let rest = lower.split_whitespace().filter(|word| !is_hash(word)).collect::<Vec<_>>().join(" ");
+    let is_named = rest.contains('`') || rest.bytes().any(|byte| byte.is_ascii_digit());
+    rest.chars().count() <= 40 && !is_named && COMMITS.iter().any(|word| lower.contains(word))
 }
 
 /// Returns whether a text in lower case says that a commit was not made.
@@ -425,6 +447,46 @@ const LEANING: &[&str] = &[
     "因此",
 ];
 
+/// Returns whether a text in lower case says that nothing was pushed.
+pub(super) fn is_about_pushing(lower: &str) -> bool {
+    const SIGNS: [&str; 8] =
+        ["not pushed", "not been pushed", "n't pushed", "no pr opened", "push하지", "푸시하지", "プッシュして", "未推送"];
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+/// Returns whether a text in lower case speaks to its reader.
+pub(super) fn addresses_reader(lower: &str) -> bool {
+    // What is quoted may be a text of the product.
+    let lower: String = lower.replace(['“', '”', '`'], "\"").split('"').step_by(2).collect();
+    ["you", "your", "you're", "you'll", "you've", "you'd", "yours"].iter().any(|word| text::contains_words(&lower, word))
+}
+
+/// Openings of a sentence about several things that were named before it.
+const PLURALS: &[&str] = &[
+    "each ",
+    "both ",
+    "these ",
+    "those ",
+    "they ",
+    "all three ",
+    "all four ",
+    "all of ",
+    "neither ",
+    "the latter",
+    "the former",
+    "이들",
+    "각각",
+    "それぞれ",
+    "いずれも",
+    "它们",
+    "这些",
+];
+
+/// Returns whether a sentence in lower case speaks of several things that were named before it.
+pub(super) fn speaks_of_named_before(lower: &str) -> bool {
+    PLURALS.iter().any(|opening| lower.starts_with(opening))
+}
+
 /// Returns whether a sentence in lower case refers by its first word to the sentence before it.
 pub(super) fn leans_on_sentence_before(lower: &str) -> bool {
     LEANING.iter().any(|opening| lower.starts_with(opening))
@@ -495,6 +557,36 @@ const PROBLEMS: &[&str] = &[
     "ありません",
     "失败",
 ];
+
+/// Returns whether a sentence in lower case says that the cause of a failure is still to be found: it is unknown, or the next
+/// failure is to show it.
+pub(super) fn leaves_cause_open(lower: &str) -> bool {
+    const UNKNOWN: [&str; 18] = [
+        "cause is still unknown",
+        "cause is unknown",
+        "cause remains unknown",
+        "cause is not known",
+        "cause is unclear",
+        "cause is still unclear",
+        "couldn't determine the cause",
+        "could not determine the cause",
+        "원인은 아직",
+        "원인을 찾지 못",
+        "원인을 알 수 없",
+        "원인은 불명",
+        "原因は不明",
+        "原因は未特定",
+        "原因は特定できて",
+        "原因はまだ",
+        "原因尚未",
+        "原因还不",
+    ];
+    const NEXT: [&str; 5] = ["next time", "다음에", "다음번", "次回", "下次"];
+    const LOOKS: [&str; 9] =
+        ["diagnos", "the cause", "root cause", "what went wrong", "원인", "진단", "原因", "診断", "诊断"];
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    has(&UNKNOWN) || (has(&NEXT) && has(&LOOKS))
+}
 
 /// Returns whether a text in lower case says what is wrong. What was changed afterwards may have mended it.
 pub(super) fn is_problem(lower: &str) -> bool {
@@ -597,6 +689,29 @@ mod tests {
         assert!(!concedes("The cart is right as it is."));
         assert!(reverts("Fair point. Let me revert that.") && reverts("죄송합니다. 되돌리겠습니다."));
         assert!(!reverts("Fair point. I add a test that reverts the order."));
+    }
+
+    #[test]
+    fn what_only_reports_a_commit() {
+        for said in ["Committed as `1a2b3c4`.", "The pre-commit hook ran tests and lint, all passing.", "커밋했습니다."]
+        {
+            assert!(only_reports_commit(said), "{said}");
+        }
+        for said in [
+            "The hook also lints what is not staged.",
+            "The hook passes over `src/cart.ts`.",
+            "The commit of 3 files has 2 more than named.",
+        ] {
+            assert!(!only_reports_commit(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn sentences_to_the_reader_and_about_what_stands_before() {
+        assert!(addresses_reader("which is what your screenshot shows"));
+        assert!(!addresses_reader("the label \"your cart\" is grey") && !addresses_reader("the youngest cart"));
+        assert!(speaks_of_named_before("each has a colour of its own") && !speaks_of_named_before("the cart has a colour"));
+        assert!(is_about_pushing("not pushed and no pr opened") && !is_about_pushing("the total is not rounded"));
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let mut heading = String::new();
     // Whether a list stands below a line that leads to no result.
     let mut is_aside = false;
+    let to_code = if voice == Voice::Human { Vec::new() } else { leads_to_code(said) };
     for line in text::prose_lines(said) {
         if all.len() >= MAX_STATEMENTS {
             break;
@@ -86,7 +87,8 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         } else {
             (if is_item(line) { Form::Item } else { Form::Sentence }, text::sentences(line))
         };
-        for (number, part) in parts.into_iter().enumerate() {
+        let shown = parts.len() - usize::from(to_code.contains(&line) && !parts.is_empty());
+        for (number, part) in parts.into_iter().take(shown).enumerate() {
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };
                 all.push(Statement { text: part, heading: above, voice, form, goes_on: number > 0, ..Statement::default() });
@@ -96,6 +98,22 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let count = u16::try_from(all.len()).unwrap_or(u16::MAX);
     for (place, statement) in (0_u16..).zip(&mut all) {
         (statement.place, statement.count) = (place, count);
+    }
+    all
+}
+
+/// Returns the lines that end with a colon before a code block, which no statement tells.
+fn leads_to_code(said: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut last, mut is_open) = ("", false);
+    for line in said.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            if !is_open && last.trim_end_matches('*').ends_with([':', '：']) {
+                all.push(last);
+            }
+            is_open = !is_open;
+        }
+        last = line;
     }
     all
 }
@@ -216,6 +234,13 @@ mod tests {
             ]
         );
         assert!(all[1].goes_on && !all[0].goes_on && all.iter().all(|it| it.heading.is_empty()));
+    }
+
+    #[test]
+    fn a_line_that_leads_to_code_is_no_statement() {
+        let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
+        let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
+        assert_eq!(texts, ["It is logged.", "Two parts:", "one"]);
     }
 
     #[test]

@@ -85,6 +85,7 @@ struct PlannedCheck {
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Undone {
     /// The changes that git still has to commit.
     work_tree: WorkTree,
@@ -92,6 +93,12 @@ pub(super) struct Undone {
     has_committed: bool,
     /// Whether a commit was made since the last push.
     is_unpushed: bool,
+    /// Whether a commit failed since the last one that was made.
+    has_commit_failed: bool,
+    /// Whether the latest commit went past a hook that had failed.
+    is_bypassed: bool,
+    /// The branches on which work was put away with `git stash` and not brought back, oldest first.
+    stashes: Vec<String>,
     /// The title of a plan that the user refused. Empty if there is none.
     refused_plan: String,
     /// The latest request while it has no answer.
@@ -110,10 +117,12 @@ impl Undone {
         self.refused_plan.clear();
     }
 
-    /// Records a commit of what was added.
-    pub(super) fn committed(&mut self) {
+    /// Records a commit of what was added, and whether it went past its hook.
+    pub(super) fn committed(&mut self, is_bypassed: bool) {
         self.work_tree.committed();
         (self.has_committed, self.is_unpushed) = (true, true);
+        self.is_bypassed = is_bypassed && (self.is_bypassed || self.has_commit_failed);
+        self.has_commit_failed = false;
     }
 
     /// Records how many files the commit has that is recorded next.
@@ -129,6 +138,31 @@ impl Undone {
     /// Records that a commit was tried and is not known to be made.
     pub(super) fn commit_failed(&mut self) {
         self.work_tree.commit_failed();
+        self.has_commit_failed = true;
+    }
+
+    /// Records what a command line put away with `git stash`, and what it brought back, as git reports it.
+    pub(super) fn stashed(&mut self, command: &str, output: &str, failed: bool) {
+        for (subcommand, arguments) in commands::git_calls(command) {
+            if subcommand != "stash" {
+                continue;
+            }
+            match arguments.iter().find(|word| !word.starts_with('-')).map(String::as_str) {
+                None | Some("push" | "save") => {
+                    if let Some((_, rest)) = output.split_once("Saved working directory and index state ") {
+                        let branch = rest.split_once("n ").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+                        self.stashes.push(branch.trim().to_owned());
+                    }
+                }
+                Some("pop" | "apply" | "drop" | "branch") if !failed || output.contains("Dropped ") => {
+                    _ = self.stashes.pop();
+                }
+                Some("clear") => self.stashes.clear(),
+                _ => {}
+            }
+        }
+        let extra = self.stashes.len().saturating_sub(MAX_NAMED);
+        self.stashes.drain(..extra);
     }
 
     /// Records a command line that was run, whatever its result, before its commits are recorded.
@@ -253,9 +287,11 @@ impl Undone {
     pub(super) fn commit_state(&self, files: &[&str], labels: &Labels) -> String {
         let changed: Vec<&str> =
             self.work_tree.changed().iter().map(String::as_str).filter(|path| files.contains(path)).collect();
-        let committed = if self.is_unpushed { labels.not_pushed } else { "" };
+        let facts = [(self.is_bypassed, labels.bypassed_hook), (self.is_unpushed, labels.not_pushed)];
+        let committed: Vec<&str> = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact).collect();
+        let committed = committed.join("; ");
         match (changed.is_empty(), self.has_committed) {
-            (true, _) => committed.to_owned(),
+            (true, _) => committed,
             (false, false) => labels.not_committed.to_owned(),
             (false, true) if changed.len() == files.len() => labels.changed_after_commit.to_owned(),
             (false, true) => {
@@ -295,11 +331,20 @@ impl Undone {
             let runs: Vec<String> = self.runs.iter().map(|(_, command)| format!("`{command}`")).collect();
             items.push(format!("{}: {}", labels.not_checked, runs.join(", ")));
         }
-        let left_out = self.work_tree.left_out();
-        if self.has_committed && !left_out.is_empty() {
-            items.push(labels.left_out.replace("{}", &named(&left_out)));
-        }
+        let mut branches = self.stashes.clone();
+        branches.dedup();
+        items.extend(branches.iter().map(|branch| labels.stashed.replace("{}", branch)));
         items
+    }
+
+    /// Returns the changed files that are not the session's and that its commits left out. Empty if there are none.
+    pub(super) fn left_out(&self) -> String {
+        let left_out = self.work_tree.left_out();
+        if !self.has_committed || left_out.is_empty() {
+            return String::new();
+        }
+        let more = if self.work_tree.is_list_cut() { ", …" } else { "" };
+        format!("{}{more}", named(&left_out))
     }
 }
 
@@ -384,7 +429,7 @@ mod tests {
         assert_eq!(state(&undone), "");
         undone.file_changed("a.ts");
         assert_eq!(state(&undone), "not committed");
-        undone.committed();
+        undone.committed(false);
         assert_eq!(state(&undone), "committed, not pushed");
         undone.command_passed("git status && git push -u origin main");
         assert_eq!(state(&undone), "");
@@ -401,7 +446,7 @@ mod tests {
         let mut undone = Undone::default();
         undone.plan_accepted(plan);
         assert!(items(&undone).is_empty(), "nothing was changed yet");
-        undone.committed();
+        undone.committed(false);
         assert_eq!(items(&undone), ["Planned, but not checked: Manual: run `bun run dev` and open the summary"]);
         undone.command_passed("bun run dev &");
         assert!(items(&undone).is_empty());

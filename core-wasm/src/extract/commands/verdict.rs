@@ -117,6 +117,11 @@ pub(crate) struct TestCounts {
 }
 
 impl TestCounts {
+    /// Returns how many tests ran.
+    pub(crate) fn total(self) -> u32 {
+        self.passed.saturating_add(self.failed)
+    }
+
     /// Formats the counts.
     pub(crate) fn verdict(self) -> String {
         format!("{} pass, {} fail", self.passed, self.failed)

@@ -144,8 +144,7 @@ pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
     for line in text::prose_lines(answer) {
         let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
         if is_heading {
-            let heading = line.to_lowercase();
-            is_below = OPEN_HEADINGS.iter().any(|words| heading.contains(words));
+            is_below = is_open_heading(line);
             continue;
         }
         for (at, sentence) in text::sentences(line).into_iter().enumerate() {
@@ -156,6 +155,12 @@ pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
         }
     }
     all
+}
+
+/// Returns whether a heading stands above what is left open.
+pub(in crate::extract) fn is_open_heading(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    OPEN_HEADINGS.iter().any(|words| heading.contains(words))
 }
 
 /// Returns whether a sentence in lower case says that something was not checked, or only in part.

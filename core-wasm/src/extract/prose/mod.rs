@@ -8,7 +8,7 @@ mod proposal;
 #[cfg(test)]
 mod tests;
 
-pub(super) use ending::{admissions, blockers, checked, closing_question};
+pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
 pub(crate) use narration::is_narration;

@@ -144,6 +144,11 @@ impl State {
             if turn.edited || !admissions.is_empty() {
                 self.admissions = admissions;
             }
+            let mut sentences = text::sentences(&turn.answer).into_iter();
+            let open = sentences.rfind(|it| signs::leaves_cause_open(&it.to_lowercase()));
+            if turn.edited || open.is_some() {
+                self.cause_open = open.unwrap_or_default();
+            }
             if prose::checked(&turn.answer).is_some() {
                 self.failures.checks_reported_passing();
             }

@@ -69,10 +69,12 @@ pub(super) struct State {
     conventions: Conventions,
     pub(super) results: Results,
     pub(super) commits: Vec<String>,
+    /// The subjects of commits with their hashes, as far as git printed them.
+    pub(super) hashes: Vec<(String, String)>,
     /// The latest test counts, and whether that run covered named files only.
     pub(super) tests: Option<(commands::TestCounts, bool)>,
-    /// Whether the hook of a commit made that run.
-    is_of_hook: bool,
+    /// Whether the hook of the project's commits is known to run the tests.
+    hook_runs_tests: bool,
     pub(super) evidence: Evidence,
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
@@ -83,6 +85,8 @@ pub(super) struct State {
     pub(super) blockers: Vec<String>,
     /// What the agent said that it did not check, in its latest answer about the work.
     pub(super) admissions: Vec<String>,
+    /// What the agent said of a failure whose cause is still to be found. May be empty.
+    pub(super) cause_open: String,
     pub(super) open_question: String,
     pub(super) undone: Undone,
     last_answer: String,

@@ -19,6 +19,8 @@ use crate::transcript::{self, Line};
 
 /// The maximum number of commits in the notes.
 const MAX_COMMITS: usize = 50;
+/// The maximum length of a commit's subject, in characters.
+const MAX_SUBJECT_CHARS: usize = 180;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -92,13 +94,10 @@ impl State {
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
         if let Some(counts) = counts {
-            let partly = class == commands::Class::Test && !commands::targets(command).is_empty();
-            // A test run of some files does not override a run of all tests.
-            if !partly || self.tests.is_none_or(|(_, known_partly)| known_partly) {
-                self.tests = Some((counts, partly));
-                self.is_of_hook = class == commands::Class::Commit;
-                self.evidence.tests_ran();
-            }
+            self.tests_counted(counts, class == commands::Class::Test && !commands::targets(command).is_empty());
+        }
+        if class == commands::Class::Commit {
+            self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
         }
         self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
         if output.contains("Sibling tool call errored")
@@ -125,14 +124,15 @@ impl State {
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
         let committed = !made.is_empty();
-        // The hook that blocked the commit ran the tests again, and this time they passed.
-        let is_bypassed = command.contains("no-verify") || command.contains("hooksPath");
-        if committed && counts.is_none() && !is_bypassed && self.is_of_hook {
+        let is_bypassed = commits::bypasses_hook(command);
+        // The hook of the commit ran the tests again, and they passed.
+        if committed && counts.is_none() && !is_bypassed && self.hook_runs_tests {
             self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+            self.evidence.tests_ran();
         }
         self.changes_measured(output, committed);
         for commit in made {
-            self.record_commit(commit, &tool_use.source, settled);
+            self.record_commit(commit, is_bypassed, &tool_use.source, settled);
         }
         if !committed && class == commands::Class::Commit {
             self.undone.commit_failed();
@@ -140,7 +140,8 @@ impl State {
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
         }
-        has_landed |= self.undone.git_showed(&work_tree::shown_files(command, output));
+        has_landed |= self.git_showed(command, output);
+        self.undone.stashed(command, output, failed);
         if has_landed {
             self.failures.commit_landed();
         }
@@ -189,10 +190,35 @@ impl State {
         }
     }
 
+    /// Records the counts of a test run. A run of some files does not override a run of all tests, unless it passes where that
+    /// run failed before files were changed, or is as large: the folder that it names may be all there is.
+    fn tests_counted(&mut self, counts: commands::TestCounts, is_of_some: bool) {
+        let is_as_large = |known: commands::TestCounts| counts.total().saturating_mul(5) >= known.total().saturating_mul(4);
+        let partly = is_of_some && !self.tests.is_some_and(|(known, partly)| !partly && is_as_large(known));
+        let is_mended = |known: commands::TestCounts| known.failed > 0 && counts.failed == 0 && counts.passed > 0;
+        let overrides = |(known, known_partly): (commands::TestCounts, bool)| {
+            known_partly || (is_mended(known) && self.evidence.are_tests_old())
+        };
+        if !partly || self.tests.is_none_or(overrides) {
+            self.tests = Some((counts, partly));
+            self.evidence.tests_ran();
+        }
+    }
+
     /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
     fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
         let files = &self.files;
         self.undone.git_listed(listed, |path| files.is_new(path))
+    }
+
+    /// Applies a commit that git showed. Returns whether it is one of the session's that seemed to fail.
+    fn git_showed(&mut self, command: &str, output: &str) -> bool {
+        let has_landed = self.undone.git_showed(&work_tree::shown_files(command, output));
+        // The work may be in a commit of another message, which is where to look for it.
+        if let Some((hash, subject)) = work_tree::shown_commit(output).filter(|_| has_landed) {
+            self.list_commit(&clean::line(&subject, MAX_SUBJECT_CHARS), &hash);
+        }
+        has_landed
     }
 
     /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
@@ -266,7 +292,23 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    fn record_commit(&mut self, commit: commits::Commit, source: &LineRef, settled: &mut Vec<Draft>) {
+    /// Adds a commit to the notes.
+    fn list_commit(&mut self, subject: &str, hash: &str) {
+        if !self.commits.iter().any(|known| known == subject) {
+            self.commits.push(subject.to_owned());
+            if self.commits.len() > MAX_COMMITS {
+                self.commits.remove(0);
+            }
+        }
+        self.hashes.retain(|(known, _)| known != subject);
+        if !hash.is_empty() {
+            self.hashes.push((subject.to_owned(), hash.to_owned()));
+            let extra = self.hashes.len().saturating_sub(MAX_COMMITS);
+            self.hashes.drain(..extra);
+        }
+    }
+
+    fn record_commit(&mut self, commit: commits::Commit, is_bypassed: bool, source: &LineRef, settled: &mut Vec<Draft>) {
         if commit.subject.is_empty() {
             return;
         }
@@ -275,14 +317,9 @@ impl State {
         {
             self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
         }
-        let subject = clean::line(&commit.subject, 180);
-        if !self.commits.contains(&subject) {
-            self.commits.push(subject.clone());
-            if self.commits.len() > MAX_COMMITS {
-                self.commits.remove(0);
-            }
-        }
-        self.undone.committed();
+        let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
+        self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
+        self.undone.committed(is_bypassed);
         self.turn.committed = true;
         self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
         let mut content = subject.clone();

@@ -1,0 +1,71 @@
+//! What is never told, whatever it scores.
+
+use super::turn_result::{TurnResult, is_lead};
+use crate::extract::human;
+use crate::extract::prose;
+use crate::extract::signs;
+use crate::extract::statement::{self, Form, Statement, Voice};
+
+/// The minimum score of a human's statement that gives no rule and corrects nothing, in an earlier turn.
+const MIN_HUMAN_SCORE: f32 = 0.0;
+/// The minimum score of what the agent said while it was still changing files.
+const MIN_WORK_SCORE: f32 = 0.0;
+/// The minimum score of an item that says what was changed in a file: the list of files tells the most of it.
+const MIN_NOTE_SCORE: f32 = -0.3;
+/// The weight of the signs of a cause from which a problem is worth telling after it was mended.
+pub(super) const MIN_CAUSE: u8 = 2;
+/// The length above which a prompt is not the human's own words, in characters.
+const MAX_OWN_PROMPT_CHARS: u32 = 1_200;
+
+/// Returns whether a statement is never told: a question, a guess, praise, narration, pasted code, or a state that was
+/// open before a later turn.
+pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
+    let lower = statement.text.to_lowercase();
+    let is_past = later_turns > 0 || statement.voice == Voice::Work;
+    if statement.voice == Voice::Human {
+        // A long prompt is a plan or pasted text: it says what was to be done, not what was.
+        // A rule is told as a rule. What the last turn asked for is told as the request.
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS {
+            return true;
+        }
+        let is_choice = || human::declares_choice(&statement.text);
+        let counts = score >= MIN_HUMAN_SCORE || human::is_correction(&statement.text) || is_choice();
+        let is_asked = later_turns == 0 && (turn.asked.contains(statement.text.as_str()) || !is_choice());
+        let is_told = is_asked || human::is_rule(&statement.text);
+        if !counts || is_told {
+            return true;
+        }
+    }
+    statement::is_question(&statement.text)
+        || (turn.is_refused && !turn.edited && statement.voice != Voice::Human && statement.form != Form::Sentence)
+        || signs::is_on_the_way(&lower)
+        || (statement.form == Form::Item && signs::is_place_of_change(&lower))
+        || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
+        || signs::is_state_before(&lower, &statement.heading)
+        || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
+        || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
+        || (statement.voice == Voice::Work && turn.edited && statement.form == Form::Heading)
+        || (statement.voice != Voice::Human && prose::is_open_heading(&statement.heading))
+        || (statement.is_before_edit && turn.committed && signs::is_failing(&lower))
+        || (statement.is_before_edit
+            && statement.voice == Voice::Work
+            && signs::is_problem(&lower)
+            && prose::signs(&lower).0 < MIN_CAUSE)
+        || (statement.voice != Voice::Human
+            && prose::is_pointer(&lower)
+            && statement.heading.is_empty()
+            && !tells_change(statement, &lower))
+        || (statement.voice != Voice::Commit && signs::is_guess(&lower))
+        || (is_past && signs::is_open_state(&lower))
+        || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
+        || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
+        || signs::is_praise(&lower)
+        || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
+        || (statement.voice == Voice::Human && signs::is_code(&statement.text))
+}
+
+/// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.
+fn tells_change(statement: &Statement, lower: &str) -> bool {
+    let opens = ["the fix ", "the change "].iter().any(|opening| lower.starts_with(opening));
+    opens && statement.voice == Voice::Answer && !statement::names(&statement.text).is_empty()
+}

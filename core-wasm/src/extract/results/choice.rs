@@ -1,0 +1,229 @@
+//! Chooses the statements that are told of a session.
+
+use super::barred::is_barred;
+use super::line::MIN_NAMES;
+use super::turn_result::{is_lead, share};
+use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
+use crate::extract::prose;
+use crate::extract::signs;
+use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::text;
+
+/// The maximum length of what is added to complete one list, in characters.
+const MAX_LIST_CHARS: usize = 300;
+/// The minimum length of a sentence that alone says what an answer says, in characters.
+const MIN_ANSWER_CHARS: usize = 40;
+/// The share of its names that later turns must state anew for a statement to be overtaken.
+const OVERTAKEN: f32 = 0.8;
+/// The maximum length of a sentence that is told because the next one needs it, in characters.
+const MAX_ANTECEDENT_CHARS: usize = 240;
+/// What a statement loses that speaks to the user: nobody else knows what "your screenshot" shows.
+const ADDRESS_PENALTY: f32 = 1.5;
+/// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
+const LEAD_BONUS: f32 = 0.6;
+/// The similarity at which two statements count as the same.
+const SAME: f32 = 0.68;
+
+impl Results {
+    /// Chooses the best statements that fit, none twice, in their order.
+    pub(super) fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
+        for ((turn, number), _, score) in &mut judged {
+            let statement = &self.turns[*turn].statements[*number];
+            if statement.voice != Voice::Human && signs::addresses_reader(&statement.text.to_lowercase()) {
+                *score -= ADDRESS_PENALTY;
+            }
+        }
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
+            let later_turns = self.turns.len() - 1 - at;
+            let says = |(number, it): &(usize, &Statement)| {
+                it.voice == Voice::Answer
+                    && matches!(it.form, Form::Sentence | Form::Item)
+                    && it.text.chars().count() >= MIN_ANSWER_CHARS
+                    && !is_lead(&it.text)
+                    && !signs::addresses_reader(&it.text.to_lowercase())
+                    && prose::checked(&it.text).is_none()
+                    && !turn.only_commits_beside(it)
+                    && !turn.is_option(*number)
+                    && !is_barred(it, turn, later_turns, 1.0)
+            };
+            let lead = turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number));
+            if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == lead) {
+                *score += LEAD_BONUS;
+            }
+        }
+        judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
+        let mut chosen: Vec<Place> = Vec::new();
+        let mut known: Vec<(text::Features, Vec<u32>)> = Vec::new();
+        let mut used = vec![0; self.turns.len()];
+        for ((turn, number), _, score) in judged {
+            let statement = &self.turns[turn].statements[number];
+            let chars = statement.text.chars().count();
+            if score < least
+                || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
+                || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
+                || self.turns[turn].only_commits_beside(statement)
+                || self.is_asked(statement, turn)
+                || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
+                || used[turn] + chars > MAX_LINE_CHARS
+                || used.iter().sum::<usize>() + chars > max_chars
+            {
+                continue;
+            }
+            let features = text::features(&statement.text);
+            let names = statement::names(&statement.text);
+            let is_same = |(said, named): &(text::Features, Vec<u32>)| {
+                // Two items of a list may differ only in the name of what they speak of.
+                let has_other = |mine: &[u32], theirs: &[u32]| mine.iter().any(|name| !theirs.contains(name));
+                let differs = has_other(&names, named) && has_other(named, &names);
+                said.len() > 2 && !differs && text::similarity(said, &features) >= SAME
+            };
+            // The subject of a commit names it, whatever else says the same.
+            let is_subject = statement.voice == Voice::Commit && statement.place == 0;
+            if !is_subject && features.len() > 2 && known.iter().any(is_same) {
+                continue;
+            }
+            used[turn] += chars;
+            if !is_subject {
+                known.push((features, names));
+            }
+            chosen.push((turn, number));
+        }
+        chosen.sort_unstable();
+        self.without_overtaken(&chosen)
+    }
+
+    /// Returns whether a statement is what the human asked for first, which is told as the request.
+    fn is_asked(&self, statement: &Statement, turn: usize) -> bool {
+        let first = self.turns.iter().position(|turn| turn.substantive);
+        statement.voice == Voice::Human && first == Some(turn) && self.turns[turn].asked.contains(statement.text.as_str())
+    }
+
+    /// Adds the best sentence of its answer to the last turn that changed files, if nothing else is told of the answer than that
+    /// it is done.
+    pub(super) fn with_answer(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        if let Some((at, turn)) = self.turns.iter().enumerate().rfind(|(_, turn)| turn.edited) {
+            let says = |number: usize| {
+                let statement = &turn.statements[number];
+                let is_report = prose::is_filler(&statement.text) || prose::checked(&statement.text).is_some();
+                statement.voice == Voice::Answer && !is_report
+            };
+            if chosen.iter().any(|&(of, number)| of == at && says(number)) {
+                return chosen;
+            }
+            let later_turns = self.turns.len() - 1 - at;
+            let fits = |number: usize| {
+                let statement = &turn.statements[number];
+                says(number)
+                    && statement.text.chars().count() >= MIN_ANSWER_CHARS
+                    && !is_lead(&statement.text)
+                    && !turn.only_commits_beside(statement)
+                    && !is_barred(statement, turn, later_turns, 1.0)
+            };
+            let best = self.judged().iter().filter(|((of, number), ..)| *of == at && fits(*number));
+            if let Some((place, ..)) = best.max_by(|one, other| one.2.total_cmp(&other.2))
+                && !chosen.contains(place)
+            {
+                chosen.push(*place);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds what is missing of the lists of which most is chosen, while there is room: a list with gaps misleads.
+    pub(super) fn with_whole_lists(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let mut room = (MAX_SESSION_CHARS + MAX_LIST_CHARS).saturating_sub(
+            chosen.iter().map(|&(turn, number)| self.turns[turn].statements[number].text.chars().count()).sum(),
+        );
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                let (told, missing): (Vec<usize>, Vec<usize>) =
+                    list.clone().partition(|number| chosen.contains(&(at, *number)));
+                let later_turns = self.turns.len() - 1 - at;
+                // The first row of a table names its columns.
+                let names_columns = |number: usize| number == list.start && turn.statements[number].form == Form::Row;
+                let missing: Vec<usize> = missing
+                    .into_iter()
+                    .filter(|&number| !names_columns(number))
+                    .filter(|&number| {
+                        !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
+                    })
+                    .collect();
+                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
+                if told.len() >= 2 && told.len() >= missing.len() && chars <= room.min(MAX_LIST_CHARS) {
+                    room -= chars;
+                    chosen.extend(missing.into_iter().map(|number| (at, number)));
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".
+    pub(super) fn with_antecedents(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for at in 0..chosen.len() {
+            let (turn, number) = chosen[at];
+            let statements = &self.turns[turn].statements;
+            let statement = &statements[number];
+            let Some(before) = number.checked_sub(1).map(|before| &statements[before]) else { continue };
+            let is_next = statement.goes_on && (before.voice, before.place + 1) == (statement.voice, statement.place);
+            let place = (turn, number - 1);
+            if is_next
+                && signs::leans_on_sentence_before(&statement.text.to_lowercase())
+                && !chosen.contains(&place)
+                && before.text.chars().count() <= MAX_ANTECEDENT_CHARS
+                && !is_lead(&before.text)
+                && !prose::is_filler(&before.text)
+                && !is_barred(before, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
+            {
+                chosen.push(place);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Leaves out sentences about things that were named before them, unless what stands before them is told.
+    pub(super) fn without_leaning(&self, chosen: &[Place]) -> Vec<Place> {
+        let is_whole = |&&(turn, number): &&Place| {
+            let statements = &self.turns[turn].statements;
+            let statement = &statements[number];
+            let is_before = |before: usize| {
+                let it = &statements[before];
+                (it.voice, it.count, it.place + 1) == (statement.voice, statement.count, statement.place)
+            };
+            let is_told = number.checked_sub(1).is_some_and(|before| is_before(before) && chosen.contains(&(turn, before)));
+            statement.voice == Voice::Human
+                || statement.form != Form::Sentence
+                || is_told
+                || !signs::speaks_of_named_before(&statement.text.to_lowercase())
+        };
+        chosen.iter().filter(is_whole).copied().collect()
+    }
+
+    /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
+    fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
+        let names: Vec<Vec<u32>> =
+            chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
+        let is_overtaken = |at: usize| {
+            let (turn, number) = chosen[at];
+            let is_record = self.turns[turn].statements[number].voice == Voice::Commit;
+            let said_later = |name: &u32| {
+                (at + 1..chosen.len()).any(|later| {
+                    let (other, number) = chosen[later];
+                    // A commit says in other words what was done before it.
+                    let overtakes = match self.turns[other].statements[number].voice {
+                        Voice::Human => false,
+                        Voice::Work | Voice::Answer => true,
+                        Voice::Commit => is_record,
+                    };
+                    other > turn && overtakes && names[later].contains(name)
+                })
+            };
+            let again = names[at].iter().filter(|name| said_later(name)).count();
+            names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= OVERTAKEN
+        };
+        (0..chosen.len()).filter(|&at| !is_overtaken(at)).map(|at| chosen[at]).collect()
+    }
+}

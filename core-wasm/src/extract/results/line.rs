@@ -1,0 +1,209 @@
+//! Writes the statements that were chosen of a turn as one line.
+
+use std::borrow::Cow;
+
+use super::turn_result::{TurnResult, is_lead, share};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::labels::Labels;
+use crate::extract::prose;
+use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The minimum number of names of a statement that can be overtaken by a later one. One name alone is a subject.
+pub(super) const MIN_NAMES: usize = 2;
+/// The share of its words that the answer must have for a statement of a commit's body to repeat it.
+pub(super) const REPEATED: f32 = 0.6;
+/// The same if the answer also has all of its names.
+pub(super) const NAMED: f32 = 0.4;
+
+/// The minimum length of what follows a label that can be left out, in characters.
+const MIN_LABELLED_CHARS: usize = 24;
+
+/// What the agent said in its own words, to tell what a commit's body only repeats.
+pub(super) struct Said(Vec<(text::Features, Vec<u32>)>);
+
+impl Said {
+    pub(super) fn of<'a>(statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
+        if !statements.clone().any(|statement| statement.voice == Voice::Commit) {
+            return Said(Vec::new());
+        }
+        let own = statements.filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer));
+        Said(own.map(|statement| (text::features(&statement.text), statement::names(&statement.text))).collect())
+    }
+
+    /// Returns whether one statement says most of what a statement of a commit says, or all of its names and a good part of its
+    /// words.
+    fn has(&self, statement: &Statement) -> bool {
+        let (words, names) = (text::features(&statement.text), statement::names(&statement.text));
+        self.0.iter().any(|(said, named)| {
+            let again = share(words.iter().filter(|word| said.contains(word)).count(), words.len());
+            let is_named = names.len() >= MIN_NAMES && names.iter().all(|name| named.contains(name));
+            again >= REPEATED || (is_named && again >= NAMED)
+        })
+    }
+}
+
+impl TurnResult {
+    /// Returns the chosen statements as one line: what the human said, what the agent said, and what was committed.
+    pub(super) fn line(&self, chosen: impl Iterator<Item = usize>, said: &Said, labels: &Labels) -> String {
+        let chosen: Vec<usize> = chosen.collect();
+        // A line that leads to a list says nothing without it, and promises too much before a small part of it.
+        let is_followed = |lead: usize| {
+            let items = self.items_below(lead);
+            let told = items.clone().filter(|at| chosen.contains(at)).count();
+            told > 0 && 2 * told >= items.count()
+        };
+        let is_told = |at: usize| {
+            let statement = &self.statements[at];
+            statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
+        };
+        let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
+        // The body of a commit often repeats the answer in other words. Its subject stays.
+        let own: text::Features = chosen
+            .iter()
+            .filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer))
+            .flat_map(|statement| text::features(&statement.text))
+            .collect();
+        let repeats = |statement: &&Statement| {
+            statement.voice == Voice::Commit && statement.place > 0 && {
+                let words = text::features(&statement.text);
+                share(words.iter().filter(|word| own.contains(word)).count(), words.len()) >= REPEATED || said.has(statement)
+            }
+        };
+        let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
+        let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
+        let mut line = of(&[Voice::Human]);
+        let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
+        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (commits, " — ")] {
+            if !part.is_empty() {
+                if !line.is_empty() {
+                    line.push_str(arrow);
+                }
+                line.push_str(&part);
+            }
+        }
+        line
+    }
+
+    pub(super) fn draft(&self, chosen: impl Iterator<Item = usize>, said: &Said, labels: &Labels) -> Option<Draft> {
+        let said = self.line(chosen, said, labels);
+        if said.is_empty() || self.source.uuid.is_empty() {
+            return None;
+        }
+        let content = if self.asked.is_empty() || said.contains(self.asked.as_str()) {
+            said
+        } else {
+            format!("{} → {said}", self.asked)
+        };
+        Some(Draft {
+            key: Some(format!("result:{}", self.source.uuid)),
+            kind: "result".to_owned(),
+            title: text::clip(if self.asked.is_empty() { &content } else { &self.asked }, 160).into_owned(),
+            content,
+            keywords: Vec::new(),
+            files: self.files.clone(),
+            importance: 0.3,
+            origin: self.source.origin(),
+            attributes: vec![SaidBy::Agent.attribute()],
+        })
+    }
+}
+
+/// Returns the subject of each commit, with what its body adds.
+fn commits_text<'a>(statements: impl Iterator<Item = &'a Statement>, labels: &Labels) -> String {
+    let mut line = String::new();
+    for statement in statements {
+        let separator = match line.chars().last() {
+            None => "",
+            Some(':' | '：') => " ",
+            Some(_) => "; ",
+        };
+        if statement.place == 0 {
+            line = format!("{line}{separator}{} \"{}\"", labels.committed, statement.text);
+        } else {
+            line = format!("{line}{separator}{}", statement.text);
+        }
+    }
+    line
+}
+
+/// Returns whether a heading says nothing but that changes or files stand below it: "Backend changes".
+fn is_container(heading: &str) -> bool {
+    let lower = heading.trim().to_lowercase();
+    let mut words = lower.split_whitespace().rev();
+    let is_of_changes = words.next().is_some_and(|last| {
+        matches!(
+            last,
+            "changes"
+                | "files"
+                | "created"
+                | "modified"
+                | "updated"
+                | "변경"
+                | "변경사항"
+                | "파일"
+                | "変更"
+                | "変更点"
+                | "ファイル"
+        )
+    });
+    prose::is_generic_heading(heading) || (is_of_changes && words.count() <= 2)
+}
+
+/// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
+fn without_label(said: &str) -> &str {
+    const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
+    let Some((label, rest)) = said.split_once([':', '：']) else { return said };
+    let rest = rest.trim_start();
+    let is_whole = rest.chars().count() >= MIN_LABELLED_CHARS && !rest.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_empty = prose::is_generic_heading(label) && !TELLING.contains(&label.to_lowercase().as_str());
+    if is_whole && is_empty { rest } else { said }
+}
+
+/// Strips the words with which the agent praises its own work: "I've successfully rounded the total".
+fn without_praise(said: &str) -> Cow<'_, str> {
+    const OPENINGS: [&str; 4] = ["I've successfully ", "I have successfully ", "I successfully ", "Successfully "];
+    let Some(rest) = OPENINGS.iter().find_map(|opening| said.strip_prefix(opening)) else { return Cow::Borrowed(said) };
+    let mut rest = rest.to_owned();
+    if let Some(first) = rest.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Cow::Owned(rest)
+}
+
+/// Joins statements into running text. A heading stands once before the statements below it.
+fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
+    let mut line = String::new();
+    let mut heading = "";
+    let statements: Vec<&Statement> = statements.collect();
+    let is_alone = statements.iter().all(|statement| prose::is_filler(&statement.text));
+    for statement in statements {
+        // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
+        let is_empty = is_container(statement.text.trim_end_matches([':', '：'])) || prose::is_filler(&statement.text);
+        if is_empty && !is_alone {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
+        }
+        if statement.form == Form::Heading {
+            heading = &statement.text;
+        } else if !statement.heading.is_empty()
+            && statement.heading != heading
+            && !statement::is_question(&statement.heading)
+            && !is_container(&statement.heading)
+        {
+            heading = &statement.heading;
+            line.push_str(&clean::without_positions(heading));
+            line.push_str(": ");
+        }
+        let said = clean::without_positions(&statement.text);
+        line.push_str(&without_praise(without_label(&said)));
+        if statement.form == Form::Heading {
+            line.push(':');
+        }
+    }
+    line.trim_end_matches(':').to_owned()
+}

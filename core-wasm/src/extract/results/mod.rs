@@ -1,0 +1,182 @@
+//! The results of a session's turns: for each turn the statements that a later session should be told.
+//!
+//! What a statement is worth depends on what came after it, so the statements are kept and judged anew at the end of
+//! every call.
+
+mod amendment;
+mod barred;
+mod choice;
+mod line;
+mod records;
+#[cfg(test)]
+mod tests;
+mod turn_result;
+
+use std::cell::OnceCell;
+
+use serde::{Deserialize, Serialize};
+
+use super::judge::{self, Setting};
+use super::labels::Labels;
+use super::statement::{self, Statement, Voice};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::text;
+use amendment::Amendment;
+use line::Said;
+pub(super) use turn_result::TurnResult;
+use turn_result::share;
+
+/// The maximum number of turns to keep.
+const MAX_TURNS: usize = 24;
+/// The maximum length of what a session tells of its turns together, in characters.
+const MAX_SESSION_CHARS: usize = 4_000;
+/// The maximum length of what is told of one turn, in characters.
+const MAX_LINE_CHARS: usize = 1_000;
+/// The minimum score of a statement in the notes. The model's scores are log odds.
+const MIN_SCORE: f32 = -0.9;
+/// The minimum score of a statement in the memory of its turn, which is only shown if a search finds it.
+const MIN_MEMORY_SCORE: f32 = -2.0;
+
+/// The results of the latest turns, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Results {
+    turns: Vec<TurnResult>,
+    /// How many turns were dropped.
+    dropped: usize,
+    /// Whether all statements are kept. Only training needs them.
+    #[serde(skip)]
+    pub keep_all: bool,
+    /// The scores of the statements, once they were asked for. Drafts and notes need the same.
+    #[serde(skip)]
+    judged: OnceCell<Vec<Judged>>,
+}
+
+/// A statement that was chosen, by the places of its turn and itself.
+type Place = (usize, usize);
+
+/// A statement's place, what happened around it, and its score.
+pub(super) type Judged = (Place, Setting, f32);
+
+impl Results {
+    /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
+    pub(super) fn push(&mut self, mut turn: TurnResult) {
+        if !self.keep_all {
+            turn.limit(self.turns.is_empty());
+        }
+        self.judged.take();
+        self.turns.push(turn);
+        if self.turns.len() > MAX_TURNS && !self.keep_all {
+            self.turns.remove(1);
+            self.dropped += 1;
+        }
+    }
+
+    /// Records that a prompt disputes or amends what the latest turn gave.
+    pub(super) fn dispute(&mut self) {
+        if let Some(last) = self.turns.last_mut() {
+            last.disputed = true;
+        }
+        self.judged.take();
+    }
+
+    /// Records that the agent gives in to what a prompt says of the latest turn.
+    pub(super) fn concede(&mut self, reverts: bool) {
+        if let Some(last) = self.turns.last_mut() {
+            last.conceded = true;
+            last.reverted = reverts && last.edited;
+        }
+        self.judged.take();
+    }
+
+    /// Keeps the agent's statements for which `holds` returns true, given the number of their turn.
+    pub(super) fn retain(&mut self, holds: impl Fn(&Statement, u32) -> bool) {
+        if self.keep_all {
+            return;
+        }
+        for turn in &mut self.turns {
+            let number = turn.number;
+            // What was taken out after it in the same turn does not hold either.
+            let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
+            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
+        }
+        self.judged.take();
+    }
+
+    /// Returns the turns, oldest first.
+    pub(super) fn turns(&self) -> &[TurnResult] {
+        &self.turns
+    }
+
+    /// Returns what happened around the statements of one turn.
+    pub(super) fn setting(&self, turn: usize) -> Setting {
+        let later = &self.turns[turn + 1..];
+        Setting {
+            later_turns: later.len(),
+            edited_later: later.iter().any(|turn| turn.edited),
+            ..self.turns[turn].setting(turn == 0)
+        }
+    }
+
+    /// Returns every statement with its place, its setting and its score.
+    pub(super) fn judged(&self) -> &[Judged] {
+        self.judged.get_or_init(|| self.judge())
+    }
+
+    fn judge(&self) -> Vec<Judged> {
+        let named: Vec<Vec<u32>> = self.turns.iter().map(TurnResult::names).collect();
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate() {
+            let setting = self.setting(at);
+            for (number, statement) in turn.statements.iter().enumerate() {
+                let own = statement::names(&statement.text);
+                let again = own.iter().filter(|name| named[at + 1..].iter().any(|later| later.contains(name))).count();
+                let setting = Setting { mentioned_later: share(again, own.len()), ..setting };
+                all.push(((at, number), setting, judge::score(statement, &setting)));
+            }
+        }
+        all
+    }
+
+    /// Returns one line for each turn that has something to tell, with the place of the turn.
+    pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
+        let amended: Vec<Option<Amendment>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
+        let holds = |&&((turn, number), ..): &&Judged| {
+            amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
+        };
+        let judged = self.judged().iter().filter(holds).copied().collect();
+        let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
+        let chosen = self.without_leaning(&self.without_records(self.with_antecedents(chosen)));
+        let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
+        (0..self.turns.len())
+            .filter_map(|at| {
+                let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
+                // What only the human said is told as a rule or as what was asked.
+                let is_answered = of_turn().any(|number| self.turns[at].statements[number].voice != Voice::Human);
+                let line = if is_answered { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
+                (!line.is_empty()).then_some((at, line))
+            })
+            .collect()
+    }
+
+    /// Returns a memory for each turn: what was asked, and the statements worth finding.
+    pub(super) fn drafts(&self, labels: &Labels) -> Vec<Draft> {
+        let judged = self.judged();
+        (0..self.turns.len())
+            .filter_map(|at| {
+                let own = judged.iter().filter(|((turn, _), ..)| *turn == at).copied().collect();
+                let chosen = self.choose(own, MIN_MEMORY_SCORE, MAX_LINE_CHARS);
+                let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
+                self.turns[at].draft(chosen.into_iter().map(|(_, number)| number), &said, labels)
+            })
+            .collect()
+    }
+
+    /// Returns what the turn that followed said, if its prompt disputed this one or the agent gave in to it.
+    fn amendment(&self, turn: usize) -> Option<Amendment> {
+        let TurnResult { disputed, conceded, reverted, .. } = self.turns[turn];
+        let next = self.turns.get(turn + 1).filter(|_| disputed || conceded)?;
+        let words = next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect();
+        Some(Amendment { words, names: next.names(), disputed, reverted })
+    }
+}

@@ -1,0 +1,304 @@
+//! Tests of what is told of a session.
+
+use super::*;
+use crate::extract::statement::Voice;
+
+fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
+    let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
+    turn.line(chosen, &said, labels())
+}
+
+fn labels() -> &'static Labels {
+    super::super::labels::labels(text::Language::English)
+}
+
+fn turn(answer: &str, commit: &str) -> TurnResult {
+    let mut statements = statement::statements(answer, Voice::Answer);
+    statements.extend(statement::statements(commit, Voice::Commit));
+    TurnResult { statements, ..TurnResult::default() }
+}
+
+#[test]
+fn a_lead_needs_most_of_its_list() {
+    let turn = turn("Three problems stand out:\n- One is slow.\n- Two is lost.\n- Three is late.", "");
+    assert_eq!(line(&turn, [0, 1].into_iter()), "One is slow.");
+    assert_eq!(line(&turn, [0, 1, 3].into_iter()), "Three problems stand out: One is slow. Three is late.");
+    assert_eq!(line(&turn, [0].into_iter()), "");
+}
+
+#[test]
+fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
+    let mut turn = turn("It is done.\n\nThe next step:", "");
+    turn.statements.extend(statement::statements("- One\n- Two\n- Three is late.\n- Four", Voice::Answer));
+    assert_eq!(line(&turn, [1, 4].into_iter()), "Three is late.");
+}
+
+#[test]
+fn the_body_of_a_commit_does_not_repeat_the_answer() {
+    let turn = turn(
+        "`src/cart.ts` now rounds the total of the cart to cents.",
+        "Round totals\n\nRounds the total to cents in the cart.\n\nThe invoice service still truncates.",
+    );
+    assert_eq!(
+        line(&turn, 0..4),
+        "`src/cart.ts` now rounds the total of the cart to cents. — committed as \"Round totals\"; The invoice service still truncates."
+    );
+}
+
+#[test]
+fn a_failed_commit_is_not_told_once_it_was_made() {
+    let failed = "The commit was blocked by the hook of the cart package.";
+    let mut results = Results::default();
+    let mut work = TurnResult { committed: true, ..turn("`src/cart.ts` now rounds the total.", "") };
+    work.statements.extend(statement::statements(failed, Voice::Work));
+    results.push(work);
+    assert!(results.lines(labels()).iter().all(|(_, line)| !line.contains("blocked")));
+    results.push(turn(failed, ""));
+    assert!(results.is_committed_after(&results.turns[0].statements[1], 0));
+    assert!(!results.is_committed_after(&results.turns[1].statements[0], 1));
+}
+
+#[test]
+fn what_the_agent_takes_back_is_not_told() {
+    let told = |conceded: bool| {
+        let mut results = Results::default();
+        results.push(turn("`cartTotal` is stored in the session. The invoice is sent by `mailQueue`.", ""));
+        if conceded {
+            results.concede(false);
+        }
+        results.push(turn("Fair point: `cartTotal` is computed for each request.", ""));
+        (0..2).filter_map(|at| results.amendment(at)).any(|it| it.amends(&results.turns[0].statements[0]))
+    };
+    assert!(told(true) && !told(false));
+    let mut results = Results::default();
+    results.push(turn("The invoice is sent by `mailQueue`.", ""));
+    results.concede(false);
+    results.push(turn("Fair point: `cartTotal` is computed for each request.", ""));
+    assert!(!results.amendment(0).unwrap().amends(&results.turns[0].statements[0]), "that is something else");
+    results.turns[0].edited = true;
+    results.turns.truncate(1);
+    results.concede(true);
+    results.push(turn("Fair point, I revert that.", ""));
+    assert!(results.amendment(0).unwrap().amends(&results.turns[0].statements[0]), "nothing of it is left");
+}
+
+#[test]
+fn beside_a_commit_nothing_is_told_of_the_files_that_were_staged() {
+    let staging = "Only `src/cart.ts` should be committed.";
+    let commit = "Round the total of the cart\n\nThe total was cut to whole cents before the tax.";
+    let told = |edited: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { committed: true, edited, ..turn(staging, commit) });
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        results.choose(judged, 0.0, 1_000).len()
+    };
+    assert_eq!(told(true) - told(false), 1);
+}
+
+#[test]
+fn items_that_differ_in_a_name_are_not_the_same() {
+    let list = "- `roundTotal()` now gets the currency of the cart as its second argument\n\
+                - `roundTax()` now gets the currency of the cart as its second argument\n\
+                - now gets the currency of the cart as its second argument";
+    let mut results = Results::default();
+    results.push(turn(list, ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0), (0, 1)]);
+}
+
+#[test]
+fn options_are_not_told_once_somebody_chose() {
+    let answer = "The hook also checks the menu. You have a few options:\n\n- Stash the change of the menu first\n- Leave the hook out";
+    let mut results = Results::default();
+    results.push(turn(answer, ""));
+    results.push(turn("The hook was left out.", ""));
+    let told = |results: &Results| {
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        results.choose(judged, 0.0, 1_000).iter().filter(|(turn, number)| *turn == 0 && *number > 1).count()
+    };
+    assert_eq!(told(&results), 0);
+    results.turns[0].edited = true;
+    assert_eq!(told(&results), 2, "what was done is no option");
+}
+
+#[test]
+fn a_problem_is_not_told_once_files_were_changed_after_it() {
+    let problem = "The total in `src/cart.ts` is missing the tax of the second country.";
+    let told = |is_before_edit: bool, text: &str| {
+        let mut results = Results::default();
+        let mut work = TurnResult { edited: true, ..turn("The tax is added.", "") };
+        work.statements.extend(statement::statements(text, Voice::Work));
+        work.statements[1].is_before_edit = is_before_edit;
+        results.push(work);
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        results.choose(judged, 0.0, 1_000).contains(&(0, 1))
+    };
+    assert!(told(false, problem) && !told(true, problem));
+    let cause = "The root cause: the total is missing the tax because `addTax()` returns early.";
+    assert!(told(true, cause), "a cause is worth telling after it was cured");
+}
+
+#[test]
+fn a_list_is_told_whole_if_most_of_it_is() {
+    let list = "It is done:\n- One is quick in `a.ts`.\n- Two is found in `b.ts`.\n- Three is on time in `c.ts`.\n- Maybe four works too.";
+    let mut results = Results::default();
+    results.push(turn(list, ""));
+    assert_eq!(results.with_whole_lists(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)], "a guess stays out");
+    assert_eq!(results.with_whole_lists(vec![(0, 1)]), [(0, 1)]);
+}
+
+#[test]
+fn an_answer_says_what_the_fix_is() {
+    let fix = "The fix is one line in `src/cart.ts`: the total is rounded before the tax.";
+    let vague = "The fix is simple and small, and everything works as before.";
+    let told = |text: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, ..turn(&format!("All tests pass. {text}"), "") });
+        let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+        results.choose(judged, 0.0, 1_000).contains(&(0, 1))
+    };
+    assert!(told(fix) && !told(vague));
+}
+
+#[test]
+fn an_answer_is_not_only_told_as_done() {
+    let mut results = Results::default();
+    let answer = "Done. The total of the cart is rounded to cents before it is shown.";
+    results.push(TurnResult { edited: true, ..turn(answer, "") });
+    assert_eq!(results.with_answer(vec![(0, 0)]), [(0, 0), (0, 1)]);
+    assert_eq!(results.with_answer(vec![(0, 1)]), [(0, 1)]);
+    results.turns[0].edited = false;
+    assert_eq!(results.with_answer(vec![(0, 0)]), [(0, 0)], "who only looked may have nothing to say");
+}
+
+#[test]
+fn statements_that_do_not_hold_leave_the_results() {
+    let mut results = Results::default();
+    results.push(TurnResult { number: 1, ..turn("`roundTotal` is new. `cartView` is new.", "") });
+    results.push(TurnResult { number: 2, ..turn("`roundTotal` is back.", "") });
+    results.retain(|statement, turn| turn > 1 || !statement.text.contains("roundTotal"));
+    let left: Vec<usize> = results.turns.iter().map(|turn| turn.statements.len()).collect();
+    assert_eq!(left, [1, 1]);
+}
+
+#[test]
+fn a_question_is_no_heading() {
+    let turn = turn("## Should we keep it?\n\n- It is used once.", "");
+    assert_eq!(line(&turn, [1].into_iter()), "It is used once.");
+}
+
+#[test]
+fn a_sentence_that_leans_on_the_one_before_is_told_with_it() {
+    let mut results = Results::default();
+    results
+        .push(turn("The tab measured its width only once. When a number appeared, the line was too short. It is blue.", ""));
+    assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)]);
+    assert_eq!(results.with_antecedents(vec![(0, 2)]), [(0, 2)]);
+}
+
+#[test]
+fn the_steps_of_a_refused_plan_are_no_result() {
+    let mut results = Results::default();
+    let planned = turn("The guide moves to `docs/guide.md`.\n\n- Rewrite the links of the guide in `README.md`", "");
+    results.push(TurnResult { is_refused: true, ..planned });
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0)]);
+}
+
+#[test]
+fn scores_are_computed_anew_after_another_turn() {
+    let mut results = Results::default();
+    results.push(turn("The cache in `src/cache.rs` is stale because nobody clears it.", ""));
+    let alone = results.judged().to_vec();
+    results.push(turn("All is well.", ""));
+    assert_eq!((alone.len(), results.judged().len()), (1, 2));
+    assert_eq!(results.judged()[0].1.later_turns, 1);
+}
+
+#[test]
+fn what_was_asked_is_no_result() {
+    let mut results = Results::default();
+    let asked = "The total of `src/cart.ts` must have two decimals.";
+    let mut work = TurnResult {
+        edited: true,
+        substantive: true,
+        asked: asked.to_owned(),
+        ..turn("It is rounded in `src/cart.ts`.", "")
+    };
+    work.statements.extend(statement::statements(asked, Voice::Human));
+    results.push(work);
+    results.push(turn("All is well.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert!(!results.choose(judged, 0.0, 1_000).contains(&(0, 1)));
+}
+
+#[test]
+fn a_commit_does_not_overtake_the_answer_that_it_records() {
+    let mut results = Results::default();
+    results.push(turn("`roundTotal` in `src/cart.ts` rounds to cents.", ""));
+    results.push(TurnResult { committed: true, ..turn("", "Round totals\n\n`roundTotal` of `src/cart.ts` is new.") });
+    let all = |results: &Results| results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert!(results.choose(all(&results), 0.0, 1_000).contains(&(0, 0)));
+    results.push(turn("`roundTotal` left `src/cart.ts` again.", ""));
+    assert!(!results.choose(all(&results), 0.0, 1_000).contains(&(0, 0)));
+}
+
+#[test]
+fn a_sentence_about_several_things_needs_them() {
+    let mut results = Results::default();
+    results.push(turn("Three colours are new:\n- red in `a.css`\n- blue in `b.css`\n\nEach has a state of its own.", ""));
+    assert_eq!(results.without_leaning(&[(0, 2), (0, 3)]), [(0, 2), (0, 3)]);
+    assert_eq!(results.without_leaning(&[(0, 1), (0, 3)]), [(0, 1)]);
+}
+
+#[test]
+fn the_first_sentence_of_the_work_counts_more() {
+    let answer =
+        "All six shops show the total now, and the label stays.\n\nThe menu of the shop is as it was before all that.";
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn(answer, "") });
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, -0.5)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 0)]);
+}
+
+#[test]
+fn who_is_addressed_knows_what_nobody_else_does() {
+    let mut results = Results::default();
+    results
+        .push(turn("The total is rounded, as your picture of `src/cart.ts` shows. The total of `src/menu.ts` is not.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    assert_eq!(results.choose(judged, 0.0, 1_000), [(0, 1)]);
+}
+
+#[test]
+fn tests_that_were_written_are_told_only_alone() {
+    let told = |answer: &str, chosen: &[usize]| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, ..turn(answer, "") });
+        results.without_records(chosen.iter().map(|&at| (0, at)).collect()).len()
+    };
+    let list = "- `src/cart.ts`: rounds the total\n- `src/cart.test.ts`: 4 tests of the total";
+    assert_eq!((told(list, &[0, 1]), told(list, &[1])), (1, 1));
+    assert_eq!(told("The total is rounded.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 1);
+}
+
+#[test]
+fn a_commit_turn_does_not_repeat_file_by_file_what_was_done() {
+    let mut results = Results::default();
+    results.push(TurnResult {
+        edited: true,
+        ..turn("**`cart.ts`**\n\n- Rounds the total of the cart before the tax is added to it\n", "")
+    });
+    let record = "- `cart.ts`: the total is round\n- `menu.ts`: the colour is fixed";
+    results.push(TurnResult { edited: true, committed: true, is_chore: true, ..turn(record, "") });
+    assert_eq!(results.turns[0].statements.len(), 2);
+    assert_eq!(results.without_records(vec![(0, 1), (1, 0), (1, 1)]), [(0, 1), (1, 1)]);
+}
+
+#[test]
+fn labels_fillers_and_praise_are_left_out() {
+    let answer = "Done.\n\nSummary: The total is rounded before the tax.\n\nI've successfully moved the tax into `tax.ts`.\n\n## Backend changes\n\n- The tax is a rate.";
+    let turn = turn(answer, "");
+    assert_eq!(line(&turn, 0..5), "The total is rounded before the tax. Moved the tax into `tax.ts`. The tax is a rate.");
+    assert_eq!(line(&turn, 0..1), "Done.");
+}

@@ -1,0 +1,169 @@
+//! What one turn gave: its statements, and what happened in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::extract::judge::{self, Setting};
+use crate::extract::memories::LineRef;
+use crate::extract::signs;
+use crate::extract::statement::{self, Form, Statement, Voice};
+
+/// The maximum size of the statements of one turn, in bytes.
+const MAX_TURN_BYTES: usize = 3_000;
+
+/// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
+const MAX_CHAT_CHARS: u32 = 12;
+
+/// One turn that is over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
+pub(in crate::extract) struct TurnResult {
+    /// The line of the prompt.
+    pub source: LineRef,
+    /// The number of the turn in the session.
+    pub number: u32,
+    /// The essence of the request.
+    pub asked: String,
+    /// The statements that may be worth telling.
+    pub statements: Vec<Statement>,
+    /// What was checked, in one sentence. May be empty.
+    pub checked: String,
+    /// The files that the turn changed or read.
+    pub files: Vec<String>,
+    /// The length of the prompt, in characters.
+    pub prompt_chars: u32,
+    /// Whether the turn changed files.
+    pub edited: bool,
+    /// Whether the turn made a commit.
+    pub committed: bool,
+    /// Whether something failed in the turn.
+    pub failed: bool,
+    /// Whether the request asks for something of its own.
+    pub substantive: bool,
+    /// Whether the request asks to commit, to push or to go on: what the agent says on the way is about that.
+    pub is_chore: bool,
+    /// Whether the next prompt disputes or amends what the turn gave.
+    pub disputed: bool,
+    /// Whether the agent gave in to the next prompt.
+    pub conceded: bool,
+    /// Whether it also took back what the turn did.
+    pub reverted: bool,
+    /// Whether the turn proposed a plan that the user refused.
+    pub is_refused: bool,
+}
+
+impl TurnResult {
+    pub(super) fn setting(&self, is_first: bool) -> Setting {
+        Setting {
+            edited: self.edited,
+            committed: self.committed,
+            failed: self.failed,
+            prompt_chars: self.prompt_chars,
+            is_first,
+            ..Setting::default()
+        }
+    }
+
+    /// Returns whether the turn only committed what earlier ones did, so that what the commit says is what it gave: what the
+    /// agent says beside it is about the files that it staged and those that it left.
+    pub(super) fn only_commits_beside(&self, statement: &Statement) -> bool {
+        let says = |voice: Voice| self.statements.iter().any(|statement| statement.voice == voice);
+        let is_work = statement.voice == Voice::Work;
+        let is_about = || statement.voice == Voice::Answer && signs::is_about_committing(&statement.text.to_lowercase());
+        // "Commit this" may need a repair first, which the commit tells as well.
+        let is_chore = self.committed && (!self.edited || (!self.substantive && is_work));
+        is_chore && says(Voice::Commit) && (is_work || is_about())
+    }
+
+    /// Returns whether the turn only committed what earlier ones did.
+    pub(in crate::extract) fn only_commits(&self) -> bool {
+        self.committed && !self.edited
+    }
+
+    /// Returns whether nothing was done in the turn, and nothing was asked for.
+    pub(in crate::extract) fn is_chat(&self) -> bool {
+        !self.edited
+            && !self.committed
+            && !self.failed
+            && self.files.is_empty()
+            && (!self.substantive || self.prompt_chars <= MAX_CHAT_CHARS)
+    }
+
+    pub(super) fn names(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.statements.iter().flat_map(|statement| statement::names(&statement.text)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Keeps the best statements as they look now.
+    pub(super) fn limit(&mut self, is_first: bool) {
+        let setting = self.setting(is_first);
+        let mut order: Vec<usize> = (0..self.statements.len()).collect();
+        let scores: Vec<f32> = self.statements.iter().map(|statement| judge::score(statement, &setting)).collect();
+        order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+        let mut bytes = 0;
+        order.retain(|&at| {
+            let size = 80 + self.statements[at].text.len() + self.statements[at].heading.len();
+            bytes += size;
+            bytes <= MAX_TURN_BYTES
+        });
+        let mut at = 0..;
+        self.statements.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
+    }
+
+    /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
+    pub(super) fn is_option(&self, number: usize) -> bool {
+        let item = &self.statements[number];
+        if self.edited || self.committed || !matches!(item.form, Form::Item | Form::Row) || item.voice == Voice::Human {
+            return false;
+        }
+        let leads = signs::offers_options(&item.heading.to_lowercase());
+        let lead = self.statements[..number].iter().rev().find(|earlier| {
+            (earlier.count, earlier.voice) == (item.count, item.voice) && !matches!(earlier.form, Form::Item | Form::Row)
+        });
+        leads || lead.is_some_and(|lead| is_lead(&lead.text) && signs::offers_options(&lead.text.to_lowercase()))
+    }
+
+    /// Returns the places of the items of each list of the agent's answer.
+    pub(super) fn lists(&self) -> Vec<std::ops::Range<usize>> {
+        let is_item = |at: usize| {
+            let statement = &self.statements[at];
+            statement.voice == Voice::Answer && matches!(statement.form, Form::Item | Form::Row)
+        };
+        let mut all: Vec<std::ops::Range<usize>> = Vec::new();
+        for at in (0..self.statements.len()).filter(|at| is_item(*at)) {
+            let goes_on = |list: &&mut std::ops::Range<usize>| {
+                let last = &self.statements[list.end - 1];
+                list.end == at && last.heading == self.statements[at].heading && last.form == self.statements[at].form
+            };
+            match all.last_mut().filter(goes_on) {
+                Some(list) => list.end = at + 1,
+                None => all.push(at..at + 1),
+            }
+        }
+        all
+    }
+
+    /// Returns the places of the list's items below the line that leads to them.
+    pub(super) fn items_below(&self, lead: usize) -> impl Iterator<Item = usize> + Clone {
+        let first = &self.statements[lead];
+        (lead + 1..self.statements.len()).take_while(move |at| {
+            let item = &self.statements[*at];
+            // The places show whether an item was dropped, or belongs to another text.
+            let is_next = usize::from(item.place) == usize::from(first.place) + at - lead;
+            is_next && (item.count, item.voice) == (first.count, first.voice) && matches!(item.form, Form::Item | Form::Row)
+        })
+    }
+}
+
+/// Returns whether a statement only leads to what follows it.
+pub(super) fn is_lead(said: &str) -> bool {
+    said.ends_with([':', '：'])
+}
+
+/// Returns which share of all a part is.
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+pub(super) fn share(part: usize, all: usize) -> f32 {
+    if all == 0 { 0.0 } else { part as f32 / all as f32 }
+}

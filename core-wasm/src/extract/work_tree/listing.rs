@@ -1,0 +1,228 @@
+//! Reads which files git lists as changed, and which a commit that it shows contains.
+
+use super::MAX_FILES;
+use crate::extract::commands;
+use crate::extract::commits;
+
+/// What a list of git says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a list")]
+pub(in crate::extract) struct Listed {
+    /// Files that git tracks and that differ from the last commit.
+    pub modified: Vec<String>,
+    /// Those of them that the next commit will contain.
+    pub staged: Vec<String>,
+    /// Files and folders that git does not track.
+    pub untracked: Vec<String>,
+    /// Whether the list contains every changed file.
+    pub is_whole: bool,
+    /// Whether it contains every changed file that git tracks.
+    pub is_whole_of_tracked: bool,
+    /// Whether it says itself that it leaves out some of them.
+    pub is_cut_of_tracked: bool,
+    /// Whether a commit printed it that found nothing to commit: it says nothing of what the session has changed so far.
+    pub is_of_failed_commit: bool,
+    /// Whether the branch has commits that its upstream lacks, if the list says so.
+    pub is_ahead: Option<bool>,
+}
+
+impl Listed {
+    fn push(&mut self, path: &str, list: List) {
+        match list {
+            List::Staged => self.staged.push(path.to_owned()),
+            List::Modified => {}
+            List::Untracked => return self.untracked.push(path.to_owned()),
+        }
+        self.modified.push(path.to_owned());
+    }
+}
+
+/// Returns what an output of `git status` lists, also in its short form and behind rtk, which counts the files.
+pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> {
+    let calls: Vec<Vec<String>> = commands::git_calls(command)
+        .into_iter()
+        .filter(|(subcommand, _)| subcommand == "status")
+        .map(|(_, arguments)| arguments)
+        .collect();
+    // A commit without anything to commit prints what is changed instead.
+    let is_of_commit = commands::class(command) == commands::Class::Commit
+        && ["no changes added to commit", "nothing added to commit"].iter().any(|words| output.contains(words));
+    // What follows a here-document is not split into commands.
+    if calls.is_empty() && !command.contains("git status") && !is_of_commit {
+        return None;
+    }
+    let is_short = calls
+        .iter()
+        .flatten()
+        .any(|word| word.starts_with("--porcelain") || matches!(word.as_str(), "-s" | "--short" | "-sb"));
+    let mut listed = Listed::default();
+    let (mut list, mut is_status) = (None, false);
+    let (mut is_cut, mut is_cut_of_tracked) = (false, false);
+    for line in output.lines() {
+        let said = line.trim();
+        if said.starts_with("On branch ") || said.starts_with("HEAD detached") || said.starts_with("## ") {
+            is_status = true;
+        }
+        if let Some(ahead) = ahead(said) {
+            listed.is_ahead = Some(ahead);
+        }
+        if let Some(heading) = heading(said) {
+            (list, is_status) = (Some(heading), true);
+        } else if said.is_empty() || (said.starts_with('(') && said.ends_with(')')) {
+            // Hints stand in parentheses.
+        } else if let Some((_, path)) = said.split_once(':').filter(|(sign, _)| is_change(sign)) {
+            listed.push(path.rsplit(" -> ").next().unwrap_or(path).trim(), list.unwrap_or(List::Modified));
+        } else if is_short {
+            if let Some((list, path)) = short_line(line) {
+                listed.push(&path, list);
+            }
+        } else if said.starts_with("... +") {
+            is_cut = true;
+            is_cut_of_tracked |= list != Some(List::Untracked);
+        } else if !line.starts_with([' ', '\t']) || said.contains(' ') {
+            list = None;
+        } else if let Some(list) = list {
+            listed.push(said, list);
+        }
+    }
+    // An empty short status says that nothing is changed.
+    let is_alone = commands::segments(command).len() == 1;
+    let is_empty = listed.modified.is_empty() && listed.untracked.is_empty();
+    let rest = command.rsplit("git status").next().unwrap_or_default();
+    let is_piped = rest.split(['\n', ';', '&']).next().is_some_and(|segment| segment.contains('|'));
+    let names_files = calls.iter().flatten().any(|word| !word.starts_with('-'));
+    let is_known = if is_short { !is_empty || (is_alone && output.trim().is_empty()) } else { is_status };
+    listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
+    listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
+    listed.is_cut_of_tracked = is_cut_of_tracked;
+    listed.is_of_failed_commit = is_of_commit;
+    (is_known || !is_empty).then_some(listed)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    Staged,
+    Modified,
+    Untracked,
+}
+
+/// Returns which list a line of `git status` opens, if it opens one.
+fn heading(line: &str) -> Option<List> {
+    let has = |words: &str| line.contains(words);
+    let is_count = line.ends_with(" files") || line.ends_with(" file");
+    if line == "Untracked files:" || (is_count && has("Untracked: ")) {
+        return Some(List::Untracked);
+    }
+    if line == "Changes to be committed:" || (is_count && has("Staged: ")) {
+        return Some(List::Staged);
+    }
+    let opens = matches!(line, "Changes not staged for commit:" | "Unmerged paths:");
+    (opens || (is_count && has("Modified: "))).then_some(List::Modified)
+}
+
+fn is_change(sign: &str) -> bool {
+    matches!(
+        sign,
+        "modified" | "new file" | "deleted" | "renamed" | "copied" | "typechange" | "both modified" | "both added"
+    )
+}
+
+/// Parses `M  path`, ` M path` or `?? path`. Cleaning may have taken a blank from the start of the first line.
+fn short_line(line: &str) -> Option<(List, String)> {
+    let (sign, path) = line.trim().split_once(' ')?;
+    let is_sign = !sign.is_empty() && sign.len() <= 2 && sign.bytes().all(|byte| b"MADRCUT?".contains(&byte));
+    let is_staged = sign.len() == 1 && !line.starts_with(' ') && path.starts_with(' ');
+    let path = path.trim().rsplit(" -> ").next()?.trim_matches('"');
+    let list = match sign {
+        "??" => List::Untracked,
+        _ if is_staged => List::Staged,
+        _ => List::Modified,
+    };
+    (is_sign && !path.is_empty()).then(|| (list, path.to_owned()))
+}
+
+/// Returns whether the branch is ahead of its upstream, if the line says it.
+fn ahead(line: &str) -> Option<bool> {
+    if line.starts_with("Your branch is ahead of") || line.contains("[ahead ") || line.contains("have diverged") {
+        Some(true)
+    } else if line.starts_with("Your branch is up to date with") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Returns the files of the commits that `git show` or `git log` printed, by their list or by the table of their sizes.
+pub(in crate::extract) fn shown_files(command: &str, output: &str) -> Vec<String> {
+    let shows = |(subcommand, arguments): &(String, Vec<String>)| {
+        matches!(subcommand.as_str(), "show" | "log" | "diff-tree")
+            && arguments.iter().any(|word| word.starts_with("--stat") || word.starts_with("--name-"))
+    };
+    if !commands::git_calls(command).iter().any(shows) {
+        return Vec::new();
+    }
+    let file = |line: &str| -> Option<String> {
+        let line = line.trim();
+        if let Some((path, _, _)) = commits::stat_file(line) {
+            return Some(path);
+        }
+        let path = line.split('\t').next_back()?;
+        (path.contains('.') && !path.contains(' ')).then(|| path.to_owned())
+    };
+    // Those before it may have changed the same files.
+    first_commit(output).filter_map(file).take(MAX_FILES).collect()
+}
+
+/// Returns the lines of the first commit that git printed.
+fn first_commit(output: &str) -> impl Iterator<Item = &str> {
+    let is_head = |line: &str| {
+        let mut words = line.strip_prefix("commit ").unwrap_or(line).split(' ');
+        !line.starts_with([' ', '\t']) && words.next().is_some_and(commits::is_hash)
+    };
+    let mut heads = 0;
+    output.lines().take_while(move |line| {
+        heads += usize::from(is_head(line));
+        heads <= 1
+    })
+}
+
+/// Returns the hash and the subject of the first commit that `git show` or `git log` printed.
+pub(in crate::extract) fn shown_commit(output: &str) -> Option<(String, String)> {
+    let mut lines = output.lines().map(str::trim).skip_while(|line| line.is_empty());
+    let mut words = lines.next()?.splitn(2, ' ');
+    let (first, rest) = (words.next()?, words.next().unwrap_or_default());
+    if first != "commit" {
+        return commits::is_hash(first).then(|| (first.to_owned(), rest.trim().to_owned()));
+    }
+    let hash = rest.split(' ').next().filter(|hash| commits::is_hash(hash))?;
+    let is_header =
+        |line: &&str| line.is_empty() || ["Author:", "Date:", "Merge:"].iter().any(|name| line.starts_with(name));
+    let subject = lines.find(|line| !is_header(line))?;
+    Some((hash[..7].to_owned(), subject.to_owned()))
+}
+
+/// Returns the tracked files that a plain `git diff` lists, if it lists all of them: none, their names, or the table of their
+/// sizes.
+pub(in crate::extract) fn diff(command: &str, output: &str) -> Option<Listed> {
+    let calls = commands::git_calls(command);
+    let is_all = |arguments: &[String]| {
+        let is_other = |word: &str| matches!(word, "--cached" | "--staged" | "--check") || word.starts_with("--diff-filter");
+        arguments.iter().all(|word| word.starts_with("--") && !is_other(word))
+    };
+    let arguments = match calls.as_slice() {
+        [(subcommand, arguments)] if subcommand == "diff" && is_all(arguments) => arguments,
+        _ => return None,
+    };
+    if commands::segments(command).len() != 1 || command.contains('|') {
+        return None;
+    }
+    let modified: Vec<String> = if arguments.iter().any(|word| word == "--name-only") {
+        output.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    } else if output.trim().is_empty() {
+        Vec::new()
+    } else {
+        let stat = commits::stat(output).filter(|stat| usize::try_from(stat.sums.0) == Ok(stat.files.len()))?;
+        stat.files.into_iter().map(|(path, _, _)| path).collect()
+    };
+    Some(Listed { modified, is_whole_of_tracked: true, ..Listed::default() })
+}

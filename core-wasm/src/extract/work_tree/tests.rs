@@ -1,0 +1,181 @@
+//! Tests of what git still has to commit.
+
+use super::*;
+
+fn tree(paths: &[&str]) -> WorkTree {
+    let mut tree = WorkTree::default();
+    for path in paths {
+        tree.file_changed(path);
+    }
+    tree
+}
+
+#[test]
+fn a_commit_contains_what_was_added() {
+    let mut work = tree(&["src/cart.ts", "src/view/total.ts", "README.md"]);
+    work.command_ran("cd src && git add cart.ts view/ && git commit -m 'Round totals'");
+    work.committed();
+    assert_eq!(work.changed(), ["README.md"]);
+    work.file_changed("src/cart.ts");
+    work.command_ran("git commit -am 'Say so'");
+    work.committed();
+    assert!(work.changed().is_empty());
+}
+
+#[test]
+fn a_commit_of_nothing_that_is_known_contains_everything() {
+    for command in ["git commit -m 'x'", "git add -A && git commit -m 'x'", "git add . ; git commit"] {
+        let mut work = tree(&["src/cart.ts", "README.md"]);
+        work.command_ran(command);
+        work.committed();
+        assert!(work.changed().is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn patterns_and_hidden_folders() {
+    let mut work = tree(&["src/cart.ts", "docs/a.md", ".notes/plan.md"]);
+    work.command_ran("git add 'src/*.ts'");
+    work.committed();
+    assert_eq!(work.changed(), ["docs/a.md"]);
+}
+
+#[test]
+fn a_pattern_covers_what_it_matches() {
+    for (pattern, left) in [
+        ("*.ts", vec!["docs/a.md", "src/view/page.css"]),
+        ("src/*", vec!["docs/a.md"]),
+        ("src/*/*.css", vec!["src/cart.ts", "docs/a.md"]),
+        ("d*/a.m*", vec!["src/cart.ts", "src/view/page.css"]),
+    ] {
+        let mut work = tree(&["src/cart.ts", "docs/a.md", "src/view/page.css"]);
+        work.command_ran(&format!("git add '{pattern}' && git commit -m 'Round totals'"));
+        work.committed();
+        assert_eq!(work.changed(), left, "{pattern}");
+    }
+}
+
+#[test]
+fn only_the_first_commit_that_git_shows_may_be_the_sessions() {
+    let log = "1a2b3c4 Colour the menu\n src/menu.ts | 3 ++-\n5d6e7f8 Round totals\n src/cart.ts | 3 ++-\n";
+    assert_eq!(shown_files("git log --oneline --stat -2", log), ["src/menu.ts"]);
+    assert_eq!(shown_commit(log), Some(("1a2b3c4".to_owned(), "Colour the menu".to_owned())));
+    let merge = "commit 1a2b3c4d5e (HEAD -> main)\nMerge: 1 2\nAuthor: M\n\n    Colour the menu\n";
+    assert_eq!(shown_commit(merge), Some(("1a2b3c4".to_owned(), "Colour the menu".to_owned())));
+    assert_eq!(shown_commit("fatal: bad revision"), None);
+}
+
+#[test]
+fn git_has_the_last_word() {
+    let mut work = tree(&["src/cart.ts", "docs/new.md"]);
+    let said = "On branch main\nYour branch is ahead of 'origin/main' by 2 commits.\n\nChanges not staged for commit:\n  (use \"git add\")\n\tmodified:   package.json\n\nUntracked files:\n  (use \"git add\")\n\tdocs/\n\nno changes added to commit";
+    let listed = status("git status", said).unwrap();
+    assert_eq!((listed.is_whole, listed.is_ahead), (true, Some(true)));
+    assert!(!work.listed(&listed, |_| false));
+    assert_eq!(work.changed(), ["docs/new.md"]);
+    assert_eq!(work.left_out(), ["package.json"]);
+    work.others.push("src/menu.ts".to_owned());
+    work.others.push("yarn.lock".to_owned());
+    assert_eq!(work.left_out(), ["package.json", "src/menu.ts"], "nobody spoke of what a tool writes");
+    work.others.truncate(1);
+    work.agent_said("The change of `package.json` is not mine, so I leave it out.");
+    assert_eq!(work.left_out(), ["package.json"]);
+    work.file_changed("package.json");
+    assert!(work.left_out().is_empty());
+}
+
+#[test]
+fn a_commit_of_more_files_than_were_named_may_hold_any() {
+    let left = |size: u32| {
+        let mut work = tree(&["src/cart.ts"]);
+        work.others.push("src/menu.ts".to_owned());
+        work.command_ran("git add src/cart.ts && git commit -m 'Round totals'");
+        work.commit_measured(size);
+        work.committed();
+        work.left_out().len()
+    };
+    assert_eq!((left(1), left(0), left(3)), (1, 1, 0));
+}
+
+#[test]
+fn a_list_that_is_cut_among_new_files_is_whole_for_the_others() {
+    let said = "\u{1f4cc} main\n\u{1f4dd} Modified: 1 files\n   src/menu.ts\n\u{2753} Untracked: 5 files\n   a.md\n   ... +4 more\n";
+    let listed = status("rtk git status", said).unwrap();
+    assert_eq!((listed.is_whole, listed.is_whole_of_tracked), (false, true));
+    let mut work = tree(&["src/cart.ts"]);
+    work.others.push("src/view.ts".to_owned());
+    work.listed(&listed, |_| false);
+    assert_eq!(work.left_out(), ["src/menu.ts"]);
+}
+
+#[test]
+fn short_lists() {
+    let listed = status("git status --short", " M src/cart.ts\n?? docs/new.md\nR  a.ts -> b.ts").unwrap();
+    assert_eq!(listed.modified, ["src/cart.ts", "b.ts"]);
+    assert_eq!(listed.untracked, ["docs/new.md"]);
+    assert_eq!(listed.staged, ["b.ts"]);
+    assert!(listed.is_whole);
+    assert!(status("git status --short", "").unwrap().is_whole);
+    assert!(!status("git status --short | head -5", " M a.ts").unwrap().is_whole);
+    assert!(!status("git status -s src", " M src/a.ts").unwrap().is_whole);
+    assert_eq!(status("git log --oneline", "M a.ts"), None);
+}
+
+#[test]
+fn a_list_that_counts_its_files() {
+    let said = "* main...origin/main [ahead 3]\n~ Modified: 1 files\n   src/cart.ts\n? Untracked: 5 files\n   .notes/\n   ... +4 more\nok";
+    let listed = status("rtk git status", said).unwrap();
+    assert_eq!((listed.modified.as_slice(), listed.is_whole), (&["src/cart.ts".to_owned()][..], false));
+    assert_eq!(listed.is_ahead, Some(true));
+}
+
+#[test]
+fn a_commit_that_failed_may_have_been_made() {
+    let shown = "commit 1a2b3c4\n\n    Round totals\n\n src/cart.ts | 3 ++-\n 1 file changed";
+    let files = shown_files("git show HEAD --stat", shown);
+    let mut work = tree(&["src/cart.ts"]);
+    assert!(!work.shown(&files), "it may be an older commit");
+    work.commit_failed();
+    assert!(work.shown(&files) && work.changed().is_empty());
+    let mut work = tree(&["src/cart.ts"]);
+    work.commit_failed();
+    assert!(work.listed(&Listed { is_whole: true, ..Listed::default() }, |_| false));
+}
+
+#[test]
+fn a_difference_lists_what_git_tracks() {
+    let mut work = tree(&["src/cart.ts", "src/view.ts", "src/new.ts"]);
+    let is_new = |path: &str| path == "src/new.ts";
+    let listed = diff("git diff --stat", " src/view.ts | 3 ++-\n 1 file changed, 2 insertions(+), 1 deletion(-)").unwrap();
+    work.listed(&listed, is_new);
+    assert_eq!(work.changed(), ["src/view.ts", "src/new.ts"]);
+    work.listed(&diff("git diff --name-only", "").unwrap(), is_new);
+    assert_eq!(work.changed(), ["src/new.ts"]);
+    for command in ["git diff --cached --stat", "git diff main --stat", "git diff --stat | head -3", "git diff src/a.ts"] {
+        assert_eq!(diff(command, ""), None, "{command}");
+    }
+    assert_eq!(diff("git diff", "diff --git a/x b/x"), None);
+}
+
+#[test]
+fn what_somebody_else_staged_is_committed_too() {
+    let mut work = tree(&["src/cart.ts"]);
+    let said = "On branch main\nChanges to be committed:\n\tnew file:   logo.svg\n\nChanges not staged for commit:\n\tmodified:   src/cart.ts\n\tmodified:   menu.ts\n";
+    work.listed(&status("git status", said).unwrap(), |_| false);
+    work.agent_said("`logo.svg` and `menu.ts` are not mine.");
+    work.command_ran("git add src/cart.ts && git commit -m 'Round totals'");
+    work.committed();
+    assert!(work.changed().is_empty());
+    assert_eq!(work.left_out(), ["menu.ts"]);
+}
+
+#[test]
+fn what_is_stashed_comes_back() {
+    let mut work = tree(&["src/cart.ts"]);
+    work.command_ran("git stash");
+    assert!(work.changed().is_empty());
+    work.command_ran("git stash pop");
+    assert_eq!(work.changed(), ["src/cart.ts"]);
+    work.restored(|path| path == "src/cart.ts");
+    assert!(work.changed().is_empty());
+}
