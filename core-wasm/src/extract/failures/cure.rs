@@ -10,6 +10,9 @@ use crate::extract::{prose, signs, statement};
 use crate::said_by::SaidBy;
 use crate::text;
 
+/// The weight from which on a cause names a rule rather than a slip.
+const MIN_RULE_WEIGHT: u8 = 3;
+
 /// Words for what a command of a class does, in the languages of the labels.
 const SUBJECTS: &[(Class, &[&str])] = &[
     (Class::Test, &["test", "테스트", "テスト", "测试"]),
@@ -34,6 +37,24 @@ impl Failure {
             || text::features(cause).iter().filter(|word| words.contains(word)).count() >= 2
     }
 
+    /// Returns whether a remark on the blanks of a file is about this failed edit and not about another of `edits`.
+    pub(super) fn is_meant_by(&self, remark: &str, edits: &[String]) -> bool {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        match edits.iter().find(|file| remark.contains(&name(file))) {
+            Some(file) => *file == self.what,
+            // A remark that names no file is about the latest.
+            None => prose::file_in(remark).is_none() && edits.last() == Some(&self.what),
+        }
+    }
+
+    /// Returns the changed file that mended a check, if the error or its cause names it or no other was changed.
+    fn mended_file(&self, cause: &str) -> Option<&str> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_named = |file: &&String| self.error.contains(&name(file)) || cause.contains(&name(file));
+        let only = || self.edited_files.first().filter(|_| self.edited_files.len() == 1);
+        self.edited_files.iter().find(is_named).or_else(only).map(String::as_str)
+    }
+
     pub(super) fn is_check(&self) -> bool {
         self.subject == Subject::Command
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
@@ -45,7 +66,17 @@ impl Failure {
             return None;
         }
         let cause = self.cause();
-        let fix = self.fix(command);
+        let mut fix = self.fix(command, labels);
+        // A linter, a type checker or a hook that named its rule and was mended by a change: the next change may meet the same rule.
+        let is_rule = matches!(commands::class(&self.what), Class::Check | Class::Commit)
+            && self.edited
+            && prose::cause_weight(&cause) >= MIN_RULE_WEIGHT;
+        if fix.is_empty()
+            && is_rule
+            && let Some(file) = self.mended_file(&cause)
+        {
+            fix = labels.changed_file.replace("{}", &format!("`{file}`"));
+        }
         // If no file was changed, the code was not at fault: how the command was run was, or what it found.
         let is_cured_elsewhere = !self.edited && !fix.is_empty();
         let environment =
@@ -116,7 +147,7 @@ impl Failure {
     }
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
-    fn fix(&self, command: Option<&str>) -> String {
+    fn fix(&self, command: Option<&str>, labels: &Labels) -> String {
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
@@ -146,6 +177,13 @@ impl Failure {
         let own = display_command(&self.what);
         let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step);
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
+        if steps.is_empty()
+            && !self.edited
+            && let Some(command) =
+                command.filter(|it| is_in_root(it) && !commands::segments(&self.what)[0].starts_with("cd "))
+        {
+            return labels.in_root.replace("{}", &format!("`{}`", display_command(command)));
+        }
         steps[steps.len().saturating_sub(2)..].join(", ")
     }
 }
@@ -155,6 +193,11 @@ pub(super) fn is_whole(command: &str) -> bool {
     let is_variable =
         |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
     !command.contains('…') && !command.match_indices('$').any(is_variable)
+}
+
+/// Returns whether a command line changes to the project's own folder first.
+fn is_in_root(command: &str) -> bool {
+    commands::segments(command).first().is_some_and(|first| first.trim() == "cd .")
 }
 
 /// Returns the command with the folder that it changes to.

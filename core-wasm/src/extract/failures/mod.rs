@@ -67,6 +67,9 @@ pub(super) struct Failure {
     /// Whether files were changed since then.
     #[serde(default)]
     edited: bool,
+    /// The files that were changed since then.
+    #[serde(default)]
+    edited_files: Vec<String>,
     /// Whether the user allowed to go past it.
     #[serde(default)]
     is_bypass_allowed: bool,
@@ -80,6 +83,9 @@ struct EditTrouble {
     times: u32,
     cause: String,
     fix: String,
+    /// Whether another edit worked in one of the files, so that no other tool is needed.
+    #[serde(default)]
+    is_edited: bool,
 }
 
 /// All open failures.
@@ -155,6 +161,8 @@ impl Failures {
         let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
         let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
         self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
+        let edits: Vec<String> =
+            self.open.iter().filter(|it| it.subject == Subject::Edit).map(|it| it.what.clone()).collect();
         for failure in &mut self.open {
             failure.age += 1;
             // Later texts are about something else, unless they name what failed.
@@ -167,7 +175,9 @@ impl Failures {
             // An edit that finds no match is mostly one of blanks, and the agent says so in plain words.
             if failure.subject == Subject::Edit && failure.age <= MAX_EDIT_CAUSE_AGE {
                 for cause in &blanks {
-                    push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                    if failure.is_meant_by(cause, &edits) {
+                        push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                    }
                 }
             }
         }
@@ -194,9 +204,10 @@ impl Failures {
     }
 
     /// Records that a file was changed, which may have been the fix.
-    pub(super) fn file_changed(&mut self) {
+    pub(super) fn file_changed(&mut self, file: &str) {
         for failure in &mut self.open {
             failure.edited = true;
+            push_bounded(&mut failure.edited_files, file.to_owned(), MAX_STEPS);
         }
     }
 
@@ -276,8 +287,14 @@ impl Failures {
             trouble.cause = cause;
         }
         // Another edit of the same file says nothing of what was wrong with the first.
-        if !matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
+        if matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
+            trouble.is_edited = true;
+        } else {
             trouble.fix = labels.written_with.replace("{}", &format!("`{tool}`"));
+        }
+        // With a cause to go by, an edit is the better cure.
+        if trouble.is_edited && !trouble.cause.is_empty() {
+            trouble.fix.clear();
         }
         let teaches = trouble.times > 1 && !(trouble.cause.is_empty() && trouble.fix.is_empty());
         let memory = teaches.then(|| trouble.memory(&failure.source, labels));

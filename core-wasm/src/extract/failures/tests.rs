@@ -25,7 +25,7 @@ fn cured(error: &str, edited: bool, failed: &str, passed: &str) -> Option<String
     let mut failures = Failures::default();
     failures.command_failed(failed, error, &LineRef::default(), 1);
     if edited {
-        failures.file_changed();
+        failures.file_changed("src/cart.ts");
     }
     let cures = failures.command_passed(passed, crate::extract::labels::labels(text::Language::English));
     cures.into_iter().next().map(|cure| cure.content)
@@ -131,7 +131,8 @@ fn edits_that_fail_alike_in_several_files_are_one_lesson() {
     let lesson = failures.edited_by_command(script, labels);
     assert_eq!(
         lesson[0].content,
-        "edit of src/cart.ts and 1 more fails (2×): text not found. Cause: The file is indented with tabs. Fixed by: writing the file with `python3`"
+        "edit of src/cart.ts and 1 more fails (2×): text not found. Cause: The file is indented with tabs.",
+        "an edit worked, too, so the other tool is no cure"
     );
     fail(&mut failures, "src/mail.ts");
     assert!(failures.edited_by_command("cat src/mail.ts", labels).is_empty(), "looking mends nothing");
@@ -143,6 +144,49 @@ fn edits_that_fail_alike_in_several_files_are_one_lesson() {
 fn the_projects_own_folder_is_not_a_fix() {
     assert_eq!(command_with_folder("cd . && bun run lint"), command_with_folder("bun run lint"));
     assert_ne!(command_with_folder("cd web && bun run lint"), command_with_folder("bun run lint"));
+}
+
+#[test]
+fn a_remark_on_one_file_is_no_cause_for_another() {
+    let labels = crate::extract::labels::labels(text::Language::English);
+    let mut failures = Failures::default();
+    for file in ["src/cart.ts", "src/order.ts"] {
+        failures.edit_failed(file, "text not found", &LineRef::default(), 1);
+        failures.edit_failed(file, "text not found", &LineRef::default(), 1);
+    }
+    failures.agent_said("`order.ts` is indented with five tabs.");
+    let cart = failures.edit_passed("src/cart.ts", "Write", labels);
+    assert!(!cart[0].content.contains("five tabs"), "{}", cart[0].content);
+    let order = failures.edit_passed("src/order.ts", "Edit", labels);
+    assert!(order[0].content.ends_with("Cause: `order.ts` is indented with five tabs."), "{}", order[0].content);
+}
+
+#[test]
+fn a_rule_of_a_linter_is_told_with_the_file_that_was_changed_for_it() {
+    let labels = crate::extract::labels::labels(text::Language::English);
+    let cure = |cause: &str| {
+        let mut failures = Failures::default();
+        failures.command_failed("npm run lint", "src/cart.ts useExhaustiveDependencies", &LineRef::default(), 1);
+        failures.agent_said(cause);
+        failures.file_changed("src/cart.ts");
+        failures.command_passed("npm run lint", labels).into_iter().next().map(|cure| cure.content)
+    };
+    let told = cure("The linter fails because `useEffect` must not depend on `tabs`.").unwrap();
+    assert!(told.ends_with("Fixed by: a change of `src/cart.ts`"), "{told}");
+    assert_eq!(cure("I fix the formatting."), None, "a slip teaches nothing");
+}
+
+#[test]
+fn a_command_of_the_projects_folder_fails_elsewhere() {
+    let cure = |passed| cured("Script not found \"lint\"", false, "npm run lint", passed).unwrap_or_default();
+    assert!(cure("cd . && npm run lint").ends_with("Fixed by: `npm run lint` in the project's own folder"));
+    assert_eq!(cure("npm run lint"), "");
+}
+
+#[test]
+fn a_command_that_differs_in_the_folder_of_its_file_is_the_same() {
+    let cure = cured("No such file", false, "wsl path 'C:\\shop\\cart.sh'", "wsl path 'C:/shop/cart.sh'").unwrap();
+    assert!(cure.ends_with("Fixed by: `wsl path 'C:/shop/cart.sh'`"), "{cure}");
 }
 
 proptest! {
