@@ -95,7 +95,8 @@ impl Failure {
             return None;
         }
         // The shell was in another folder: a slip.
-        if self.error.contains("cd:") {
+        let is_look = commands::class(&self.what) == Class::Inspect && self.error.contains("No such file");
+        if is_look || self.error.contains("cd:") {
             return None;
         }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
@@ -151,7 +152,8 @@ impl Failure {
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
-            if is_commit || is_whole(&cure) { format!("`{cure}`") } else { String::new() }
+            let is_shown = is_whole(&cure) || (is_commit && !has_variable(&cure));
+            if is_shown { format!("`{cure}`") } else { String::new() }
         };
         if let Some(command) = command {
             let command = commands::with_values(command);
@@ -190,9 +192,14 @@ impl Failure {
 
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 pub(super) fn is_whole(command: &str) -> bool {
+    !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether a command uses a variable.
+fn has_variable(command: &str) -> bool {
     let is_variable =
         |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
-    !command.contains('…') && !command.match_indices('$').any(is_variable)
+    command.match_indices('$').any(is_variable)
 }
 
 /// Returns whether a command line changes to the project's own folder first.

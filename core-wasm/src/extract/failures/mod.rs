@@ -229,6 +229,7 @@ impl Failures {
                     && commands::is_invocation(&failure.error)
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
+                    && commands::class(&failure.what) == commands::class(command)
                     && commands::is_rewording(&failure.what, command)
             },
             Some(command),

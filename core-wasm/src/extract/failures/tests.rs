@@ -147,6 +147,22 @@ fn the_projects_own_folder_is_not_a_fix() {
 }
 
 #[test]
+fn what_has_another_purpose_is_no_cure() {
+    let labels = crate::extract::labels::labels(text::Language::English);
+    let mut failures = Failures::default();
+    let error = "error: could not find the executable `turbo`: command not found";
+    failures.command_failed("bun run build", error, &LineRef::default(), 1);
+    assert!(failures.command_reached("bun run typecheck", "", labels).is_empty(), "a check builds nothing");
+    let cure = cured("the hook is locked", false, "git commit -m a", "for f in $ALL; do git commit -m \"$f\"; done");
+    assert_eq!(cure, None, "nobody knows the variable tomorrow");
+    assert_eq!(
+        cured("grep: a.js: No such file or directory", false, "grep x a.js", "cd web && grep x a.js"),
+        None,
+        "a slip"
+    );
+}
+
+#[test]
 fn a_remark_on_one_file_is_no_cause_for_another() {
     let labels = crate::extract::labels::labels(text::Language::English);
     let mut failures = Failures::default();

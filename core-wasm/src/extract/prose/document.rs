@@ -70,7 +70,7 @@ const NOT_CHOSEN: &[&str] = &[
     "验证",
 ];
 
-/// Headings below which stands what surprises.
+/// Headings below which stands what surprises. What is only found ("Key findings") is mostly an inventory of the code.
 const FINDINGS: &[&str] = &[
     "critical",
     "caveat",
@@ -83,8 +83,6 @@ const FINDINGS: &[&str] = &[
     "pitfalls",
     "limitation",
     "limitations",
-    "finding",
-    "findings",
     "insight",
     "deviation",
     "deviations",
@@ -95,16 +93,12 @@ const FINDINGS: &[&str] = &[
     "주의사항",
     "위험",
     "한계",
-    "발견",
     "注意",
     "注意点",
     "リスク",
     "制約",
-    "発見",
-    "わかったこと",
     "风险",
     "限制",
-    "发现",
 ];
 
 /// Words with which a sentence says what is taken in the place of what.
@@ -222,8 +216,9 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
 /// Returns what a document says below a heading of findings: statements that name something and say what is wrong with it.
 pub(in crate::extract) fn findings(document: &str) -> Vec<String> {
     let mut all = Vec::new();
-    for line in lines(document).iter().filter(|line| line.is_below(FINDINGS)) {
-        let said = text::plain(line.text);
+    let lines = lines(document);
+    let said = lines.iter().filter(|line| line.is_below(FINDINGS)).flat_map(|line| text::sentences(&text::plain(line.text)));
+    for said in said {
         let lower = said.to_lowercase();
         let length = said.chars().count();
         let least = if said.is_ascii() { 40 } else { 20 };
@@ -315,7 +310,7 @@ mod tests {
 
     const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
 ## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
-## Critical Notes\n- `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
+## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
 ## Why no migration\n- `orders` already stores integers of cents\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
 ## Verification\n1. The total shows cents instead of floats in the browser\n";
 

@@ -1,5 +1,6 @@
 //! What tools did: commands that ran, commits, and files that were edited, moved or reverted.
 
+use super::user::MAX_REPORT_BYTES;
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -19,8 +20,6 @@ use crate::transcript::{self, Line};
 
 /// The maximum number of commits in the notes.
 const MAX_COMMITS: usize = 50;
-/// The maximum length of a sub-agent's report, in bytes.
-const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 

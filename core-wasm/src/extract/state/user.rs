@@ -21,6 +21,8 @@ use crate::transcript::{self, Block, Line};
 
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
+/// The maximum length of a sub-agent's report, in bytes.
+pub(super) const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 
@@ -54,7 +56,15 @@ impl State {
                     UserText::Command(command) => join(&mut prompt, &command),
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                    UserText::Machine => self.turn.notified = true,
+                    UserText::Machine => {
+                        self.turn.notified = true;
+                        // A sub-agent that worked beside the session reports in a notice.
+                        let report =
+                            text.split_once("<result>").map(|(_, rest)| rest.split("</result>").next().unwrap_or(rest));
+                        if let Some(report) = report {
+                            self.record_findings(&clean::block(report, MAX_REPORT_BYTES), &line_ref(line), settled);
+                        }
+                    }
                 }
             }
             Block::ToolResult { id, content, is_error } => {
