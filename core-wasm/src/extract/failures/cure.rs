@@ -22,13 +22,18 @@ const SUBJECTS: &[(Class, &[&str])] = &[
 ];
 
 impl Failure {
+    /// Returns whether a sentence says what such commands do.
+    fn names_purpose(&self, said: &str) -> bool {
+        let lower = said.to_lowercase();
+        let class = commands::class(&self.what);
+        let says = |word: &&str| text::contains(&lower, word);
+        self.subject == Subject::Command && SUBJECTS.iter().any(|(of, words)| *of == class && words.iter().any(says))
+    }
+
     /// Returns whether a sentence that names a cause speaks of this failure: it has a name or two words of the command or its
     /// error, or says what such commands do.
     pub(super) fn is_subject_of(&self, cause: &str) -> bool {
-        let lower = cause.to_lowercase();
-        let class = commands::class(&self.what);
-        let says = |word: &&str| text::contains(&lower, word);
-        if self.subject == Subject::Command && SUBJECTS.iter().any(|(of, words)| *of == class && words.iter().any(says)) {
+        if self.names_purpose(cause) {
             return true;
         }
         let own = format!("{} {}", self.what, self.error);
@@ -70,7 +75,8 @@ impl Failure {
         // A linter, a type checker or a hook that named its rule and was mended by a change: the next change may meet the same rule.
         let is_rule = matches!(commands::class(&self.what), Class::Check | Class::Commit)
             && self.edited
-            && prose::cause_weight(&cause) >= MIN_RULE_WEIGHT;
+            && !text::contains_words(&self.error.to_lowercase(), "fail")
+            && (prose::cause_weight(&cause) >= MIN_RULE_WEIGHT || self.names_purpose(&cause));
         if fix.is_empty()
             && is_rule
             && let Some(file) = self.mended_file(&cause)

@@ -229,7 +229,7 @@ impl Failures {
                     && commands::is_invocation(&failure.error)
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
-                    && commands::class(&failure.what) == commands::class(command)
+                    && !has_other_purpose(&failure.what, command)
                     && commands::is_rewording(&failure.what, command)
             },
             Some(command),
@@ -389,6 +389,13 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
         // The first step after the failure and the latest ones are the most informative.
         list.remove(1);
     }
+}
+
+/// Returns whether both commands check or build something, and not the same.
+fn has_other_purpose(failed: &str, later: &str) -> bool {
+    let (one, other) = (commands::class(failed), commands::class(later));
+    let checks = |class| matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit);
+    checks(one) && checks(other) && one != other
 }
 
 /// Returns whether the command was a one-off. Its failure teaches nothing else.

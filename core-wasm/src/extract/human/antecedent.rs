@@ -2,6 +2,7 @@
 //! the code below.
 
 use super::pasted::is_log_line;
+use super::request::is_order;
 use crate::text;
 
 /// The maximum length of what is added to a request, in characters.
@@ -22,9 +23,15 @@ pub(super) fn without_log(prompt: &str) -> Option<String> {
     if !prompt.lines().any(|line| log_start(line).is_some()) {
         return None;
     }
-    let mut own = String::new();
+    let (mut own, mut is_inside) = (String::new(), false);
     for line in prompt.lines() {
-        let said = &line[..log_start(line).unwrap_or(line.len())];
+        let start = log_start(line);
+        // The lines of a log reach to the next paragraph, unless the user asks for something.
+        is_inside = (is_inside || start.is_some()) && !line.trim().is_empty();
+        let said = &line[..start.unwrap_or(line.len())];
+        if is_inside && start.is_none() && !is_order(said) {
+            continue;
+        }
         let is_continuation =
             is_tagged(said.trim_start()) || tells_error(said) > 0 || said.starts_with([' ', '\t', '(', '.']);
         if !said.trim().is_empty() && !is_continuation {

@@ -285,7 +285,7 @@ fn what_a_request_points_to_is_told_with_it() {
     assert!(summarized(diff).ends_with("(`src/cart.ts`)"), "{}", summarized(diff));
     let log = "I get this issue when paying [12:04:11.300] [API] GET /api/orders/17 -> http://localhost/api/orders/17\n\
                [Worker] Phase 1 done\n[Pay] Attempt 1/3 failed: sign in first. Original error: code 2\n\
-               stderr: error: invalid value 'euro' for '--currency'\n(no stdout)\n";
+               stderr: error: invalid value 'euro' for '--currency'\nFor more, try the manual\n(no stdout)\n";
     assert_eq!(summarized(log), "I get this issue when paying (error: invalid value 'euro' for '--currency')");
     let code = "Oh, this is not supported by the old browser :(\n\nul#cart li {\n  display: ruby-base;\n  margin: 0;\n}\n\n\
                 Can you please help rewriting this to use a table?";

@@ -3,6 +3,7 @@
 use super::heading::is_pointer;
 use super::narration::is_narration;
 use super::proposal::is_speculation;
+use crate::query::form::PromptForm;
 use crate::text;
 
 /// Headings below which decisions stand.
@@ -42,6 +43,9 @@ const LEFT_OUT: &[&str] = &[
     "范围外",
     "备选",
 ];
+
+/// Those of them that say it of every item.
+const SCOPES: &[&str] = &["not doing", "not included", "non-goals", "non goals", "out of scope", "alternatives"];
 
 /// Headings below which stands how it is or was, and how it will be checked: nothing that is chosen.
 const NOT_CHOSEN: &[&str] = &[
@@ -84,8 +88,6 @@ const FINDINGS: &[&str] = &[
     "limitation",
     "limitations",
     "insight",
-    "deviation",
-    "deviations",
     "known issues",
     "warning",
     "warnings",
@@ -117,6 +119,10 @@ const MAX_FINDINGS: usize = 3;
 /// The maximum length of what is taken, in characters.
 const MAX_ITEM_CHARS: usize = 300;
 
+/// The level of a line that leads to a list, below all headings, and its maximum length in characters.
+const LEAD: usize = usize::MAX;
+const MAX_LEAD_CHARS: usize = 60;
+
 /// One line of prose, with the headings that it stands below.
 struct Line<'a> {
     text: &'a str,
@@ -147,11 +153,24 @@ fn lines(document: &str) -> Vec<Line<'_>> {
         if is_code || is_fence || bare.is_empty() || bare.starts_with('|') {
             continue;
         }
+        let is_item = bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit());
+        // A line that leads to a list of decisions is as good as a heading, until the next paragraph.
+        let leads = !is_item && bare.ends_with([':', '：']) && bare.chars().count() <= MAX_LEAD_CHARS && {
+            let lower = bare.to_lowercase();
+            DECISIONS.iter().any(|word| text::contains_words(&lower, word))
+        };
+        if !is_item && !line.starts_with([' ', '\t']) {
+            open.retain(|(depth, _)| *depth != LEAD);
+        }
+        if leads {
+            open.push((LEAD, text::plain(bare).to_lowercase()));
+            continue;
+        }
         let marks = bare.bytes().take_while(|byte| *byte == b'#').count();
         let is_bold = bare.starts_with("**") && bare.trim_end_matches([':', '：']).ends_with("**");
         if marks > 0 || is_bold {
             // A line in bold print is a heading of the lowest level.
-            let depth = if marks > 0 { marks } else { usize::MAX };
+            let depth = if marks > 0 { marks } else { LEAD - 1 };
             open.retain(|(known, _)| *known < depth);
             if marks != 1 {
                 open.push((depth, text::plain(bare).to_lowercase()));
@@ -176,6 +195,16 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
             continue;
         }
         let item = text::plain(line.text);
+        // Why something is not done says what there is already, or what it is weighed against.
+        let lower = item.to_lowercase();
+        let is_reason = !item.is_ascii()
+            || ["already", "nothing", "vs", "enough", "sufficient"]
+                .iter()
+                .chain(FAULTS)
+                .any(|word| text::contains_words(&lower, word));
+        if is_left_out && !line.is_below(DECISIONS) && !line.is_below(SCOPES) && !is_reason {
+            continue;
+        }
         if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(['?', '？', ':', '：']) {
             // What stands alone in such a list would read as if it were done.
             let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
@@ -216,24 +245,34 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
 /// Returns what a document says below a heading of findings: statements that name something and say what is wrong with it.
 pub(in crate::extract) fn findings(document: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let lines = lines(document);
-    let said = lines.iter().filter(|line| line.is_below(FINDINGS)).flat_map(|line| text::sentences(&text::plain(line.text)));
-    for said in said {
-        let lower = said.to_lowercase();
-        let length = said.chars().count();
-        let least = if said.is_ascii() { 40 } else { 20 };
-        let names = said.contains('`') || super::heading::file_in(&said).is_some();
-        let tells = names && FAULTS.iter().any(|word| text::contains_words(&lower, word));
-        if tells
-            && (least..=MAX_ITEM_CHARS).contains(&length)
-            && !said.ends_with(['?', '？', ':', '：'])
-            && !is_pointer(&lower)
-        {
+    for line in lines(document).iter().filter(|line| line.is_below(FINDINGS)) {
+        // What follows in a line explains its first statement.
+        if let Some(said) = text::sentences(&text::plain(line.text)).into_iter().find(|said| warns(said)) {
             push_new(&mut all, said);
         }
     }
     all.truncate(MAX_FINDINGS);
     all
+}
+
+/// Returns whether a sentence names something, says what is wrong with it, and can be understood alone.
+fn warns(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    let least = if said.is_ascii() { 40 } else { 20 };
+    let is_english = text::language(said) == text::Language::English;
+    let end = said.trim_end_matches(['.', '。', '!', '！']);
+    // An order from a report is nobody's word.
+    let is_order = (is_english && PromptForm::of(said).orders)
+        || ["하세요", "주세요", "해줘", "ください", "こと"].iter().any(|ending| end.ends_with(ending));
+    let names = said.contains('`') || super::heading::file_in(said).is_some();
+    let is_alone = !is_pointer(&lower)
+        && !["you", "i", "my", "instead", "since"].iter().any(|word| text::contains_words(&lower, word))
+        && !said.ends_with(['?', '？', ':', '：']);
+    names
+        && is_alone
+        && !is_order
+        && FAULTS.iter().any(|word| text::contains_words(&lower, word))
+        && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
 }
 
 /// Returns whether a sentence says what is taken in the place of what, and can be understood alone.
@@ -311,7 +350,7 @@ mod tests {
     const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
 ## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
 ## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
-## Why no migration\n- `orders` already stores integers of cents\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
+## Why no migration\n- `orders` already stores integers of cents\n- Styles use the `btn` class of the page\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
 ## Verification\n1. The total shows cents instead of floats in the browser\n";
 
     #[test]
@@ -335,6 +374,8 @@ mod tests {
         let answer = "The cart is done.\n\n**Design decisions worth knowing:**\n- `round()` is called once, not in every line\n\n\
 **Notes**\n- The cart uses `cents` instead of floats everywhere";
         assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
+        let led = "Done.\n\nDesign decisions worth knowing:\n\n- `round()` is called once, not in every line\n\nThe rest:\n- all prices are integers of cents now";
+        assert_eq!(declared_decisions(led), ["`round()` is called once, not in every line"]);
         assert!(declared_decisions("## Open decisions\n- Whether the cart rounds up or down at the end").is_empty());
     }
 
@@ -343,6 +384,12 @@ mod tests {
         assert_eq!(findings(PLAN), ["`assets/euro.svg` is empty: it holds an error page"]);
         let report = "### 주의사항\n- `build.sh`는 `assets/` 폴더를 복사하지 않으므로 배포하면 그림이 없다\n";
         assert_eq!(findings(report).len(), 1);
+        assert_eq!(
+            findings("## 注意点\n- `assets/` はビルドでコピーされないため、本番では画像が表示されません。\n").len(),
+            1
+        );
+        let orders = "## Warnings\n- Run `tools/upload.sh` before every commit, or nothing works\n- You cannot commit without `tools/upload.sh`";
+        assert!(findings(orders).is_empty(), "a report gives no orders");
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl State {
             self.files_changed_by(command);
             if let Some((branch, base)) = commands::branch_from(command) {
                 let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
-                self.record_decided("branch", started, SaidBy::Tool, 60, &tool_use.source, settled);
+                self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
             }
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
