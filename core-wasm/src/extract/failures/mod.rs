@@ -168,7 +168,8 @@ impl Failures {
             // Later texts are about something else, unless they name what failed.
             let is_next = failure.age == 1;
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
-                if is_next || failure.is_subject_of(cause) {
+                let is_of_other = failure.subject == Subject::Edit && !failure.is_meant_by(cause, &edits);
+                if !is_of_other && (is_next || failure.is_subject_of(cause)) {
                     push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
                 }
             }

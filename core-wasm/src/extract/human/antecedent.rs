@@ -9,10 +9,8 @@ use crate::text;
 const MAX_CHARS: usize = 160;
 
 /// Words that point to something which the prompt shows.
-const DEICTICS: &[&str] = &[
-    "this", "these", "that", "it", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些",
-    "以下",
-];
+const DEICTICS: &[&str] =
+    &["this", "these", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些", "以下"];
 
 /// Words for what a log shows.
 const TROUBLES: &[&str] =

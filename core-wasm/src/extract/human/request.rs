@@ -79,9 +79,12 @@ fn own_request(prompt: &str, max: usize) -> String {
             continue;
         }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
-            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
-            let orders: Vec<&str> =
-                sentences[at + 1..].iter().filter(|it| is_order(it) && !is_rule(it)).map(|it| it.as_str()).collect();
+            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
+            let orders: Vec<&str> = sentences[at + 1..]
+                .iter()
+                .filter(|it| (is_order(it) || is_demand(it)) && !is_rule(it))
+                .map(|it| it.as_str())
+                .collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
             let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
             let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
@@ -250,7 +253,6 @@ pub(super) fn is_order(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     form.asks
         || form.orders
-        || is_demand(sentence)
         || [
             "please",
             "can you",

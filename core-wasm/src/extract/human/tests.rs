@@ -280,7 +280,7 @@ proptest! {
 
 #[test]
 fn what_a_request_points_to_is_told_with_it() {
-    let diff = "Please look at this change, I want the cart to round once and not per line.\n\ndiff --git a/src/cart.ts b/src/cart.ts\n\
+    let diff = "Please look at this change, because I want the cart to round once at its end and not once for every line of it.\n\ndiff --git a/src/cart.ts b/src/cart.ts\n\
                 --- a/src/cart.ts\n+++ b/src/cart.ts\n@@ -1,2 +1,2 @@\n-let total = 0.0;\n+let total = 0;\n";
     assert!(summarized(diff).ends_with("(`src/cart.ts`)"), "{}", summarized(diff));
     let log = "I get this issue when paying [12:04:11.300] [API] GET /api/orders/17 -> http://localhost/api/orders/17\n\
