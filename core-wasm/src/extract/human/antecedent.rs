@@ -12,6 +12,9 @@ const MAX_CHARS: usize = 160;
 const DEICTICS: &[&str] =
     &["this", "these", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些", "以下"];
 
+/// Uses of "this" that name nothing themselves.
+const PRONOUNS: &[&str] = &["this is", "this to", "this with", "this into", "this does", "these are", "these to"];
+
 /// Words for what a log shows.
 const TROUBLES: &[&str] =
     &["error", "errors", "issue", "issues", "problem", "problems", "에러", "오류", "문제", "エラー", "问题", "错误"];
@@ -84,7 +87,7 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
         && let Some(error) = error_line(prompt)
     {
         error
-    } else if points {
+    } else if points && (!lower.is_ascii() || PRONOUNS.iter().any(|words| text::contains_words(&lower, words))) {
         code(prompt)?
     } else {
         return None;
