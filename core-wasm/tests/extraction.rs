@@ -598,13 +598,73 @@ fn a_refused_plan_is_how_the_session_ended() {
         .tool(
             "ExitPlanMode",
             &json!({"plan": "# Plan: Move the guide\n\n1. Move it"}),
-            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            "The user doesn't want to proceed with this tool use. The tool use was rejected. the user said:\nNot now.",
             true,
             &Value::Null,
         );
     let outcome = script.outcome().notes.outcome;
     assert!(outcome.contains("docs/guide.md"), "{outcome}");
     assert!(outcome.contains("The plan \"Move the guide\" was refused"), "{outcome}");
+}
+
+#[test]
+fn a_plan_that_was_put_aside_without_a_word_is_not_refused() {
+    let plan = "# Plan: Move the guide\n\n## Approach\nMove the guide to `docs/guide.md` rather than copying it there.\n\n## Risks\n\
+                - `docs/menu.yml` is empty and must be written first";
+    let planned = || {
+        let mut script = Script::default();
+        script.human("Plan how to move the guide into the docs.").agent("I have looked at every link.").tool(
+            "ExitPlanMode",
+            &json!({ "plan": plan }),
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            true,
+            &Value::Null,
+        );
+        script.human("[Request interrupted by user for tool use]");
+        script
+    };
+    let notes = planned().outcome().notes;
+    let told = format!("{} {}", notes.outcome, notes.pending.join("; "));
+    assert!(
+        told.contains("A plan was made and not carried out in this session: \"Move the guide\": Move the guide to"),
+        "{told}"
+    );
+    assert!(!told.contains("refused") && !told.contains("Interrupted"), "{told}");
+    assert!(notes.decisions.iter().any(|it| it.what.contains("rather than copying")), "{:?}", notes.decisions);
+    assert!(notes.learnings.iter().any(|it| it.contains("`docs/menu.yml` is empty")), "{:?}", notes.learnings);
+
+    let mut handed_on = planned();
+    handed_on.human(&format!("Implement the following plan:\n\n{plan}")).agent("The guide is in `docs/guide.md` now.");
+    let notes = handed_on.outcome().notes;
+    assert!(!format!("{} {}", notes.outcome, notes.pending.join("; ")).contains("not carried out"), "{}", notes.outcome);
+
+    let mut objected = planned();
+    objected.human("No, the guide should stay where it is.").agent("Then the guide stays in the root folder.");
+    let notes = objected.outcome().notes;
+    assert!(format!("{} {}", notes.outcome, notes.pending.join("; ")).contains("was refused"), "{}", notes.outcome);
+}
+
+#[test]
+fn what_is_typed_while_the_agent_works_is_a_later_request() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents.")
+        .line(json!({"type": "queue-operation", "operation": "enqueue", "content": "commit and update changelog.md when you are done"}))
+        .line(json!({"type": "queue-operation", "operation": "remove"}))
+        .agent("The totals in `src/cart.ts` are rounded, because prices have cents.");
+    let notes = script.outcome().notes;
+    let later = notes.attributes.iter().find(|(name, _)| name == "later-request").map(|(_, value)| value.as_str());
+    assert_eq!(later, Some("commit and update changelog.md when you are done"));
+}
+
+#[test]
+fn decisions_that_an_answer_lists_are_decisions() {
+    let mut script = Script::default();
+    script.human("Send the name of the command to the terminal.").agent(
+        "All shells send it now.\n\n## Design decisions\n\n- `cmdline_url=` is used everywhere, not the quoted form, which leaves semicolons",
+    );
+    let decisions = script.outcome().notes.decisions;
+    assert!(decisions[0].what.starts_with("`cmdline_url=` is used everywhere"), "{decisions:?}");
 }
 
 #[test]

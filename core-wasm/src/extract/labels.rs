@@ -54,6 +54,14 @@ pub(crate) struct Labels {
     pub still_running: &'static str,
     /// A plan that the user refused. `{}` is its title.
     pub refused_plan: &'static str,
+    /// A plan that was made, and that the session did not carry out. `{}` is its title.
+    pub made_plan: &'static str,
+    /// What cured a command that ran in another folder than the project's. `{}` is the command.
+    pub in_root: &'static str,
+    /// What cured a check that a change of a file mended. `{}` is the file.
+    pub changed_file: &'static str,
+    /// A branch that does not start from the main one. The two `{}` are its name and what it starts from.
+    pub branch_from: &'static str,
     /// Before a check that a plan asked for and nobody made.
     pub not_checked: &'static str,
     /// The latest changes were never run.
@@ -105,6 +113,10 @@ const ENGLISH: Labels = Labels {
     of_some_files: "of some files only",
     still_running: "Started, without a result: {}",
     refused_plan: "The plan \"{}\" was refused",
+    made_plan: "A plan was made and not carried out in this session: \"{}\"",
+    in_root: "{} in the project's own folder",
+    changed_file: "a change of {}",
+    branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
     never_run: "Nothing was run after the last change",
     refused: "The user refused: {}",
@@ -144,6 +156,10 @@ const KOREAN: Labels = Labels {
     of_some_files: "일부 파일만",
     still_running: "시작했으나 결과가 없음: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
+    made_plan: "계획을 세웠고 이 세션에서는 실행하지 않음: \"{}\"",
+    in_root: "프로젝트 폴더에서 {} 실행",
+    changed_file: "{} 수정",
+    branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
     refused: "사용자가 거부함: {}",
@@ -190,6 +206,10 @@ const JAPANESE: Labels = Labels {
     of_some_files: "一部のファイルのみ",
     still_running: "開始したが結果なし: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
+    made_plan: "計画を立てたが、このセッションでは未実行:「{}」",
+    in_root: "プロジェクトのフォルダーで {} を実行",
+    changed_file: "{} の変更",
+    branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
     never_run: "最後の変更後は何も実行していない",
     refused: "ユーザーが拒否: {}",
@@ -236,6 +256,10 @@ const CHINESE: Labels = Labels {
     of_some_files: "仅部分文件",
     still_running: "已启动但没有结果: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
+    made_plan: "已制定计划，本次会话未执行：“{}”",
+    in_root: "在项目文件夹中运行 {}",
+    changed_file: "修改 {}",
+    branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
     never_run: "最后一次修改后没有运行过",
     refused: "用户拒绝: {}",

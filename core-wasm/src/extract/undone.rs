@@ -101,6 +101,8 @@ pub(super) struct Undone {
     stashes: Vec<String>,
     /// The title of a plan that the user refused. Empty if there is none.
     refused_plan: String,
+    /// The title of a plan that was made and neither refused in words nor carried out, and what it proposes.
+    made_plan: (String, String),
     /// The latest request while it has no answer.
     unanswered: String,
     /// Whether the user stopped the agent at that request.
@@ -115,6 +117,7 @@ impl Undone {
     pub(super) fn file_changed(&mut self, path: &str) {
         self.work_tree.file_changed(path);
         self.refused_plan.clear();
+        self.made_plan = Default::default();
     }
 
     /// Records a commit of what was added, and whether it went past its hook.
@@ -245,11 +248,27 @@ impl Undone {
     /// Records a plan that the user refused.
     pub(super) fn plan_refused(&mut self, title: &str) {
         title.clone_into(&mut self.refused_plan);
+        self.made_plan = Default::default();
+    }
+
+    /// Records a plan that was put aside without a word: the client does the same when the user goes on with it in an empty
+    /// context. It answers the request.
+    pub(super) fn plan_made(&mut self, title: &str, gist: &str) {
+        self.made_plan = (title.to_owned(), gist.to_owned());
+        self.asked("");
+    }
+
+    /// Records that the user objected. What was put aside before is refused.
+    pub(super) fn objected(&mut self) {
+        if !self.made_plan.0.is_empty() {
+            self.refused_plan = std::mem::take(&mut self.made_plan).0;
+        }
     }
 
     /// Records a plan that is carried out.
     pub(super) fn plan_accepted(&mut self, plan: &str) {
         self.refused_plan.clear();
+        self.made_plan = Default::default();
         self.checks = planned_checks(plan);
         self.runs = planned_runs(plan);
     }
@@ -277,8 +296,13 @@ impl Undone {
         self.is_interrupted = true;
     }
 
-    /// Returns that the user refused the plan, if that is how it ended.
+    /// Returns that the user refused a plan or that one was only made, if that is how it ended.
     pub(super) fn refusal(&self, labels: &Labels) -> Option<String> {
+        let (title, gist) = &self.made_plan;
+        if !title.is_empty() {
+            let made = labels.made_plan.replace("{}", title);
+            return Some(if gist.is_empty() { made } else { format!("{made}: {gist}") });
+        }
         (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
     }
 

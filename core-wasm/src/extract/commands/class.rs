@@ -153,6 +153,14 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
         return false;
     }
     let (before, after) = (targets(failed), targets(later));
+    // The same file, in another folder or written otherwise.
+    let name = |target: &str| target.trim_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let is_same_file = || before.iter().any(|target| after.iter().any(|other| name(target) == name(other)));
+    // A script in a folder for passing files is a throwaway.
+    let is_passing = failed.to_lowercase().contains("/temp/") || failed.contains("/tmp/");
+    if one == Class::Other && !is_passing && is_same_file() {
+        return true;
+    }
     before.is_empty() || after.is_empty() || before.iter().any(|target| after.contains(target)) || after.len() < before.len()
 }
 

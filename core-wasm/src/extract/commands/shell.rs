@@ -89,6 +89,19 @@ pub(super) fn words(segment: &str) -> Vec<&str> {
     words
 }
 
+/// Returns the new branch that a command line makes and what it starts from, if that is named and not the main branch.
+pub(crate) fn branch_from(command: &str) -> Option<(&str, &str)> {
+    const MAIN: &[&str] = &["main", "master", "develop", "trunk", "HEAD"];
+    segments(command).into_iter().find_map(|segment| {
+        let is_new = [" -b ", " -B ", " -c "].iter().any(|flag| segment.contains(flag));
+        let [program, "checkout" | "switch", branch, base] = words(segment)[..] else { return None };
+        let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+        let is_main = MAIN.contains(&base.rsplit('/').next().unwrap_or(base));
+        let is_own = base.strip_prefix("origin/").unwrap_or(base) == branch;
+        (program == "git" && is_new && is_name(branch) && is_name(base) && !is_main && !is_own).then_some((branch, base))
+    })
+}
+
 /// Returns the command line with the values of the variables that it sets itself to plain text.
 pub(crate) fn with_values(command: &str) -> String {
     let mut line = command.to_owned();

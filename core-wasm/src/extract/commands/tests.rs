@@ -167,3 +167,14 @@ proptest! {
         test_counts(&command);
     }
 }
+
+#[test]
+fn a_branch_that_starts_from_another() {
+    assert_eq!(branch_from("git fetch && git checkout -b shop/pay shop/cart"), Some(("shop/pay", "shop/cart")));
+    assert_eq!(branch_from("git -C web switch -c pay release-2"), Some(("pay", "release-2")));
+    for other in
+        ["git checkout -b pay", "git checkout -b pay origin/main", "git checkout main src/cart.ts", "git switch pay"]
+    {
+        assert_eq!(branch_from(other), None, "{other}");
+    }
+}

@@ -1,8 +1,10 @@
 //! Choices that the user declares, and whether a sentence can be understood alone.
 
 use super::consent::normalize;
-use super::correction::is_hesitation;
-use super::pasted::looks_pasted;
+use super::correction::{is_correction, is_hesitation};
+use super::pasted::{looks_pasted, own_words};
+use super::plan::plan;
+use super::rule::is_rule;
 use crate::text;
 
 /// The length below which a request needs those before it, in characters.
@@ -145,6 +147,32 @@ pub(in crate::extract) fn declares_choice(sentence: &str) -> bool {
         && !sentence.ends_with(['?', '？', ':', '：'])
         && !looks_pasted(sentence)
         && CHOICE_SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
+/// Returns the sentences of a prompt in which a human settles how something is done by saying how it is not: "not X, just Y".
+pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
+    if plan(prompt).is_some() || prompt.starts_with('/') || prompt.chars().count() > 1200 {
+        return Vec::new();
+    }
+    let own = own_words(prompt);
+    let sentences = text::sentences(&own).into_iter();
+    sentences.filter(|it| sets_right(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
+}
+
+/// Returns whether a sentence denies one thing and then says what is so instead.
+fn sets_right(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    if !(30..=300).contains(&sentence.chars().count()) || sentence.ends_with(['?', '？', ':', '：']) {
+        return false;
+    }
+    let clauses: Vec<&str> = lower.split([',', ';', '—', '–']).map(str::trim).collect();
+    let denies =
+        |clause: &str| text::contains_words(clause, "not") || clause.contains("n't ") || clause.contains("no longer");
+    let is_doubt = ["don't know", "not sure", "don't think", "can't see", "don't understand", "doesn't work", "not working"];
+    let sets =
+        |clause: &str| ["just ", "only ", "but only ", "but just ", "instead "].iter().any(|word| clause.starts_with(word));
+    (1..clauses.len()).any(|at| sets(clauses[at]) && denies(clauses[at - 1]))
+        && !is_doubt.iter().any(|words| lower.contains(words))
 }
 
 /// Returns whether a remark refers to something said before it.

@@ -5,8 +5,12 @@ use super::correction::is_correction;
 use super::pasted::looks_pasted;
 use super::pasted::own_words;
 use super::plan::plan;
+use super::request::own_words_below;
 use super::rule::is_rule;
 use crate::text;
+
+/// The maximum length of a prompt whose sentences are taken as the user's own words, in characters.
+const MAX_PROMPT_CHARS: usize = 1200;
 
 /// The standing rules and the correction in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,8 +24,13 @@ pub(in crate::extract) struct Directives {
 /// Reads the rules and the correction in a prompt. Documents pasted in place of a prompt do not express the user's own
 /// rules. `after_work` says whether the agent has already done something that can be corrected.
 pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directives {
-    if prompt.chars().count() > 1200 || plan(prompt).is_some() || prompt.starts_with('/') {
+    if plan(prompt).is_some() || prompt.starts_with('/') {
         return Directives::default();
+    }
+    if prompt.chars().count() > MAX_PROMPT_CHARS {
+        // Below a pasted document the user speaks again.
+        let below = own_words_below(prompt).filter(|below| below.chars().count() <= MAX_PROMPT_CHARS);
+        return below.map(|below| directives(below, after_work)).unwrap_or_default();
     }
     let own = own_words(prompt);
     let sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();

@@ -1,4 +1,4 @@
-//! Plans that a user hands over or approves: their title and the decisions that they name.
+//! Plans that a user hands over or approves: their title and the reason that they give.
 
 use crate::extract::prose;
 use crate::text;
@@ -104,7 +104,9 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             if !(least..=MAX_REASON_CHARS).contains(&length)
                 || sentence.ends_with(['?', '？', ':', '：'])
                 || prose::is_pointer(&lower)
-                || ["instead", "then ", "so ", "therefore", "line", "also"].iter().any(|it| lower.starts_with(it))
+                || ["instead", "then ", "so ", "therefore", "line", "also", "problem 2", "problem 3", "second,", "secondly"]
+                    .iter()
+                    .any(|it| lower.starts_with(it))
                 || prose::is_narration(&sentence)
             {
                 continue;
@@ -117,7 +119,7 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
             // A section about the subject as a whole also says how it is.
             let least = if rank == 1 { 3 } else { 2 };
             if score >= least && best.as_ref().is_none_or(|(known, _)| (rank, score) > *known) {
-                let sentence = ["Additionally, ", "Currently, "]
+                let sentence = ["Additionally, ", "Currently, ", "Root cause: ", "Problem: ", "Cause: "]
                     .iter()
                     .fold(sentence.as_str(), |it, word| it.strip_prefix(word).unwrap_or(it));
                 best = Some(((rank, score), sentence.to_owned()));
@@ -125,48 +127,4 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
         }
     }
     best.map(|(_, sentence)| sentence)
-}
-
-/// Headings of a plan below which its decisions stand.
-const DECISION_HEADINGS: &[&str] = &[
-    "decision",
-    "decisions",
-    "decided",
-    "결정",
-    "결정사항",
-    "決定",
-    "決定事項",
-    "設計判断",
-    "決まったこと",
-    "决定",
-    "决策",
-];
-
-/// The maximum number of decisions that are taken from one plan.
-const MAX_PLAN_DECISIONS: usize = 4;
-
-/// Returns the decisions of a plan: the items below a heading that says so.
-pub(in crate::extract) fn plan_decisions(plan: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    let (mut is_decided, mut is_code) = (false, false);
-    for line in plan.lines() {
-        let bare = line.trim_start();
-        is_code ^= bare.starts_with("```");
-        if bare.starts_with('#') && !is_code {
-            let heading = bare.to_lowercase();
-            // How the product decides is no decision about it.
-            is_decided = DECISION_HEADINGS.iter().any(|word| text::contains_words(&heading, word))
-                && !["criteria", "tree", "framework", "logic"].iter().any(|word| heading.contains(word));
-            continue;
-        }
-        let is_item = line.starts_with(['-', '*']) || line.starts_with(|c: char| c.is_ascii_digit());
-        if is_decided && is_item && !is_code {
-            let item = text::plain(line);
-            if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(['?', '？', ':', '：']) {
-                all.push(text::clip(&item, 300).into_owned());
-            }
-        }
-    }
-    all.truncate(MAX_PLAN_DECISIONS);
-    all
 }

@@ -1,5 +1,6 @@
 //! What a prompt asks for: the order in the user's own words, beside what is pasted, and the title of a pasted document.
 
+use super::antecedent::{antecedent, without_log};
 use super::consent::is_greeting;
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
@@ -36,6 +37,15 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     {
         return text::clip(&title, max).into_owned();
     }
+    let said = own_request(without_log(prompt).as_deref().unwrap_or(prompt), max);
+    match antecedent(&said, prompt) {
+        Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
+        _ => said,
+    }
+}
+
+/// Returns the sentences of a prompt that say what is asked for, on one line of at most `max` characters.
+fn own_request(prompt: &str, max: usize) -> String {
     let mut said = String::new();
     // Pasted banners are drawn with these characters.
     let prompt: String = prompt.chars().filter(|c| !('\u{2500}'..='\u{259f}').contains(c)).collect();
@@ -69,9 +79,12 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
             continue;
         }
         if said.chars().count() >= if said.is_ascii() { 90 } else { 40 } {
-            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence));
-            let orders: Vec<&str> =
-                sentences[at + 1..].iter().filter(|it| is_order(it) && !is_rule(it)).map(|it| it.as_str()).collect();
+            let is_told = sentences[..=at].iter().any(|sentence| is_order(sentence) || is_demand(sentence));
+            let orders: Vec<&str> = sentences[at + 1..]
+                .iter()
+                .filter(|it| (is_order(it) || is_demand(it)) && !is_rule(it))
+                .map(|it| it.as_str())
+                .collect();
             // Beside pasted text only the first is taken, and only if it says what the others lead to.
             let is_all_own = sentences.len() == all.len() && !prompt.lines().any(is_marked);
             let orders = if is_all_own { &orders[..] } else { &orders[..orders.len().min(usize::from(!is_told))] };
@@ -92,22 +105,91 @@ fn is_marked(line: &str) -> bool {
     line.trim_start().starts_with(['+', '-', '@', '#', '[', '>', '|', '●', '❯', '⏺', '⎿', '│', '$', '`'])
 }
 
-/// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too.
+/// Adds the orders that come later in a prompt, as many as fit. What leads to them is cut first, unless it is an order too. If not all
+/// fit, those that say what is to be done go before wishes.
 fn with_orders(said: &str, orders: &[&str], is_told: bool, max: usize) -> String {
+    let length = |orders: &[&str]| orders.iter().map(|order| order.chars().count() + 1).sum::<usize>() + 2;
+    let demands: Vec<&str> = orders.iter().copied().filter(|order| is_demand(order)).collect();
+    let is_whole = said.chars().count() + length(orders) <= max;
+    let is_demand_whole = said.chars().count() + length(&demands) <= max;
+    let orders = if is_whole || demands.is_empty() { orders } else { &demands };
     let Some((first, others)) = orders.split_first() else { return said.to_owned() };
     let room = max.saturating_sub(first.chars().count() + 3);
     if is_told && said.chars().count() > room {
         return said.to_owned();
     }
-    let lead = if is_told { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
+    let lead = if is_told || is_demand_whole { said.to_owned() } else { text::clip(said, room.max(max / 3)).into_owned() };
     let mut all = format!("{lead} … {first}");
     for order in others {
         if all.chars().count() + 1 + order.chars().count() > max {
-            break;
+            continue;
         }
         all = format!("{all} {order}");
     }
     all
+}
+
+/// Verbs of orders, beside those by which a prompt alone is known as one.
+const DEMANDS: &[&str] = &[
+    "extend",
+    "keep",
+    "check",
+    "validate",
+    "verify",
+    "ensure",
+    "replace",
+    "document",
+    "review",
+    "test",
+    "enable",
+    "disable",
+    "extract",
+    "improve",
+    "find",
+    "look",
+    "clean",
+    "drop",
+    "split",
+    "simplify",
+    "handle",
+    "show",
+    "display",
+    "investigate",
+    "adjust",
+    "rewrite",
+    "close",
+    "open",
+    "include",
+    "exclude",
+    "ignore",
+    "start",
+    "turn",
+    "migrate",
+    "upgrade",
+    "port",
+    "wire",
+    "support",
+    "allow",
+    "debug",
+    "analyze",
+    "compare",
+    "read",
+];
+
+/// Returns whether a sentence says what the agent is to do, and not only what somebody wants.
+pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let mut rest = lower.as_str();
+    while let Some(lead) = ["maybe ", "also ", "then ", "and ", "please ", "so ", "just ", "first ", "finally ", "next "]
+        .iter()
+        .find(|lead| rest.starts_with(**lead))
+    {
+        rest = rest[lead.len()..].trim_start();
+    }
+    let asks = ["please", "can you", "could you", "we need to", "you need to", "let's"];
+    PromptForm::of(rest).orders
+        || DEMANDS.iter().any(|verb| text::starts_with_words(rest, verb))
+        || asks.iter().any(|sign| text::contains_words(&lower, sign))
 }
 
 /// Returns whether a text leads to something that follows.
@@ -117,7 +199,7 @@ fn ends_in_colon(said: &str) -> bool {
 
 /// Returns what the human wrote below pasted text: the last paragraph, if it is in a language other than the text's, or if it
 /// orders something and the text does not begin with an order.
-fn own_words_below(prompt: &str) -> Option<&str> {
+pub(super) fn own_words_below(prompt: &str) -> Option<&str> {
     let (document, said) = prompt.trim_end().rsplit_once("\n\n")?;
     let is_long = prompt.len() > 1500 && said.chars().count() >= 8;
     let language = text::language(said);

@@ -4,6 +4,7 @@ use super::consent::is_chore;
 use super::directives::typed_sentences;
 use super::*;
 use crate::extract::labels::labels;
+use crate::extract::prose;
 use crate::text::{self, Language};
 use proptest::prelude::*;
 
@@ -184,7 +185,7 @@ fn a_plan_tells_its_decisions_and_not_its_steps() {
                 - Old invoices keep their totals\n\n## Steps\n\n1. Change `src/cart.ts` and its tests\n\n## Decision criteria\n\n\
                 - A total above 100 is checked twice\n\n## 결정사항\n\n- 쿠폰은 세금을 빼고 계산한다\n";
     assert_eq!(
-        plan_decisions(plan),
+        prose::decisions(plan),
         [
             "Rounding: half to even, because the tax office asks for it",
             "Old invoices keep their totals",
@@ -274,5 +275,54 @@ proptest! {
         request_summary(&text, 50, labels(Language::English));
         directives(&text, true);
         is_chore(&text);
+    }
+}
+
+#[test]
+fn what_a_request_points_to_is_told_with_it() {
+    let diff = "Please look at this change, because I want the cart to round once at its end and not once for every line of it.\n\ndiff --git a/src/cart.ts b/src/cart.ts\n\
+                --- a/src/cart.ts\n+++ b/src/cart.ts\n@@ -1,2 +1,2 @@\n-let total = 0.0;\n+let total = 0;\n";
+    assert!(summarized(diff).ends_with("(`src/cart.ts`)"), "{}", summarized(diff));
+    let log = "I get this issue when paying [12:04:11.300] [API] GET /api/orders/17 -> http://localhost/api/orders/17\n\
+               [Worker] Phase 1 done\n[Pay] Attempt 1/3 failed: sign in first. Original error: code 2\n\
+               stderr: error: invalid value 'euro' for '--currency'\nFor more, try the manual\n(no stdout)\n";
+    assert_eq!(summarized(log), "I get this issue when paying (error: invalid value 'euro' for '--currency')");
+    let code = "Oh, this is not supported by the old browser :(\n\nul#cart li {\n  display: ruby-base;\n  margin: 0;\n}\n\n\
+                Can you please help rewriting this to use a table?";
+    assert!(summarized(code).ends_with("(`ul#cart li { display: ruby-base;`)"), "{}", summarized(code));
+    let korean = "이거 왜 이런지 봐줘\n[09:10:11] [API] 주문 저장\nerror: 재고가 없습니다\n";
+    assert_eq!(summarized(korean), "이거 왜 이런지 봐줘 (error: 재고가 없습니다)");
+    assert_eq!(summarized("Can you rename this to `total`?"), "Can you rename this to `total`?");
+}
+
+#[test]
+fn orders_go_before_what_leads_to_them() {
+    let prompt = "The workflow globs `**/*.md` only, so the documents that are written as `.mdx` were never linted in CI before today. \
+                  Extend the glob to `**/*.mdx` and fix what it finds. Keep fixes mechanical.";
+    let told = summarized(prompt);
+    assert!(told.contains("Extend the glob") && told.contains("Keep fixes mechanical"), "{told}");
+    let wishes = "The shop breaks when a price has no currency, which happens since we changed how prices are read. I want to keep the page \
+                  about prices, but in the end I want people to use the new one for all that they do there. We need to update the docs.";
+    assert!(summarized(wishes).contains("We need to update the docs."), "{}", summarized(wishes));
+}
+
+#[test]
+fn rules_below_a_pasted_document() {
+    let document = format!("# Style guide\n\n{}", "Write for the reader of tomorrow, and keep it short.\n".repeat(40));
+    let prompt = format!("{document}\n스타일 가이드 문서야.\n1. 내용을 정리해줘.\n2. 링크는 항상 맨 마지막에 적어줘.");
+    assert_eq!(directives(&prompt, false).rules, ["링크는 항상 맨 마지막에 적어줘."]);
+    assert!(directives(&document, false).rules.is_empty());
+}
+
+#[test]
+fn what_a_human_settles_by_saying_how_it_is_not() {
+    let said = "We're not choosing the shortest name here, just taking the latest one";
+    assert_eq!(settled_in_passing(&format!("Can you update the tests? {said}")), [said]);
+    for other in [
+        "I'm not sure what it does, just tell me",
+        "The page does not load, and the cart is empty",
+        "Is it not slow, just old?",
+    ] {
+        assert!(settled_in_passing(other).is_empty(), "{other}");
     }
 }

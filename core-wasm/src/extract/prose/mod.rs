@@ -1,5 +1,6 @@
 //! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
+mod document;
 mod ending;
 mod heading;
 mod insight;
@@ -8,6 +9,7 @@ mod proposal;
 #[cfg(test)]
 mod tests;
 
+pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};

@@ -9,6 +9,7 @@ use crate::extract::results::TurnResult;
 use crate::extract::signs;
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
+use crate::said_by::SaidBy;
 use crate::text::{self};
 use crate::transcript::user_text::{self};
 use crate::transcript::{Block, Line};
@@ -183,6 +184,10 @@ impl State {
             });
         }
         self.learn_from_answer(true, settled);
+        let (answer, answered) = (self.turn.answer.clone(), self.turn.answered.clone());
+        for decided in prose::declared_decisions(&answer) {
+            self.record_decided("declared", decided, SaidBy::Agent, 60, &answered, settled);
+        }
         settled.extend(self.turn.draft());
         self.turn = Turn::default();
     }

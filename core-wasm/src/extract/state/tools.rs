@@ -1,5 +1,6 @@
 //! What tools did: commands that ran, commits, and files that were edited, moved or reverted.
 
+use super::user::MAX_REPORT_BYTES;
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -56,6 +57,10 @@ impl State {
                 let source = line_ref(line);
                 self.undone.plan_accepted(&plan);
                 self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
+            }
+            Tool::Agent if !is_error => {
+                let report = clean::block(&transcript::result_text(content), MAX_REPORT_BYTES);
+                self.record_findings(&report, &line_ref(line), settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
@@ -120,6 +125,10 @@ impl State {
                 self.record_fix(memory, settled);
             }
             self.files_changed_by(command);
+            if let Some((branch, base)) = commands::branch_from(command) {
+                let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
+                self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
+            }
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         let made = commits::commits_from(command, output, is_error);
@@ -275,7 +284,7 @@ impl State {
         let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
         let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
         for path in &inside {
-            self.failures.file_changed();
+            self.failures.file_changed(path);
             self.project_changed(path);
             self.turn.file_edited();
         }
@@ -424,7 +433,7 @@ impl State {
         if reversal == Reversal::Reverts {
             self.record_revert(file, &tool_use.source, settled);
         }
-        self.failures.file_changed();
+        self.failures.file_changed(file);
         for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
             self.record_fix(memory, settled);
         }

@@ -21,6 +21,8 @@ use crate::transcript::{self, Block, Line};
 
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
+/// The maximum length of a sub-agent's report, in bytes.
+pub(super) const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 
@@ -54,7 +56,15 @@ impl State {
                     UserText::Command(command) => join(&mut prompt, &command),
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                    UserText::Machine => self.turn.notified = true,
+                    UserText::Machine => {
+                        self.turn.notified = true;
+                        // A sub-agent that worked beside the session reports in a notice.
+                        let report =
+                            text.split_once("<result>").map(|(_, rest)| rest.split("</result>").next().unwrap_or(rest));
+                        if let Some(report) = report {
+                            self.record_findings(&clean::block(report, MAX_REPORT_BYTES), &line_ref(line), settled);
+                        }
+                    }
                 }
             }
             Block::ToolResult { id, content, is_error } => {
@@ -86,8 +96,11 @@ impl State {
         let prompt = clean::clean(prompt);
         let has_answer = !self.turn.answer.is_empty();
         self.close_turn(settled);
-        if has_answer && human::disputes(&prompt) {
-            self.results.dispute();
+        if human::disputes(&prompt) {
+            if has_answer {
+                self.results.dispute();
+            }
+            self.undone.objected();
         }
         self.turns += 1;
         self.failures.human_said(&prompt);
@@ -103,6 +116,11 @@ impl State {
         self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
+        if !is_from_program {
+            for said in human::settled_in_passing(&prompt) {
+                self.record_decided("settled", said, SaidBy::Human, 70, &source, settled);
+            }
+        }
         if let Some(plan) = human::plan(&prompt) {
             self.undone.plan_accepted(plan);
             self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
@@ -152,9 +170,17 @@ impl State {
         turn.state(&text, Voice::Human);
     }
 
-    /// Takes what the user typed while the agent was busy with a report of the client as the request, if there is none yet.
+    /// Takes what the user typed while the agent was busy as the request if there is none yet, or as a later one.
     fn request_while_busy(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        if !self.request.is_empty() || !human::is_substantive(text) {
+        if !human::is_substantive(text) {
+            return;
+        }
+        if !self.request.is_empty() {
+            let title = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+            // A short remark steers what is being done.
+            if human::stands_alone(&title) && human::is_demand(&title) {
+                self.later = title;
+            }
             return;
         }
         self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
@@ -333,12 +359,43 @@ impl State {
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
         self.plan_reason = human::plan_reason(plan).unwrap_or_default();
-        for decided in human::plan_decisions(plan) {
-            let key = format!("planned:{:08x}", text::hash(&decided));
-            self.memories.forget(|known| known.key == key);
-            let content = decided.clone();
-            let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, 65, source);
-            memory.turn = self.turns;
+        for decided in prose::decisions(plan) {
+            self.record_decided("planned", decided, said_by, 65, source, settled);
+        }
+        self.record_findings(plan, source, settled);
+    }
+
+    /// Records a decision that a plan or an answer declares.
+    pub(super) fn record_decided(
+        &mut self,
+        origin: &str,
+        decided: String,
+        said_by: SaidBy,
+        importance: u8,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        let key = format!("{origin}:{:08x}", text::hash(&decided));
+        self.memories.forget(|known| known.key == key);
+        let content = decided.clone();
+        let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, importance, source);
+        memory.turn = self.turns;
+        self.memories.add(memory, settled);
+    }
+
+    /// Records what a plan or the report of a sub-agent warns of. The agent's answer often only refers to it.
+    pub(super) fn record_findings(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        for finding in prose::findings(document) {
+            let memory = SessionMemory {
+                key: format!("finding:{:08x}", text::hash(&finding)),
+                kind: "learning".to_owned(),
+                files: prose::file_in(&finding).into_iter().collect(),
+                title: finding,
+                importance: 50,
+                source: source.clone(),
+                turn: self.turns,
+                ..SessionMemory::default()
+            };
             self.memories.add(memory, settled);
         }
     }
@@ -418,26 +475,34 @@ impl State {
     }
 
     pub(super) fn tool_refused(&mut self, tool_use: &ToolUse, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim()).filter(|reason| !reason.is_empty());
         let what = match tool_use.tool {
             Tool::Ask => {
                 self.question_deferred = true;
                 return;
             }
             Tool::Plan => {
-                let title = human::title(&tool_use.what).unwrap_or_default();
+                let plan = tool_use.what.as_str();
+                let title = human::title(plan).unwrap_or_default();
                 let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
-                self.undone.plan_refused(&title);
                 self.turn.is_refused = true;
+                if reason.is_some() {
+                    self.undone.plan_refused(&title);
+                } else {
+                    self.undone.plan_made(&title, &prose::gist(plan));
+                    self.record_plan(plan, SaidBy::Agent, 35, source, settled);
+                    // The interruption that follows is the client's.
+                    self.question_deferred = true;
+                }
                 title
             }
             Tool::Shell => format!("`{}`", failures::display_command(&tool_use.what)),
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
         what.trim().clone_into(&mut self.refused);
-        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim());
         // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
         let is_foreign = tool_use.name.starts_with("mcp__");
-        if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_foreign) {
+        if let Some(reason) = reason.filter(|_| !is_foreign) {
             let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
             self.record_directives(&reason, source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));

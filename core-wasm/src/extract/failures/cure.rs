@@ -1,0 +1,267 @@
+//! What a failure teaches once it is over: its cause and its cure.
+
+use super::display::display_command;
+use super::normalize::normalize;
+use super::{EditTrouble, Failure, Subject};
+use crate::extract::commands::{self, Class};
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::{prose, signs, statement};
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The weight from which on a cause names a rule rather than a slip.
+const MIN_RULE_WEIGHT: u8 = 3;
+
+/// Words for what a command of a class does, in the languages of the labels.
+const SUBJECTS: &[(Class, &[&str])] = &[
+    (Class::Test, &["test", "테스트", "テスト", "测试"]),
+    (Class::Check, &["lint", "type", "format", "check", "린트", "타입", "型", "类型"]),
+    (Class::Build, &["build", "compil", "bundl", "빌드", "컴파일", "ビルド", "コンパイル", "构建", "编译"]),
+    (Class::Commit, &["commit", "hook", "커밋", "훅", "コミット", "フック", "提交", "钩子"]),
+];
+
+impl Failure {
+    /// Returns whether a sentence says what such commands do.
+    fn names_purpose(&self, said: &str) -> bool {
+        let lower = said.to_lowercase();
+        let class = commands::class(&self.what);
+        let says = |word: &&str| text::contains(&lower, word);
+        self.subject == Subject::Command && SUBJECTS.iter().any(|(of, words)| *of == class && words.iter().any(says))
+    }
+
+    /// Returns whether a sentence that names a cause speaks of this failure: it has a name or two words of the command or its
+    /// error, or says what such commands do.
+    pub(super) fn is_subject_of(&self, cause: &str) -> bool {
+        if self.names_purpose(cause) {
+            return true;
+        }
+        let own = format!("{} {}", self.what, self.error);
+        let (names, words) = (statement::names(&own), text::features(&own));
+        statement::names(cause).iter().any(|name| names.contains(name))
+            || text::features(cause).iter().filter(|word| words.contains(word)).count() >= 2
+    }
+
+    /// Returns whether a remark on the blanks of a file is about this failed edit and not about another of `edits`.
+    pub(super) fn is_meant_by(&self, remark: &str, edits: &[String]) -> bool {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        match edits.iter().find(|file| remark.contains(&name(file))) {
+            Some(file) => *file == self.what,
+            // A remark that names no file is about the latest.
+            None => prose::file_in(remark).is_none() && edits.last() == Some(&self.what),
+        }
+    }
+
+    /// Returns the changed file that mended a check, if the error or its cause names it or no other was changed.
+    fn mended_file(&self, cause: &str) -> Option<&str> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_named = |file: &&String| self.error.contains(&name(file)) || cause.contains(&name(file));
+        let only = || self.edited_files.first().filter(|_| self.edited_files.len() == 1);
+        self.edited_files.iter().find(is_named).or_else(only).map(String::as_str)
+    }
+
+    pub(super) fn is_check(&self) -> bool {
+        self.subject == Subject::Command
+            && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
+    }
+
+    /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
+    pub(super) fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
+        if self.error.is_empty() {
+            return None;
+        }
+        let cause = self.cause();
+        let mut fix = self.fix(command, labels);
+        // A linter, a type checker or a hook that named its rule and was mended by a change: the next change may meet the same rule.
+        let is_rule = matches!(commands::class(&self.what), Class::Check | Class::Commit)
+            && self.edited
+            && !text::contains_words(&self.error.to_lowercase(), "fail")
+            && (prose::cause_weight(&cause) >= MIN_RULE_WEIGHT || self.names_purpose(&cause));
+        if fix.is_empty()
+            && is_rule
+            && let Some(file) = self.mended_file(&cause)
+        {
+            fix = labels.changed_file.replace("{}", &format!("`{file}`"));
+        }
+        // If no file was changed, the code was not at fault: how the command was run was, or what it found.
+        let is_cured_elsewhere = !self.edited && !fix.is_empty();
+        let environment =
+            is_cured_elsewhere || commands::is_environment(&self.error) || commands::class(&self.what) == Class::Commit;
+        if !environment && signs::is_one_off(&format!("{} {cause}", self.error).to_lowercase()) {
+            return None;
+        }
+        let importance = match (environment, cause.is_empty()) {
+            (true, _) => 70,
+            (false, false) => 55,
+            (false, true) => return None,
+        };
+        // It passes now. Without a cure it teaches nothing, unless the environment may fail again for the cause that was named.
+        let is_environmental = commands::is_environment(&self.error) && !cause.is_empty();
+        if fix.is_empty() && !is_environmental {
+            return None;
+        }
+        // The shell was in another folder: a slip.
+        let is_look = commands::class(&self.what) == Class::Inspect && self.error.contains("No such file");
+        if is_look || self.error.contains("cd:") {
+            return None;
+        }
+        let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
+        let what = format!("`{}`", display_command(&self.what));
+        let fixed_by = match (is_bypass(&fix), self.is_bypass_allowed) {
+            (false, _) => labels.fixed_by,
+            (true, false) => labels.bypassed_by,
+            (true, true) => labels.allowed_bypass,
+        };
+        let content = failure_text(&what, self.times, &error, &cause, (fixed_by, &fix), labels);
+        let files = prose::file_in(&cause).into_iter().collect();
+        Some(SessionMemory {
+            key: format!("fix:{}:{:08x}", self.source.uuid, text::hash(&self.what)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            why: cause,
+            content,
+            keywords: self.keywords(labels),
+            files,
+            importance,
+            source: self.source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        })
+    }
+
+    /// Returns what people call the purpose of the command in the language of the labels.
+    pub(super) fn keywords(&self, labels: &Labels) -> Vec<String> {
+        let class = (self.subject == Subject::Command).then(|| commands::class(&self.what));
+        labels.purposes.iter().filter(|(purpose, _)| Some(*purpose) == class).map(|(_, word)| (*word).to_owned()).collect()
+    }
+
+    /// Returns the most informative sentences between failure and success, in order.
+    pub(super) fn cause(&self) -> String {
+        let mut ranked: Vec<(usize, u8)> =
+            self.said.iter().enumerate().map(|(at, said)| (at, prose::cause_weight(said))).collect();
+        ranked.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
+        ranked.truncate(2);
+        ranked.sort_unstable();
+        // The second sentence must add something to the first.
+        let mut chosen: Vec<&str> = Vec::new();
+        for (at, _) in ranked {
+            let said = self.said[at].as_str();
+            if chosen.iter().all(|known| text::similarity(&text::features(known), &text::features(said)) < 0.6) {
+                chosen.push(said);
+            }
+        }
+        text::clip(&chosen.join(" "), 420).into_owned()
+    }
+
+    /// Returns what was different when it passed: the command itself, otherwise the last action before.
+    fn fix(&self, command: Option<&str>, labels: &Labels) -> String {
+        // A commit's message is no part of its cure, so it may be left out.
+        let shown = |command: &str, cure: String| {
+            let is_commit = commands::class(command) == Class::Commit;
+            let is_shown = is_whole(&cure) || (is_commit && !has_variable(&cure));
+            if is_shown { format!("`{cure}`") } else { String::new() }
+        };
+        if let Some(command) = command {
+            let command = commands::with_values(command);
+            let command = command.as_str();
+            let (before, after) = (display_command(&self.what), display_command(command));
+            if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
+                return shown(command, after);
+            }
+            // The same command after another one on its line.
+            let earlier = commands::segments(&self.what);
+            let added = commands::segments(command);
+            let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
+            if let Some(added) = added.filter(|added| before == after && display_command(added) != after) {
+                return shown(added, display_command(added));
+            }
+            // The same command in another folder.
+            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
+            if before == after && before_in_folder != after_in_folder {
+                return shown(command, after_in_folder);
+            }
+        }
+        // Retries are not fixes.
+        let own = display_command(&self.what);
+        let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step);
+        let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
+        if steps.is_empty()
+            && !self.edited
+            && let Some(command) =
+                command.filter(|it| is_in_root(it) && !commands::segments(&self.what)[0].starts_with("cd "))
+        {
+            return labels.in_root.replace("{}", &format!("`{}`", display_command(command)));
+        }
+        steps[steps.len().saturating_sub(2)..].join(", ")
+    }
+}
+
+/// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
+pub(super) fn is_whole(command: &str) -> bool {
+    !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether a command uses a variable.
+fn has_variable(command: &str) -> bool {
+    let is_variable =
+        |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
+    command.match_indices('$').any(is_variable)
+}
+
+/// Returns whether a command line changes to the project's own folder first.
+fn is_in_root(command: &str) -> bool {
+    commands::segments(command).first().is_some_and(|first| first.trim() == "cd .")
+}
+
+/// Returns the command with the folder that it changes to.
+pub(super) fn command_with_folder(command: &str) -> String {
+    match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
+        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
+        _ => display_command(command),
+    }
+}
+
+/// Returns whether a text in lower case names a way past a check that leaves what fails as it is.
+pub(super) fn is_bypass(lower: &str) -> bool {
+    ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"]
+        .iter()
+        .any(|flag| lower.to_lowercase().contains(flag))
+}
+
+impl EditTrouble {
+    pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> SessionMemory {
+        let more = match self.files.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let what = format!("edit of {}{more}", self.files[0]);
+        let content = failure_text(&what, self.times, &self.error, &self.cause, (labels.fixed_by, &self.fix), labels);
+        SessionMemory {
+            key: format!("edits:{:08x}", text::hash(&self.error)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            why: self.cause.clone(),
+            content,
+            files: self.files.clone(),
+            importance: 50,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        }
+    }
+}
+
+/// Returns a failure, how often it happened, its cause and its fix as one line.
+fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
+    let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
+    let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
+    for (label, body) in [(labels.cause, cause), fix] {
+        if !body.is_empty() {
+            content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
+            content.push_str(label);
+            content.push_str(": ");
+            content.push_str(body);
+        }
+    }
+    content
+}

@@ -1,0 +1,412 @@
+//! Open failures, and what fixed them.
+
+mod cure;
+mod display;
+mod normalize;
+
+use serde::{Deserialize, Serialize};
+
+pub(super) use display::display_command;
+
+use cure::is_bypass;
+use normalize::normalize;
+
+use super::commands::{self, Class};
+use super::labels::Labels;
+use super::memories::{LineRef, SessionMemory};
+use super::prose;
+use super::signs;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The maximum number of open failures. The oldest is dropped first.
+const MAX_OPEN: usize = 16;
+/// The maximum number of steps kept between failure and success.
+const MAX_STEPS: usize = 8;
+/// Up to how many texts after a failure may name its cause, and after how many the failure is dropped.
+const MAX_CAUSE_AGE: u32 = 8;
+const MAX_AGE: u32 = 30;
+/// The same for what an edit found in its file.
+const MAX_EDIT_CAUSE_AGE: u32 = 3;
+/// The maximum number of errors of edits to keep.
+const MAX_EDIT_TROUBLES: usize = 4;
+/// The maximum number of sentences that the agent said between failure and success.
+const MAX_SENTENCES: usize = 12;
+
+/// What failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Subject {
+    /// A shell command.
+    #[default]
+    Command,
+    /// An edit of a file.
+    Edit,
+}
+
+/// One open failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    subject: Subject,
+    /// The command or the file.
+    what: String,
+    /// The line that explains the failure.
+    error: String,
+    source: LineRef,
+    /// How many times it failed.
+    times: u32,
+    /// What the agent has said since then.
+    said: Vec<String>,
+    /// What has been done since then.
+    steps: Vec<String>,
+    /// The number of the turn.
+    turn: u32,
+    /// How many texts the agent has written since then.
+    #[serde(default)]
+    age: u32,
+    /// Whether files were changed since then.
+    #[serde(default)]
+    edited: bool,
+    /// The files that were changed since then.
+    #[serde(default)]
+    edited_files: Vec<String>,
+    /// Whether the user allowed to go past it.
+    #[serde(default)]
+    is_bypass_allowed: bool,
+}
+
+/// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct EditTrouble {
+    error: String,
+    files: Vec<String>,
+    times: u32,
+    cause: String,
+    fix: String,
+    /// Whether another edit worked in one of the files, so that no other tool is needed.
+    #[serde(default)]
+    is_edited: bool,
+}
+
+/// All open failures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Failures {
+    open: Vec<Failure>,
+    #[serde(default)]
+    edits: Vec<EditTrouble>,
+}
+
+impl Failures {
+    /// Records a failed command.
+    pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
+        // A path that does not exist is a mistake of the agent.
+        if error.contains("pathspec")
+            || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        {
+            return;
+        }
+        let same =
+            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
+        if let Some(known) = self.open.iter_mut().find(same) {
+            known.times += 1;
+            known.turn = turn;
+            // The first failure is the one to explain. A different error in the code being worked on is a newer state
+            // of it.
+            if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+                error.clone_into(&mut known.error);
+            }
+            return;
+        }
+        self.push(Failure {
+            subject: Subject::Command,
+            what: text::clip(command, 500).into_owned(),
+            error: error.to_owned(),
+            source: source.clone(),
+            times: 1,
+            turn,
+            ..Failure::default()
+        });
+    }
+
+    /// Records a failed edit.
+    pub(super) fn edit_failed(&mut self, file: &str, error: &str, source: &LineRef, turn: u32) {
+        if let Some(known) = self.open.iter_mut().find(|failure| failure.subject == Subject::Edit && failure.what == file) {
+            known.times += 1;
+            return;
+        }
+        self.push(Failure {
+            subject: Subject::Edit,
+            what: file.to_owned(),
+            error: error.to_owned(),
+            source: source.clone(),
+            times: 1,
+            turn,
+            ..Failure::default()
+        });
+    }
+
+    fn push(&mut self, failure: Failure) {
+        self.open.push(failure);
+        if self.open.len() > MAX_OPEN {
+            self.open.remove(0);
+        }
+    }
+
+    /// Records a text of the agent, which may name a cause.
+    pub(super) fn agent_said(&mut self, said: &str) {
+        if self.open.is_empty() {
+            return;
+        }
+        let causes: Vec<String> = prose::causes(said);
+        let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
+        let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
+        self.open.retain(|failure| failure.age < MAX_AGE || failure.is_check());
+        let edits: Vec<String> =
+            self.open.iter().filter(|it| it.subject == Subject::Edit).map(|it| it.what.clone()).collect();
+        for failure in &mut self.open {
+            failure.age += 1;
+            // Later texts are about something else, unless they name what failed.
+            let is_next = failure.age == 1;
+            for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
+                let is_of_other = failure.subject == Subject::Edit && !failure.is_meant_by(cause, &edits);
+                if !is_of_other && (is_next || failure.is_subject_of(cause)) {
+                    push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                }
+            }
+            // An edit that finds no match is mostly one of blanks, and the agent says so in plain words.
+            if failure.subject == Subject::Edit && failure.age <= MAX_EDIT_CAUSE_AGE {
+                for cause in &blanks {
+                    if failure.is_meant_by(cause, &edits) {
+                        push_bounded(&mut failure.said, cause.clone(), MAX_SENTENCES);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records what the human said, who may allow to go past what fails.
+    pub(super) fn human_said(&mut self, said: &str) {
+        let lower = said.to_lowercase();
+        let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]
+            .iter()
+            .any(|it| lower.contains(it));
+        if is_bypass(&lower) && !is_forbidden {
+            self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
+        }
+    }
+
+    /// Records an action that may have been the fix.
+    pub(super) fn step(&mut self, step: &str) {
+        for failure in &mut self.open {
+            if failure.steps.last().map(String::as_str) != Some(step) {
+                push_bounded(&mut failure.steps, step.to_owned(), MAX_STEPS);
+            }
+        }
+    }
+
+    /// Records that a file was changed, which may have been the fix.
+    pub(super) fn file_changed(&mut self, file: &str) {
+        for failure in &mut self.open {
+            failure.edited = true;
+            push_bounded(&mut failure.edited_files, file.to_owned(), MAX_STEPS);
+        }
+    }
+
+    /// Records a command that passed. Returns the failures that it resolves, with their fixes.
+    pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
+            |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
+            Some(command),
+            labels,
+        )
+    }
+
+    /// Records a command that ran and rewords a failed one. Whatever its result, the tool was found.
+    pub(super) fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.close_matching(
+            |failure| {
+                failure.subject == Subject::Command
+                    && failure.error != error
+                    && commands::is_invocation(&failure.error)
+                    && !commands::is_invocation(error)
+                    && text::one_line(&failure.what) != text::one_line(command)
+                    && !has_other_purpose(&failure.what, command)
+                    && commands::is_rewording(&failure.what, command)
+            },
+            Some(command),
+            labels,
+        )
+    }
+
+    /// Records an edit that succeeded, with the tool that made it.
+    pub(super) fn edit_passed(&mut self, file: &str, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
+        self.edits_closed(|failure| failure.what == file, tool, labels)
+    }
+
+    /// Records a command that passed and writes files of which an edit failed: the way around it.
+    pub(super) fn edited_by_command(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let has_edits = self.open.iter().any(|failure| failure.subject == Subject::Edit);
+        let Some(tool) = commands::editor(command).filter(|_| has_edits) else { return Vec::new() };
+        let written = commands::file_effects(command).written;
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_file = |failure: &Failure| {
+            written.iter().any(|path| failure.what.ends_with(path.as_str())) || command.contains(&name(&failure.what))
+        };
+        self.edits_closed(is_file, tool, labels)
+    }
+
+    /// Closes failed edits. What they teach is told together with earlier ones of the same error.
+    fn edits_closed(&mut self, ended: impl Fn(&Failure) -> bool, tool: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let mut closed = Vec::new();
+        self.open.retain(|failure| {
+            let ends = failure.subject == Subject::Edit && ended(failure);
+            if ends {
+                closed.push(failure.clone());
+            }
+            !ends
+        });
+        closed.into_iter().filter_map(|failure| self.edit_memory(&failure, tool, labels)).collect()
+    }
+
+    /// Adds a failed edit to those of the same error, and returns what they teach together.
+    ///
+    /// One failed edit is a mistake of the agent. Several say something about the files, if their cause was named or another
+    /// tool had to write them.
+    fn edit_memory(&mut self, failure: &Failure, tool: &str, labels: &Labels) -> Option<SessionMemory> {
+        let error = normalize(&failure.error);
+        if error.is_empty() || signs::is_one_off(&error.to_lowercase()) {
+            return None;
+        }
+        let known = self.edits.iter().position(|trouble| trouble.error == error);
+        let mut trouble = known.map(|at| self.edits.remove(at)).unwrap_or_default();
+        trouble.error = error;
+        trouble.times += failure.times;
+        if !trouble.files.contains(&failure.what) {
+            trouble.files.push(failure.what.clone());
+        }
+        let cause = normalize(&failure.cause());
+        if !cause.is_empty() {
+            trouble.cause = cause;
+        }
+        // Another edit of the same file says nothing of what was wrong with the first.
+        if matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit") {
+            trouble.is_edited = true;
+        } else {
+            trouble.fix = labels.written_with.replace("{}", &format!("`{tool}`"));
+        }
+        // With a cause to go by, an edit is the better cure.
+        if trouble.is_edited && !trouble.cause.is_empty() {
+            trouble.fix.clear();
+        }
+        let teaches = trouble.times > 1 && !(trouble.cause.is_empty() && trouble.fix.is_empty());
+        let memory = teaches.then(|| trouble.memory(&failure.source, labels));
+        self.edits.push(trouble);
+        if self.edits.len() > MAX_EDIT_TROUBLES {
+            self.edits.remove(0);
+        }
+        memory
+    }
+
+    fn close_matching(
+        &mut self,
+        ended: impl Fn(&Failure) -> bool,
+        command: Option<&str>,
+        labels: &Labels,
+    ) -> Vec<SessionMemory> {
+        let mut fixes = Vec::new();
+        self.open.retain(|failure| {
+            let ends = ended(failure);
+            if ends {
+                fixes.extend(failure.fix_memory(command, labels));
+            }
+            !ends
+        });
+        fixes
+    }
+
+    /// Returns whether a check or a commit is failing.
+    pub(super) fn has_open_checks(&self) -> bool {
+        self.open.iter().any(Failure::is_check)
+    }
+
+    /// Closes all open checks after a commit: committed work has none. A commit in another repository closes nothing.
+    pub(super) fn checks_committed(&mut self, command: &str) {
+        self.open.retain(|failure| !failure.is_check() || !commands::is_same_place(&failure.what, command));
+    }
+
+    /// Closes the failed commits after git showed that the changes are committed.
+    pub(super) fn commit_landed(&mut self) {
+        self.open.retain(|failure| commands::class(&failure.what) != Class::Commit);
+    }
+
+    /// Closes all open checks after the agent reported that they pass. A failed commit stays open.
+    pub(super) fn checks_reported_passing(&mut self) {
+        self.open.retain(|failure| !failure.is_check() || commands::class(&failure.what) == Class::Commit);
+    }
+
+    /// Returns failed checks and commits that are still open and whose cause the agent named: the next session will run
+    /// into them.
+    pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
+        self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
+            let cause = failure.cause();
+            let memory = SessionMemory {
+                key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
+                kind: "learning".to_owned(),
+                title: format!(
+                    "`{}` {}: {}. {}: {cause}",
+                    display_command(&failure.what),
+                    labels.fails.to_lowercase(),
+                    failure.error,
+                    labels.cause
+                ),
+                keywords: failure.keywords(labels),
+                importance: 60,
+                source: failure.source.clone(),
+                said_by: SaidBy::Tool,
+                ..SessionMemory::default()
+            };
+            (!cause.is_empty()).then(|| memory.draft())
+        })
+    }
+
+    /// Returns the failures that matter at the end: checks, builds and commits that failed in this turn or the one
+    /// before.
+    pub(super) fn errors(&self, turn: u32) -> Vec<String> {
+        self.open
+            .iter()
+            .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
+            .filter(|failure| !matches!(commands::class(&failure.what), Class::Inspect | Class::Other))
+            .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
+            .collect()
+    }
+}
+
+fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
+    if list.contains(&item) {
+        return;
+    }
+    list.push(item);
+    if list.len() > max {
+        // The first step after the failure and the latest ones are the most informative.
+        list.remove(1);
+    }
+}
+
+/// Returns whether both commands check or build something, and not the same.
+fn has_other_purpose(failed: &str, later: &str) -> bool {
+    let (one, other) = (commands::class(failed), commands::class(later));
+    let checks = |class| matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit);
+    checks(one) && checks(other) && one != other
+}
+
+/// Returns whether the command was a one-off. Its failure teaches nothing else.
+fn is_throwaway(command: &str) -> bool {
+    let main = commands::main_segment(command);
+    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
+    let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
+    let class = commands::class(command);
+    class == Class::Inspect || (class == Class::Other && inline) || loops
+}
+
+#[cfg(test)]
+mod tests;

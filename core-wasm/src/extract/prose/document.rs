@@ -1,0 +1,403 @@
+//! What the sections of a document decide, find and propose: a plan, a sub-agent's report, or a long answer.
+
+use super::heading::is_pointer;
+use super::narration::is_narration;
+use super::proposal::is_speculation;
+use crate::query::form::PromptForm;
+use crate::text;
+
+/// Headings below which decisions stand.
+const DECISIONS: &[&str] = &[
+    "decision",
+    "decisions",
+    "decided",
+    "결정",
+    "결정사항",
+    "決定",
+    "決定事項",
+    "設計判断",
+    "決まったこと",
+    "决定",
+    "决策",
+];
+
+/// Headings below which stands what was weighed and left out.
+const LEFT_OUT: &[&str] = &[
+    "why no",
+    "why not",
+    "not doing",
+    "not included",
+    "non-goals",
+    "non goals",
+    "out of scope",
+    "alternatives",
+    "제외",
+    "하지 않는",
+    "범위 밖",
+    "대안",
+    "対象外",
+    "やらない",
+    "スコープ外",
+    "代替案",
+    "不做",
+    "范围外",
+    "备选",
+];
+
+/// Those of them that say it of every item.
+const SCOPES: &[&str] = &["not doing", "not included", "non-goals", "non goals", "out of scope", "alternatives"];
+
+/// Headings below which stands how it is or was, and how it will be checked: nothing that is chosen.
+const NOT_CHOSEN: &[&str] = &[
+    "context",
+    "background",
+    "problem",
+    "cause",
+    "issue",
+    "bug",
+    "current",
+    "verification",
+    "verify",
+    "test",
+    "tests",
+    "testing",
+    "배경",
+    "문제",
+    "원인",
+    "현재",
+    "검증",
+    "테스트",
+    "背景",
+    "問題",
+    "原因",
+    "現状",
+    "検証",
+    "テスト",
+    "问题",
+    "验证",
+];
+
+/// Headings below which stands what surprises. What is only found ("Key findings") is mostly an inventory of the code.
+const FINDINGS: &[&str] = &[
+    "critical",
+    "caveat",
+    "caveats",
+    "risk",
+    "risks",
+    "gotcha",
+    "gotchas",
+    "pitfall",
+    "pitfalls",
+    "limitation",
+    "limitations",
+    "insight",
+    "known issues",
+    "warning",
+    "warnings",
+    "주의",
+    "주의사항",
+    "위험",
+    "한계",
+    "注意",
+    "注意点",
+    "リスク",
+    "制約",
+    "风险",
+    "限制",
+];
+
+/// Words with which a sentence says what is taken in the place of what.
+const CONTRASTS: &[&str] = &["instead of", "rather than", "대신", "ではなく", "代わりに", "而不是"];
+
+/// Words of a statement about what is wrong or unexpected.
+const FAULTS: &[&str] = &[
+    "not", "no", "never", "invalid", "empty", "missing", "broken", "wrong", "only", "must", "cannot", "fails", "silently",
+    "doesn't", "isn't", "aren't", "않", "없", "실패", "만 ", "ない", "失敗", "のみ", "不", "没有",
+];
+
+/// The maximum number of decisions, of sentences with a contrast among them, and of findings that are taken from one document.
+const MAX_DECISIONS: usize = 4;
+const MAX_CONTRASTS: usize = 1;
+const MAX_FINDINGS: usize = 2;
+/// The maximum length of what is taken, in characters.
+const MAX_ITEM_CHARS: usize = 300;
+
+/// The level of a line that leads to a list, below all headings, and its maximum length in characters.
+const LEAD: usize = usize::MAX;
+const MAX_LEAD_CHARS: usize = 60;
+
+/// One line of prose, with the headings that it stands below.
+struct Line<'a> {
+    text: &'a str,
+    /// The headings in lower case, the outermost first. The document's title is none of them.
+    headings: Vec<String>,
+}
+
+impl Line<'_> {
+    fn is_below(&self, words: &[&str]) -> bool {
+        self.headings.iter().any(|heading| words.iter().any(|word| text::contains_words(heading, word)))
+    }
+
+    /// Returns whether the line is an item of a list's outermost level.
+    fn is_item(&self) -> bool {
+        self.text.starts_with(['-', '*', '•']) || self.text.starts_with(|c: char| c.is_ascii_digit())
+    }
+}
+
+/// Returns the lines of a document that are neither headings nor code nor rows of a table.
+fn lines(document: &str) -> Vec<Line<'_>> {
+    let mut all = Vec::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let mut is_code = false;
+    for line in document.lines() {
+        let bare = line.trim();
+        let is_fence = bare.starts_with("```");
+        is_code ^= is_fence;
+        if is_code || is_fence || bare.is_empty() || bare.starts_with('|') {
+            continue;
+        }
+        let is_item = bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit());
+        // A line that leads to a list of decisions is as good as a heading, until the next paragraph.
+        let leads = !is_item && bare.ends_with([':', '：']) && bare.chars().count() <= MAX_LEAD_CHARS && {
+            let lower = bare.to_lowercase();
+            DECISIONS.iter().any(|word| text::contains_words(&lower, word))
+        };
+        if !is_item && !line.starts_with([' ', '\t']) {
+            open.retain(|(depth, _)| *depth != LEAD);
+        }
+        if leads {
+            open.push((LEAD, text::plain(bare).to_lowercase()));
+            continue;
+        }
+        let marks = bare.bytes().take_while(|byte| *byte == b'#').count();
+        let is_bold = bare.starts_with("**") && bare.trim_end_matches([':', '：']).ends_with("**");
+        if marks > 0 || is_bold {
+            // A line in bold print is a heading of the lowest level.
+            let depth = if marks > 0 { marks } else { LEAD - 1 };
+            open.retain(|(known, _)| *known < depth);
+            if marks != 1 {
+                open.push((depth, text::plain(bare).to_lowercase()));
+            }
+            continue;
+        }
+        all.push(Line { text: line, headings: open.iter().map(|(_, heading)| heading.clone()).collect() });
+    }
+    all
+}
+
+/// Returns the decisions of a document: the items below a heading that says so, what it leaves out, and the sentences that take one
+/// thing in the place of another.
+pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
+    let lines = lines(document);
+    let mut all = Vec::new();
+    for line in lines.iter().filter(|line| line.is_item()) {
+        // How the product decides is no decision about it.
+        let is_of_product = line.is_below(&["criteria", "tree", "framework", "logic"]);
+        let is_left_out = line.is_below(LEFT_OUT);
+        if is_of_product || !(line.is_below(DECISIONS) || is_left_out) {
+            continue;
+        }
+        let item = text::plain(line.text);
+        // Why something is not done says what there is already, or what it is weighed against.
+        let lower = item.to_lowercase();
+        let is_reason = !item.is_ascii()
+            || ["already", "nothing", "vs", "enough", "sufficient"]
+                .iter()
+                .chain(FAULTS)
+                .any(|word| text::contains_words(&lower, word));
+        if is_left_out && !line.is_below(DECISIONS) && !line.is_below(SCOPES) && !is_reason {
+            continue;
+        }
+        if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(['?', '？', ':', '：']) {
+            // What stands alone in such a list would read as if it were done.
+            let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
+            let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", capitalized(heading)));
+            push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
+        }
+    }
+    let contrasts: Vec<String> = lines
+        .iter()
+        .filter(|line| !line.is_below(NOT_CHOSEN))
+        .flat_map(|line| text::sentences(&text::plain(line.text)))
+        .filter(|sentence| states_contrast(sentence))
+        .take(MAX_CONTRASTS)
+        .collect();
+    contrasts.into_iter().for_each(|sentence| push_new(&mut all, sentence));
+    all.truncate(MAX_DECISIONS);
+    all
+}
+
+/// Returns the decisions of an answer: only the items below a heading that says so.
+pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in lines(answer).iter().filter(|line| line.is_item() && line.is_below(DECISIONS)) {
+        let item = text::plain(line.text);
+        let length = item.chars().count();
+        let least = if item.is_ascii() { 30 } else { 15 };
+        if length >= least
+            && !item.ends_with(['?', '？', ':', '：'])
+            && !line.is_below(&["open", "pending", "needed", "미결", "未決"])
+        {
+            push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
+        }
+    }
+    all.truncate(MAX_DECISIONS);
+    all
+}
+
+/// Returns what a document says below a heading of findings: statements that name something and say what is wrong with it.
+pub(in crate::extract) fn findings(document: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in lines(document).iter().filter(|line| line.is_below(FINDINGS)) {
+        // What follows in a line explains its first statement.
+        if let Some(said) = text::sentences(&text::plain(line.text)).into_iter().find(|said| warns(said)) {
+            push_new(&mut all, said);
+        }
+    }
+    all.truncate(MAX_FINDINGS);
+    all
+}
+
+/// Returns whether a sentence names something, says what is wrong with it, and can be understood alone.
+fn warns(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    let least = if said.is_ascii() { 40 } else { 20 };
+    let is_english = text::language(said) == text::Language::English;
+    let end = said.trim_end_matches(['.', '。', '!', '！']);
+    // An order from a report is nobody's word.
+    let is_order = (is_english && PromptForm::of(said).orders)
+        || ["하세요", "주세요", "해줘", "ください", "こと"].iter().any(|ending| end.ends_with(ending));
+    let names = said.contains('`') || super::heading::file_in(said).is_some();
+    let is_alone = !is_pointer(&lower)
+        && !["you", "i", "my", "instead", "since"].iter().any(|word| text::contains_words(&lower, word))
+        && !said.ends_with(['?', '？', ':', '：']);
+    names
+        && is_alone
+        && !is_order
+        && FAULTS.iter().any(|word| text::contains_words(&lower, word))
+        && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
+}
+
+/// Returns whether a sentence says what is taken in the place of what, and can be understood alone.
+fn states_contrast(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let length = sentence.chars().count();
+    let least = if sentence.is_ascii() { 40 } else { 20 };
+    (least..=240).contains(&length)
+        && CONTRASTS.iter().any(|sign| text::contains(&lower, sign))
+        && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
+        && !sentence.ends_with(['?', '？', ':', '：'])
+        && !["currently", "at the moment", "right now", "현재", "現在", "目前"].iter().any(|word| lower.contains(word))
+        && !is_pointer(&lower)
+        && !is_speculation(&lower)
+        && !is_narration(sentence)
+}
+
+fn push_new(all: &mut Vec<String>, item: String) {
+    let features = text::features(&item);
+    if all.iter().all(|known| text::similarity(&text::features(known), &features) < 0.6) {
+        all.push(item);
+    }
+}
+
+fn capitalized(heading: &str) -> String {
+    let mut chars = heading.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Headings below which stands what a plan proposes, the most telling first.
+const PROPOSALS: &[&[&str]] = &[
+    &["approach", "solution", "design", "접근", "방안", "해결", "方針", "アプローチ", "解決", "方案"],
+    &["goal", "summary", "overview", "목표", "요약", "개요", "目的", "概要", "目标"],
+];
+
+/// The maximum number of files that are named of a plan.
+const MAX_PLAN_FILES: usize = 3;
+
+/// Returns in a few words what a plan proposes: the first sentence of its approach or goal, and the files that it changes.
+pub(in crate::extract) fn gist(plan: &str) -> String {
+    let lines = lines(plan);
+    let is_prose = |line: &&Line<'_>| line.text.trim().chars().count() >= 20 && !line.text.trim_end().ends_with([':', '：']);
+    let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
+    // A plan may name its goal in the paragraph that says why.
+    let goal = || {
+        lines
+            .iter()
+            .filter(is_prose)
+            .find(|line| ["Goal:", "목표:", "目的:", "目标:"].iter().any(|label| text::plain(line.text).starts_with(label)))
+    };
+    let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
+    let mut files: Vec<&str> = Vec::new();
+    for name in plan.split('`').skip(1).step_by(2) {
+        if name.contains('/') && super::heading::file_in(name).as_deref() == Some(name) && !files.contains(&name) {
+            files.push(name);
+        }
+    }
+    let files: Vec<String> = files.iter().take(MAX_PLAN_FILES).map(|file| format!("`{file}`")).collect();
+    let said = ["Goal:", "목표:", "目的:", "目标:"]
+        .iter()
+        .fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it))
+        .trim();
+    let said = text::clip(said, 260);
+    match (said.is_empty(), files.is_empty()) {
+        (_, true) => said.into_owned(),
+        (true, false) => files.join(", "),
+        (false, false) => format!("{} ({})", said.trim_end_matches(['.', '。']), files.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "# Plan: prices in cents\n\n## Context\nThe cart uses floats instead of integers and loses cents today.\n\n\
+## Approach\nStore every price as an integer of cents. Tests follow.\n\n- Round once in `src/cart/total.ts` rather than in every line of the cart\n\n\
+## Critical Notes\n- The old page shows it. `assets/euro.svg` is empty: it holds an error page\n- Prices look nicer now\n\n\
+## Why no migration\n- `orders` already stores integers of cents\n- Styles use the `btn` class of the page\n\n## Out of scope\n- Prices in other currencies than euro\n\n\
+## Verification\n1. The total shows cents instead of floats in the browser\n";
+
+    #[test]
+    fn a_plan_decides_by_contrast_and_by_what_it_leaves_out() {
+        assert_eq!(
+            decisions(PLAN),
+            [
+                "`orders` already stores integers of cents",
+                "Out of scope: Prices in other currencies than euro",
+                "Round once in `src/cart/total.ts` rather than in every line of the cart",
+            ]
+        );
+        let korean = "## 설계 결정\n- 캐시는 메모리 대신 파일에 저장한다\n\n## 배경\n- 지금은 파일 대신 메모리에 저장되고 있어서 느리다";
+        assert_eq!(decisions(korean), ["캐시는 메모리 대신 파일에 저장한다"]);
+        let japanese = "## 方針\n合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。";
+        assert_eq!(decisions(japanese), ["合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。"]);
+    }
+
+    #[test]
+    fn an_answer_decides_only_below_a_heading_that_says_so() {
+        let answer = "The cart is done.\n\n**Design decisions worth knowing:**\n- `round()` is called once, not in every line\n\n\
+**Notes**\n- The cart uses `cents` instead of floats everywhere";
+        assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
+        let led = "Done.\n\nDesign decisions worth knowing:\n\n- `round()` is called once, not in every line\n\nThe rest:\n- all prices are integers of cents now";
+        assert_eq!(declared_decisions(led), ["`round()` is called once, not in every line"]);
+        assert!(declared_decisions("## Open decisions\n- Whether the cart rounds up or down at the end").is_empty());
+    }
+
+    #[test]
+    fn a_finding_names_something_and_what_is_wrong_with_it() {
+        assert_eq!(findings(PLAN), ["`assets/euro.svg` is empty: it holds an error page"]);
+        let report = "### 주의사항\n- `build.sh`는 `assets/` 폴더를 복사하지 않으므로 배포하면 그림이 없다\n";
+        assert_eq!(findings(report).len(), 1);
+        assert_eq!(
+            findings("## 注意点\n- `assets/` はビルドでコピーされないため、本番では画像が表示されません。\n").len(),
+            1
+        );
+        let orders = "## Warnings\n- Run `tools/upload.sh` before every commit, or nothing works\n- You cannot commit without `tools/upload.sh`";
+        assert!(findings(orders).is_empty(), "a report gives no orders");
+    }
+
+    #[test]
+    fn a_plan_in_a_few_words() {
+        assert_eq!(gist(PLAN), "Store every price as an integer of cents (`src/cart/total.ts`)");
+        assert_eq!(gist("1. Move it"), "");
+    }
+}
