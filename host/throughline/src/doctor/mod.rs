@@ -72,6 +72,11 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings
 }
 
+/// Returns why no agent calls this program's hooks for somebody who works in `folder`; none if an agent does.
+pub(crate) fn missing_hooks(paths: &Paths, folder: &Path) -> Option<String> {
+    if agents::agents(paths, folder).any { None } else { hooks::missing(paths, folder) }
+}
+
 /// Returns the worst status.
 pub(crate) fn worst_status(findings: &[Finding]) -> Status {
     findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok)
