@@ -108,8 +108,12 @@ fn what_is_wrong_is_told_and_found_no_more_until_it_is_right() {
 
     drop(run(&home, &project, &["memory", "right", &id]).success());
     assert!(page(&home, &project, 4).contains(WRONG));
-    let again = run(&home, &project, &["memory", "right", &id]).failure_with_hint();
-    assert!(again.stderr.contains("not marked wrong"), "{again:?}");
+    let again = json_of(&home, &project, &["memory", "right", &id, "--json"]);
+    assert_eq!((&again["wrong"], &again["changed"]), (&json!(false), &json!(false)));
+    for expected in ["wrong: ", "wrong already: "] {
+        let marked = run(&home, &project, &["memory", "wrong", &id]).success();
+        assert!(marked.stdout.starts_with(expected), "{marked:?}");
+    }
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn a_session_is_told_that_memory_is_off_and_why() {
 #[test]
 fn status_says_what_was_stored_and_told_and_which_hooks_ran() {
     let (home, project) = remembering();
-    home.run(["install"]).success();
+    drop(home.run(["install"]).success());
     start(&home, &project, "codex");
     let (text, code) = said(&home, &project, &["status"], "");
     let lines: Vec<&str> = text.lines().collect();
@@ -157,15 +157,15 @@ fn status_says_whether_hooks_are_registered() {
     assert!(never.stdout.starts_with("off: no agent's settings register a hook (billing ("), "{never:#?}");
     assert!(never.code == Some(1) && never.stderr.contains("hint: `throughline install` registers"), "{never:#?}");
 
-    home.run(["install"]).success();
+    drop(home.run(["install"]).success());
     let installed = status();
     assert!(installed.code == Some(0) && installed.stdout.starts_with("on: "), "{installed:#?}");
-    home.run(["uninstall"]).success();
+    drop(home.run(["uninstall"]).success());
     assert_eq!(status().code, Some(1));
 
     let mut install = home.command(["install", "--scope", "local"]);
     install.current_dir(&project);
-    process::run(install, Vec::new(), WATCHDOG).success();
+    drop(process::run(install, Vec::new(), WATCHDOG).success());
     assert_eq!(status().code, Some(0));
     let settings = project.join(".claude/settings.local.json");
     let text = fs::read_to_string(&settings).unwrap();
@@ -174,11 +174,11 @@ fn status_says_whether_hooks_are_registered() {
     assert!(disabled.code == Some(1) && disabled.stdout.contains("turns all hooks off"), "{disabled:#?}");
     fs::remove_file(settings).unwrap();
 
-    home.run(["install", "--agent", "codex"]).success();
+    drop(home.run(["install", "--agent", "codex"]).success());
     assert_eq!(status().code, Some(0));
 
     let fresh = Home::new();
-    fresh.run(["install"]).success();
+    drop(fresh.run(["install"]).success());
     let fresh = fresh.run(["status"]);
     assert!(fresh.code == Some(0) && fresh.stderr.contains("none has run yet: start a session"), "{fresh:#?}");
 }

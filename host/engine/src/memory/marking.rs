@@ -58,6 +58,8 @@ pub struct MarkReport {
     pub marked: Vec<NamedMemory>,
     /// Whether they are wrong now, or would be.
     pub wrong: bool,
+    /// False if it was so before.
+    pub changed: bool,
     /// Why, if it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -67,6 +69,21 @@ pub struct MarkReport {
     pub superseded: Vec<NamedMemory>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+}
+
+impl MarkReport {
+    /// What is said of a memory that has the mark, or has none, already.
+    fn unchanged(found: &MemoryRecord, wrong: bool, change: Change) -> Self {
+        Self {
+            marked: vec![NamedMemory::from(&found.memory)],
+            wrong,
+            changed: false,
+            because: None,
+            holds_again: Vec::new(),
+            superseded: Vec::new(),
+            dry_run: change == Change::Preview,
+        }
+    }
 }
 
 /// A memory whose place another one took, or would take.
@@ -154,11 +171,7 @@ pub fn mark_wrong(
         .transpose()?;
     let done = store.mark_wrong(&found.memory.id, reason.as_ref(), runtime.now, change == Change::Real)?;
     if done.marked.is_empty() {
-        return Err(RequestError::new(
-            format!("{} is marked wrong already", found.memory.id),
-            "`--because` changes the reason; `throughline memory right` undoes the mark",
-        )
-        .into());
+        return Ok(MarkReport::unchanged(found, true, change));
     }
     finish(runtime, store, &done, reason.map(|reason| reason.into_inner().0), change, true)
 }
@@ -167,11 +180,7 @@ pub fn mark_wrong(
 pub fn mark_right(runtime: &Runtime, store: &mut Store, found: &MemoryRecord, change: Change) -> Result<MarkReport> {
     let done = store.mark_right(&found.memory.id, change == Change::Real)?;
     if done.marked.is_empty() {
-        return Err(RequestError::new(
-            format!("{} is not marked wrong", found.memory.id),
-            "`throughline memory list --wrong` shows which memories are",
-        )
-        .into());
+        return Ok(MarkReport::unchanged(found, false, change));
     }
     finish(runtime, store, &done, None, change, false)
 }
@@ -191,6 +200,7 @@ fn finish(
     Ok(MarkReport {
         marked: named(&done.marked),
         wrong,
+        changed: true,
         because,
         holds_again: named(&done.holds_again),
         superseded: named(&done.superseded),

@@ -7,6 +7,7 @@ mod finding;
 mod hooks;
 mod last_runs;
 mod machine;
+mod model;
 mod other_systems;
 mod plugin;
 mod policies;
@@ -60,6 +61,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
     findings.push(embedding::embedding(&config.embedding));
+    findings.push(model::model(&config.model));
     findings.extend(team::team(paths, store.as_ref(), now));
     let agents = agents::agents(paths, folder);
     findings.extend(hooks::registrations(paths, folder, agents.any));

@@ -67,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if arguments.json {
         entry::write_json(store, &memories)
     } else if memories.is_empty() {
-        scope::print_nothing_found(&restriction.scope)
+        scope::print_nothing_found(runtime, store, &restriction.scope, "no such memories")
     } else {
         let projects = project.is_none() || entry::has_shared(&memories);
         let options = TableOptions { projects, ..TableOptions::default() };

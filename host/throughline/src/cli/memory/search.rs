@@ -152,7 +152,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             "there are no words to search for; `throughline memory list` shows the newest memories"
         )?;
     } else if memories.is_empty() {
-        scope::print_nothing_found(&restriction.scope)?;
+        scope::print_nothing_found(runtime, store, &restriction.scope, "nothing found")?;
     } else {
         let words: Vec<Vec<String>> = explanations.into_iter().map(|explanation| explanation.words).collect();
         let projects = project.is_none() || entry::has_shared(&memories);
