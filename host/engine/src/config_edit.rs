@@ -24,8 +24,6 @@ pub enum EditError {
     Value {
         /// The setting.
         key: String,
-        /// The value that was given.
-        given: String,
         /// What is wrong with it.
         what: String,
         /// The default, if the setting has one.
@@ -67,7 +65,8 @@ impl fmt::Display for EditError {
             Self::Unknown { key, known } => write!(f, "there is no setting {key}; known are {}", known.join(", ")),
             Self::Syntax(what) => write!(f, "the file is not valid, so nothing was changed: {what}"),
             Self::Invalid(what) => write!(f, "nothing was changed: {what}"),
-            Self::Value { key, given, what, .. } => write!(f, "nothing was changed: {key} cannot be `{given}`: {what}"),
+            // The value is not quoted: it may be a key that somebody pasted.
+            Self::Value { key, what, .. } => write!(f, "nothing was changed: {key} cannot have this value: {what}"),
         }
     }
 }
@@ -97,11 +96,11 @@ pub fn set(text: &str, key: &str, new: &str) -> Result<String, EditError> {
     } else {
         table.insert(name, value(parsed));
     }
-    checked(&document, key).map_err(|error| refused(error, text, key, new))
+    checked(&document, key).map_err(|error| refused(error, text, key))
 }
 
 /// Names the value if it is the reason: the text was valid before. TOML's own message names a line that nobody wrote.
-fn refused(error: EditError, text: &str, key: &str, new: &str) -> EditError {
+fn refused(error: EditError, text: &str, key: &str) -> EditError {
     let EditError::Invalid(what) = error else { return error };
     if Config::parse(text).is_err() {
         return EditError::Invalid(what);
@@ -109,8 +108,11 @@ fn refused(error: EditError, text: &str, key: &str, new: &str) -> EditError {
     let default = toml::Value::try_from(Config::default())
         .ok()
         .and_then(|all| key.split('.').try_fold(&all, |at, part| at.get(part)).map(ToString::to_string));
-    let what = what.trim().lines().last().unwrap_or_default().to_owned();
-    EditError::Value { key: key.to_owned(), given: new.to_owned(), what, default }
+    let what = what.trim().lines().last().unwrap_or_default();
+    let number =
+        ["expected u16", "expected u32", "expected u64", "expected usize"].into_iter().find(|it| what.ends_with(it));
+    let what = number.map_or_else(|| what.to_owned(), |number| what.replace(number, "expected a whole number"));
+    EditError::Value { key: key.to_owned(), what, default }
 }
 
 /// Returns `text` without the setting, so that its default is in force; `None` if the text does not set it.
@@ -192,7 +194,7 @@ mod tests {
         assert!(matches!(set("", "enabled.x", "1").unwrap_err(), EditError::Value { .. }));
         assert_eq!(unknown.hint(), "did you mean context.budget? `throughline config show` prints every setting");
         let many = set("", "context.budget", "many").unwrap_err();
-        assert!(many.to_string().starts_with("nothing was changed: context.budget cannot be `many`: "), "{many}");
+        assert!(many.to_string().starts_with("nothing was changed: context.budget cannot have this value: "), "{many}");
         assert!(!many.to_string().contains("line "), "{many}");
         assert_eq!(many.hint(), "the default is 9500: `throughline config set context.budget 9500`");
         assert!(matches!(set("", "context.budget", "1").unwrap_err(), EditError::Value { .. }));
