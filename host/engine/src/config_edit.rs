@@ -20,6 +20,43 @@ pub enum EditError {
     Syntax(String),
     /// The file would not be a valid configuration afterwards.
     Invalid(String),
+    /// The setting cannot have this value.
+    Value {
+        /// The setting.
+        key: String,
+        /// What is wrong with it.
+        what: String,
+        /// The default, if the setting has one.
+        default: Option<String>,
+    },
+}
+
+impl EditError {
+    /// What the user can do.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { key, known } => match nearest(key, known) {
+                Some(near) => format!("did you mean {near}? `throughline config show` prints every setting"),
+                None => "`throughline config show` prints every setting with its name".into(),
+            },
+            Self::Syntax(_) => "`throughline config edit` opens the file".into(),
+            Self::Value { key, default: Some(default), .. } => {
+                format!("the default is {default}: `throughline config set {key} {default}`")
+            }
+            Self::Invalid(_) | Self::Value { .. } => {
+                "`throughline config init` writes a file that explains every setting".into()
+            }
+        }
+    }
+}
+
+/// Returns the name that is most like what was typed, if one is.
+fn nearest<'a>(typed: &str, known: &'a [String]) -> Option<&'a str> {
+    /// How alike two names must be, 0 to 1.
+    const MIN_SIMILARITY: f64 = 0.7;
+    let alike = |name: &String| strsim::normalized_damerau_levenshtein(typed, name);
+    let best = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+    (alike(best) >= MIN_SIMILARITY).then_some(best.as_str())
 }
 
 impl fmt::Display for EditError {
@@ -28,6 +65,8 @@ impl fmt::Display for EditError {
             Self::Unknown { key, known } => write!(f, "there is no setting {key}; known are {}", known.join(", ")),
             Self::Syntax(what) => write!(f, "the file is not valid, so nothing was changed: {what}"),
             Self::Invalid(what) => write!(f, "nothing was changed: {what}"),
+            // The value is not quoted: it may be a key that somebody pasted.
+            Self::Value { key, what, .. } => write!(f, "nothing was changed: {key} cannot have this value: {what}"),
         }
     }
 }
@@ -57,7 +96,23 @@ pub fn set(text: &str, key: &str, new: &str) -> Result<String, EditError> {
     } else {
         table.insert(name, value(parsed));
     }
-    checked(&document, key)
+    checked(&document, key).map_err(|error| refused(error, text, key))
+}
+
+/// Names the value if it is the reason: the text was valid before. TOML's own message names a line that nobody wrote.
+fn refused(error: EditError, text: &str, key: &str) -> EditError {
+    let EditError::Invalid(what) = error else { return error };
+    if Config::parse(text).is_err() {
+        return EditError::Invalid(what);
+    }
+    let default = toml::Value::try_from(Config::default())
+        .ok()
+        .and_then(|all| key.split('.').try_fold(&all, |at, part| at.get(part)).map(ToString::to_string));
+    let what = what.trim().lines().last().unwrap_or_default();
+    let number =
+        ["expected u16", "expected u32", "expected u64", "expected usize"].into_iter().find(|it| what.ends_with(it));
+    let what = number.map_or_else(|| what.to_owned(), |number| what.replace(number, "expected a whole number"));
+    EditError::Value { key: key.to_owned(), what, default }
 }
 
 /// Returns `text` without the setting, so that its default is in force; `None` if the text does not set it.
@@ -136,9 +191,15 @@ mod tests {
         let unknown = set("", "context.bugdet", "1").unwrap_err();
         assert_eq!(unknown.to_string(), "there is no setting context.bugdet; known are context.budget");
         assert!(matches!(set("", "x", "1").unwrap_err(), EditError::Unknown { known, .. } if known.contains(&"gc".into())));
-        assert!(matches!(set("", "enabled.x", "1").unwrap_err(), EditError::Invalid(_)));
-        assert!(matches!(set("", "context.budget", "many").unwrap_err(), EditError::Invalid(_)));
-        assert!(matches!(set("", "context.budget", "1").unwrap_err(), EditError::Invalid(_)));
+        assert!(matches!(set("", "enabled.x", "1").unwrap_err(), EditError::Value { .. }));
+        assert_eq!(unknown.hint(), "did you mean context.budget? `throughline config show` prints every setting");
+        let many = set("", "context.budget", "many").unwrap_err();
+        assert!(many.to_string().starts_with("nothing was changed: context.budget cannot have this value: "), "{many}");
+        assert!(!many.to_string().contains("line "), "{many}");
+        assert_eq!(many.hint(), "the default is 9500: `throughline config set context.budget 9500`");
+        assert!(matches!(set("", "context.budget", "1").unwrap_err(), EditError::Value { .. }));
+        let before = set("[context]\nbudget = 1\n", "enabled", "false").unwrap_err();
+        assert!(matches!(before, EditError::Invalid(_)), "what was wrong before is not the new value's fault: {before}");
         assert!(matches!(set("[context", "context.budget", "900").unwrap_err(), EditError::Syntax(_)));
     }
 

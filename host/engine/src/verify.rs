@@ -22,6 +22,8 @@ pub struct Findings {
     pub faults: Vec<StoreFault>,
     /// Transcripts that were read and no longer exist. This is normal: agents delete them after a month.
     pub gone: u64,
+    /// Transcripts that exist outside the folders from which transcripts may be read, so that they were not checked.
+    pub outside: u64,
     /// Transcripts to read again from the start.
     unread: Vec<String>,
 }
@@ -37,6 +39,7 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
         match check_cursor(&cursor, &roots) {
             CursorState::Valid => {}
             CursorState::NoFile => findings.gone += 1,
+            CursorState::Outside => findings.outside += 1,
             CursorState::Wrong(what) => {
                 findings.faults.push(StoreFault {
                     check: StoreCheck::Cursors,
@@ -55,6 +58,7 @@ pub fn verify(runtime: &Runtime, store: &Store) -> Result<Findings> {
 enum CursorState {
     Valid,
     NoFile,
+    Outside,
     Wrong(&'static str),
 }
 
@@ -62,8 +66,11 @@ enum CursorState {
 fn check_cursor(cursor: &Cursor, roots: &[PathBuf]) -> CursorState {
     let transcript = match transcript::open(Path::new(&cursor.path), roots) {
         Ok(transcript) => transcript,
-        // A transcript that may no longer be read is as good as gone.
-        Err(TranscriptError::Missing | TranscriptError::Foreign(_)) => return CursorState::NoFile,
+        Err(TranscriptError::Missing) => return CursorState::NoFile,
+        // A person named it to `ingest`. Only whether it exists is looked at: it is not opened.
+        Err(TranscriptError::Foreign(path)) => {
+            return if path.symlink_metadata().is_ok() { CursorState::Outside } else { CursorState::NoFile };
+        }
         Err(TranscriptError::NotAFile(_)) => return CursorState::Wrong("transcript that is not a file any more"),
         Err(TranscriptError::Unreadable(..)) => return CursorState::Wrong("transcript that cannot be read"),
     };

@@ -13,6 +13,8 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -100,9 +102,39 @@ pub fn find() -> Result<PathBuf, CompilerError> {
     })
 }
 
+/// How long a compilation may take in silence.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// What is called if a compilation takes long.
+static ON_SLOW: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what is called when a compilation has taken a second, for a person who waits. Only the first call has an effect.
+pub fn on_slow(notice: fn()) {
+    let _ = ON_SLOW.set(notice);
+}
+
 /// Compiles a component in a child process, and returns its compiled form.
 pub fn in_child(wasm: &[u8]) -> Result<Vec<u8>> {
-    in_child_of(&find()?, wasm)
+    let compiler = find()?;
+    match ON_SLOW.get() {
+        Some(notice) => with_notice(SILENCE, *notice, || in_child_of(&compiler, wasm)),
+        None => in_child_of(&compiler, wasm),
+    }
+}
+
+/// Does `work`, and calls `notice` once if it takes longer than `after`.
+fn with_notice<T>(after: Duration, notice: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+    let (done, is_done) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(after) == Err(mpsc::RecvTimeoutError::Timeout) {
+                notice();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
@@ -199,6 +231,21 @@ mod tests {
         }
         let error = shell("ulimit -t 1; while :; do :; done").unwrap_err().to_string();
         assert!(error.contains("takes too much"), "{error}");
+    }
+
+    #[test]
+    fn only_a_long_compilation_is_noticed() {
+        let noticed = |after, takes| {
+            let count = std::sync::atomic::AtomicU32::new(0);
+            with_notice(
+                after,
+                || drop(count.fetch_add(1, std::sync::atomic::Ordering::Relaxed)),
+                || std::thread::sleep(takes),
+            );
+            count.into_inner()
+        };
+        assert_eq!(noticed(Duration::from_millis(1), Duration::from_millis(300)), 1);
+        assert_eq!(noticed(Duration::from_mins(1), Duration::ZERO), 0);
     }
 
     #[test]

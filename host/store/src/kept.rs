@@ -83,6 +83,8 @@ pub struct Kept {
     pub counts: ForgetCounts,
     /// The titles of the first memories.
     pub titles: Vec<String>,
+    /// The identifiers of the same memories; empty in files of earlier versions.
+    pub ids: Vec<String>,
     /// The note of [`KeptFile`](super::forgotten::KeptFile).
     pub note: String,
 }
@@ -118,6 +120,8 @@ struct About {
     at: u64,
     counts: ForgetCounts,
     titles: Vec<String>,
+    #[serde(default)]
+    ids: Vec<String>,
     note: String,
 }
 
@@ -179,7 +183,8 @@ pub(super) fn write(tx: &Connection, path: &Path, note: &str, forgotten: &Forgot
     let is_something: bool = tx.query_row("SELECT EXISTS (SELECT 1 FROM kept_changes)", [], |row| row.get(0))?;
     if is_something {
         let titles = forgotten.memories.iter().map(|memory| memory.title.clone()).collect();
-        write_file(tx, path, &About { at: now, counts: forgotten.counts, titles, note: note.to_owned() })?;
+        let ids = forgotten.memories.iter().map(|memory| memory.id.clone()).collect();
+        write_file(tx, path, &About { at: now, counts: forgotten.counts, titles, ids, note: note.to_owned() })?;
     }
     tx.execute_batch("DROP TABLE temp.kept_changes")?;
     Ok(is_something)
@@ -238,8 +243,8 @@ pub fn kept_in(folder: &Path) -> Vec<Kept> {
 
 fn read(path: PathBuf) -> Option<Kept> {
     let json: String = open_read_only(&path).ok()?.query_row("SELECT json FROM about", [], |row| row.get(0)).ok()?;
-    let About { at, counts, titles, note } = serde_json::from_str(&json).ok()?;
-    Some(Kept { path, at, counts, titles, note })
+    let About { at, counts, titles, ids, note } = serde_json::from_str(&json).ok()?;
+    Some(Kept { path, at, counts, titles, ids, note })
 }
 
 impl Store {

@@ -32,6 +32,8 @@ pub enum Marked {
     Any,
     /// Only those that are pinned, and not wrong.
     Pinned,
+    /// Only those that are wrong.
+    Wrong,
 }
 
 impl Marked {
@@ -41,12 +43,18 @@ impl Marked {
             Self::NotWrong => "m.wrong_at IS NULL",
             Self::Any => "1",
             Self::Pinned => "m.pinned_at IS NOT NULL AND m.wrong_at IS NULL",
+            Self::Wrong => "m.wrong_at IS NOT NULL",
         }
     }
 
     /// Returns whether a memory with these marks is included.
     pub(super) fn includes(self, is_pinned: bool, is_wrong: bool) -> bool {
-        self == Self::Any || (!is_wrong && (is_pinned || self == Self::NotWrong))
+        match self {
+            Self::NotWrong => !is_wrong,
+            Self::Any => true,
+            Self::Pinned => is_pinned && !is_wrong,
+            Self::Wrong => is_wrong,
+        }
     }
 }
 

@@ -388,3 +388,89 @@ fn the_editor_opens_the_configuration_and_it_is_checked() {
     drop(edit("false").failure_with_hint());
     drop(edit("").failure_with_hint());
 }
+
+#[test]
+fn an_empty_result_names_the_project_and_where_there_is_something() {
+    let home = Home::new();
+    let (shop, empty) = (home.project("shop"), home.project("empty"));
+    let in_folder = |folder: &Path, words: &[&str]| tests::home::run_in(&home, folder, words);
+    drop(in_folder(&shop, &["memory", "save", "Otters hold hands"]).success());
+    let run = in_folder(&empty, &["memory", "list"]).success();
+    assert!(run.stderr.starts_with("no such memories in empty ("), "{run:#?}");
+    assert!(
+        run.stderr.contains("hint: nothing is remembered of this project yet; shop has 1 memory: use `--project shop`"),
+        "{run:#?}"
+    );
+    let run = in_folder(&shop, &["failures", "--open"]).success();
+    assert!(
+        run.stderr.starts_with("no open failures in shop (") && !run.stderr.contains("nothing is remembered"),
+        "{run:#?}"
+    );
+    let run = in_folder(&empty, &["search", "--project", "shop", "wombats"]).success();
+    assert!(run.stderr.starts_with("nothing found in shop ("), "{run:#?}");
+    let run = in_folder(&empty, &["search", "--all-projects", "xylophones"]).success();
+    assert_eq!(run.stderr, "nothing found in any project\n");
+}
+
+#[test]
+fn ingest_names_the_project_that_it_filled() {
+    let home = Home::new();
+    let (shop, elsewhere) = (home.project("shop"), home.project("elsewhere"));
+    let mut session = Session::new(&home, &shop, &session_id(1));
+    session.exporter("Make the otter exporter write headers. Always use tabs in Python files.");
+    let copy = home.path().join("copy.jsonl");
+    let text = std::fs::read_to_string(home.transcript_path(&shop, &session_id(1))).expect("read");
+    std::fs::write(&copy, text.replace(&session_id(1), &session_id(2))).expect("write");
+    let copy = copy.to_str().expect("UTF-8");
+    // The second time nothing is new, and the project is named nevertheless.
+    for _ in 0..2 {
+        let run = tests::home::run_in(&home, &elsewhere, &["ingest", copy]).success();
+        let stats = tests::home::json_of(&home, &shop, &["projects", "--json"]);
+        let known = stats.as_array().expect("a list").iter().find(|it| it["name"] == "shop").expect("shop");
+        let line = run.stdout.lines().find(|line| line.starts_with("shop (")).unwrap_or_else(|| panic!("{run:#?}"));
+        let counts = format!(": 1 transcript read; {} memories of {} sessions now", known["memories"], known["sessions"]);
+        assert!(line.ends_with(&counts), "{line} | {counts}");
+        assert!(run.stderr.contains("none of it belongs to the project of this folder, elsewhere ("), "{run:#?}");
+    }
+    let run = tests::home::run_in(&home, &shop, &["ingest", copy]).success();
+    assert!(!run.stderr.contains("none of it"), "{run:#?}");
+}
+
+#[test]
+fn a_model_that_is_off_is_said_to_be_off_and_how_to_turn_it_on() {
+    let home = Home::new();
+    let project = home.project("shop");
+    drop(tests::home::run_in(&home, &project, &["memory", "save", "Otters hold hands"]).success());
+    let run = tests::home::run_in(&home, &project, &["model", "run"]).failure_with_hint();
+    assert!(run.stderr.contains("throughline policy add") && run.stderr.contains("docs/models.md"), "{run:#?}");
+    let finding = || {
+        let report: Value = serde_json::from_str(&home.run(["doctor", "--json"]).stdout).expect("JSON");
+        let checks = report["checks"].as_array().expect("checks").clone();
+        let found = checks.iter().find(|it| it["check"] == "model").expect("a line about models").clone();
+        found["message"].as_str().expect("a message").to_owned()
+    };
+    assert!(finding().starts_with("off: "), "{}", finding());
+    drop(home.run(["config", "set", "model.provider", "openai"]).success());
+    drop(home.run(["config", "set", "model.limits.day_tokens", "5000"]).success());
+    assert!(finding().starts_with("openai answers") && finding().contains("limits: day_tokens 5000"), "{}", finding());
+}
+
+#[test]
+fn a_setting_that_is_wrong_is_named_with_what_to_do() {
+    let home = Home::new();
+    let run = home.run(["config", "set", "context.budget", "abc"]).failure_with_hint();
+    assert!(
+        run.stderr.contains("context.budget cannot have this value: ") && run.stderr.contains("expected a whole number"),
+        "{run:#?}"
+    );
+    assert!(!run.stderr.contains("line ") && run.stderr.contains("hint: the default is 9500"), "{run:#?}");
+    let run = home.run(["config", "get", "context.bugdet"]).failure_with_hint();
+    assert!(run.stderr.contains("did you mean context.budget?"), "{run:#?}");
+}
+
+#[test]
+fn leaving_no_team_is_no_error() {
+    let home = Home::new();
+    let run = home.run(["team", "leave"]).success();
+    assert!(run.stdout.contains("joined no team, so nothing was changed"), "{run:#?}");
+}

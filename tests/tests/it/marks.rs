@@ -108,8 +108,12 @@ fn what_is_wrong_is_told_and_found_no_more_until_it_is_right() {
 
     drop(run(&home, &project, &["memory", "right", &id]).success());
     assert!(page(&home, &project, 4).contains(WRONG));
-    let again = run(&home, &project, &["memory", "right", &id]).failure_with_hint();
-    assert!(again.stderr.contains("not marked wrong"), "{again:?}");
+    let again = json_of(&home, &project, &["memory", "right", &id, "--json"]);
+    assert_eq!((&again["wrong"], &again["changed"]), (&json!(false), &json!(false)));
+    for expected in ["wrong: ", "wrong already: "] {
+        let marked = run(&home, &project, &["memory", "wrong", &id]).success();
+        assert!(marked.stdout.starts_with(expected), "{marked:?}");
+    }
 }
 
 #[test]
@@ -171,4 +175,52 @@ fn several_become_one_and_come_back() {
     assert_eq!(undone["unlinked"].as_array().map(Vec::len), Some(3), "{undone}");
     let told = page(&home, &project, 4);
     assert!(texts.iter().all(|text| told.contains(text)), "{told}");
+}
+
+#[test]
+fn the_list_of_what_is_wrong_has_nothing_else() {
+    let (home, project) = home();
+    let id = save(&home, &project, WRONG);
+    save(&home, &project, "The quokka queue is drained by hand");
+    drop(run(&home, &project, &["memory", "wrong", &id]).success());
+    let listed = json_of(&home, &project, &["memory", "list", "--wrong", "--json"]);
+    assert_eq!(ids(listed.as_array().expect("a list")), [id.as_str()]);
+    let all = json_of(&home, &project, &["memory", "list", "--json"]);
+    assert!(!ids(all.as_array().expect("a list")).contains(&id.as_str()));
+}
+
+#[test]
+fn merging_hides_no_text_that_is_not_named() {
+    let (home, project) = home();
+    let short = ["Lint with `quokka lint`", "Check types with `quokka types`"];
+    let [lint, types] = short.map(|text| save(&home, &project, text));
+    drop(run(&home, &project, &["memory", "merge", &lint, &types]).success());
+    let told = page(&home, &project, 2);
+    assert!(short.iter().all(|text| told.contains(text)), "{told}");
+
+    let long = ["otters", "wombats"].map(|who| format!("The {who} {}", format!("carry {who} stones ").repeat(12)));
+    let [one, two] = [save(&home, &project, &long[0]), save(&home, &project, &long[1])];
+    let refused = run(&home, &project, &["memory", "merge", &one, &two]).failure_with_hint();
+    assert!(refused.stderr.contains("--into"), "{refused:#?}");
+    let preview = run(&home, &project, &["memory", "merge", "--dry-run", &one, &two]).success().stdout;
+    assert!(preview.contains("would not be in the title") && preview.contains("wombats stones"), "{preview}");
+    let into = ["memory", "merge", &one, &two, "--into", "Otters and wombats carry stones"];
+    let merged = run(&home, &project, &into).success().stdout;
+    assert_eq!(merged.matches("not in the title").count(), 2, "{merged}");
+    assert!(page(&home, &project, 3).contains("Otters and wombats carry stones"));
+}
+
+#[test]
+fn a_deleted_memory_comes_back_by_its_own_identifier() {
+    let (home, project) = home();
+    let id = save(&home, &project, WRONG);
+    let other = save(&home, &project, "The quokka queue is drained by hand");
+    drop(run(&home, &project, &["memory", "delete", &id]).success());
+    drop(run(&home, &project, &["memory", "delete", &other]).success());
+    let unknown = run(&home, &project, &["memory", "unforget", "ffff0000ffff0000"]).failure_with_hint();
+    assert!(unknown.stderr.contains("no deleted memory"), "{unknown:#?}");
+    drop(run(&home, &project, &["memory", "unforget", "ab"]).failure_with_hint());
+    drop(run(&home, &project, &["memory", "unforget", &id[..8]]).success());
+    let all = home.memories_of(&project);
+    assert!(ids(&all).contains(&id.as_str()) && !ids(&all).contains(&other.as_str()), "{all:#?}");
 }

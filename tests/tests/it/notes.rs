@@ -573,3 +573,26 @@ fn a_round_trip_changes_nothing() {
     assert_eq!(all(&other, &clone), before);
     assert_eq!(sync(&other, &clone)["unchanged"], json!(odd.len()));
 }
+
+#[test]
+fn a_dry_run_lists_every_file_that_would_be_written() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session.exporter("Make the otter exporter write headers. Always use tabs in Python files.");
+    let listed = |run: &process::Finished| -> Vec<String> {
+        let mut paths: Vec<String> =
+            run.stdout.lines().filter_map(|line| line.strip_prefix("would be written: ")).map(str::to_owned).collect();
+        paths.sort();
+        paths
+    };
+    let first = listed(&run(&home, &project, &["note", "sync", "--dry-run"]).success());
+    let folder = project.join(".gsd/memories");
+    assert!(!first.is_empty() && !folder.exists(), "{first:?}");
+    // The folder is there and empty now, which is another way through the sync.
+    std::fs::create_dir_all(&folder).expect("create");
+    assert_eq!(listed(&run(&home, &project, &["note", "sync", "--dry-run"]).success()), first);
+    drop(run(&home, &project, &["note", "sync"]).success());
+    assert!(first.iter().all(|path| folder.join(path).is_file()), "{first:?}");
+    assert_eq!(files(&folder).len(), first.len());
+}

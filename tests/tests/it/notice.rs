@@ -107,6 +107,7 @@ fn a_session_is_told_that_memory_is_off_and_why() {
 #[test]
 fn status_says_what_was_stored_and_told_and_which_hooks_ran() {
     let (home, project) = remembering();
+    drop(home.run(["install"]).success());
     start(&home, &project, "codex");
     let (text, code) = said(&home, &project, &["status"], "");
     let lines: Vec<&str> = text.lines().collect();
@@ -141,4 +142,43 @@ fn the_status_line_is_about_the_folder_that_the_agent_names() {
         let (line, code) = said(&home, &elsewhere, &["statusline"], input);
         assert_eq!((line.as_str(), code), ("0 memories\n", Some(0)), "{input}");
     }
+}
+
+#[test]
+fn status_says_whether_hooks_are_registered() {
+    let (home, project) = remembering();
+    let status = || {
+        let mut command = home.command(["status"]);
+        command.current_dir(&project);
+        process::run(command, Vec::new(), WATCHDOG)
+    };
+    // Hooks have run, and nothing says that they will again.
+    let never = status();
+    assert!(never.stdout.starts_with("off: no agent's settings register a hook (billing ("), "{never:#?}");
+    assert!(never.code == Some(1) && never.stderr.contains("hint: `throughline install` registers"), "{never:#?}");
+
+    drop(home.run(["install"]).success());
+    let installed = status();
+    assert!(installed.code == Some(0) && installed.stdout.starts_with("on: "), "{installed:#?}");
+    drop(home.run(["uninstall"]).success());
+    assert_eq!(status().code, Some(1));
+
+    let mut install = home.command(["install", "--scope", "local"]);
+    install.current_dir(&project);
+    drop(process::run(install, Vec::new(), WATCHDOG).success());
+    assert_eq!(status().code, Some(0));
+    let settings = project.join(".claude/settings.local.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
+    let disabled = status();
+    assert!(disabled.code == Some(1) && disabled.stdout.contains("turns all hooks off"), "{disabled:#?}");
+    fs::remove_file(settings).unwrap();
+
+    drop(home.run(["install", "--agent", "codex"]).success());
+    assert_eq!(status().code, Some(0));
+
+    let fresh = Home::new();
+    drop(fresh.run(["install"]).success());
+    let fresh = fresh.run(["status"]);
+    assert!(fresh.code == Some(0) && fresh.stderr.contains("none has run yet: start a session"), "{fresh:#?}");
 }

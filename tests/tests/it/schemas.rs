@@ -133,6 +133,7 @@ impl Tour<'_> {
         self.json("observations show", &[&id]);
         self.json("observations timeline", &[&id]);
         self.json("timeline", &[]);
+        drop(self.home.run(["install"]).success());
         self.json("status", &[]);
         self.json("files", &[]);
         self.json("files", &["src/exporter.rs"]);

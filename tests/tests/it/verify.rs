@@ -420,3 +420,20 @@ fn a_repair_that_is_killed_leaves_a_sound_database() {
     assert_eq!(verify(&home, &["--repair"])["sound"], true);
     assert_eq!(home.memories(), memories);
 }
+
+#[test]
+fn a_transcript_outside_the_agents_folders_is_not_called_deleted() {
+    let (home, own) = lived_in();
+    let outside = home.path().join("copied/session.jsonl");
+    std::fs::create_dir_all(outside.parent().expect("a folder")).expect("create");
+    let text = std::fs::read_to_string(own).expect("read");
+    std::fs::write(&outside, text.replace(&session_id(1), &session_id(77))).expect("write");
+    drop(home.run([OsStr::new("ingest"), outside.as_os_str()]).success());
+    let report = verify(&home, &[]);
+    assert_eq!((&report["sound"], &report["gone"], &report["outside"]), (&true.into(), &0.into(), &1.into()), "{report:#}");
+    let text = home.run(["verify"]).success().stdout;
+    assert!(text.contains("1 transcript is outside the agents' folders") && !text.contains("deleted"), "{text}");
+    std::fs::remove_file(&outside).expect("remove");
+    let report = verify(&home, &[]);
+    assert_eq!((&report["gone"], &report["outside"]), (&1.into(), &0.into()), "{report:#}");
+}

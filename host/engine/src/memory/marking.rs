@@ -58,6 +58,8 @@ pub struct MarkReport {
     pub marked: Vec<NamedMemory>,
     /// Whether they are wrong now, or would be.
     pub wrong: bool,
+    /// False if it was so before.
+    pub changed: bool,
     /// Why, if it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -67,6 +69,21 @@ pub struct MarkReport {
     pub superseded: Vec<NamedMemory>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+}
+
+impl MarkReport {
+    /// What is said of a memory that has the mark, or has none, already.
+    fn unchanged(found: &MemoryRecord, wrong: bool, change: Change) -> Self {
+        Self {
+            marked: vec![NamedMemory::from(&found.memory)],
+            wrong,
+            changed: false,
+            because: None,
+            holds_again: Vec::new(),
+            superseded: Vec::new(),
+            dry_run: change == Change::Preview,
+        }
+    }
 }
 
 /// A memory whose place another one took, or would take.
@@ -99,6 +116,8 @@ pub struct MergeReport {
     pub title: String,
     /// Its text.
     pub content: String,
+    /// The texts that its title does not contain, oldest first. A session's start may tell the title alone.
+    pub untold: Vec<String>,
     /// The memories whose place it takes, oldest first.
     pub sources: Vec<NamedMemory>,
     /// Whether nothing was changed.
@@ -152,11 +171,7 @@ pub fn mark_wrong(
         .transpose()?;
     let done = store.mark_wrong(&found.memory.id, reason.as_ref(), runtime.now, change == Change::Real)?;
     if done.marked.is_empty() {
-        return Err(RequestError::new(
-            format!("{} is marked wrong already", found.memory.id),
-            "`--because` changes the reason; `throughline memory right` undoes the mark",
-        )
-        .into());
+        return Ok(MarkReport::unchanged(found, true, change));
     }
     finish(runtime, store, &done, reason.map(|reason| reason.into_inner().0), change, true)
 }
@@ -165,11 +180,7 @@ pub fn mark_wrong(
 pub fn mark_right(runtime: &Runtime, store: &mut Store, found: &MemoryRecord, change: Change) -> Result<MarkReport> {
     let done = store.mark_right(&found.memory.id, change == Change::Real)?;
     if done.marked.is_empty() {
-        return Err(RequestError::new(
-            format!("{} is not marked wrong", found.memory.id),
-            "`throughline memory list --wrong` shows which memories are",
-        )
-        .into());
+        return Ok(MarkReport::unchanged(found, false, change));
     }
     finish(runtime, store, &done, None, change, false)
 }
@@ -189,6 +200,7 @@ fn finish(
     Ok(MarkReport {
         marked: named(&done.marked),
         wrong,
+        changed: true,
         because,
         holds_again: named(&done.holds_again),
         superseded: named(&done.superseded),
@@ -238,7 +250,8 @@ pub fn supersede(
     })
 }
 
-/// Makes one memory of several, which takes their place. Without a text of its own it has the texts of all, oldest first.
+/// Makes one memory of several, which takes their place. Without a text of its own it has the texts of all, oldest first. They are
+/// its title too, because the start of a session may tell the title alone; if they are too long for that, a text must be given.
 pub fn merge(
     runtime: &Runtime,
     store: &mut Store,
@@ -275,19 +288,29 @@ pub fn merge(
     let project = project_of(store, first)?;
     let request = merge_request(first, &mut sources, into, title);
     let sources_named: Vec<NamedMemory> = sources.iter().map(|it| NamedMemory::from(&it.memory)).collect();
+    let told = request.title.clone().unwrap_or_else(|| saving::title_of(&request.text));
+    let untold: Vec<String> = texts(&sources).into_iter().filter(|text| !told.contains(text)).collect();
+    if into.is_none() && title.is_none() && change == Change::Real && !untold.is_empty() {
+        return Err(RequestError::new(
+            format!(
+                "the texts are too long to be told as one: a session's start would leave out {}",
+                counted_texts(&untold)
+            ),
+            "`--into TEXT` gives the text that takes their place; `--dry-run` shows what would be left out",
+        )
+        .into());
+    }
     let mut report = MergeReport {
         id: None,
         kind: first.memory.kind.clone(),
-        title: request.title.clone().unwrap_or_default(),
+        title: told,
         content: request.text.clone(),
+        untold,
         sources: sources_named,
         dry_run: change == Change::Preview,
     };
     if change == Change::Preview {
         saving::check(&request)?;
-        if report.title.is_empty() {
-            report.title = saving::title_of(&request.text);
-        }
         return Ok(report);
     }
     let saved = saving::save(runtime, store, &project, &request)?;
@@ -315,12 +338,14 @@ fn merge_request(
     into: Option<&str>,
     title: Option<&str>,
 ) -> SaveRequest {
-    let title = title.map(str::to_owned).or_else(|| into.is_none().then(|| first.memory.title.clone()));
     sources.sort_by(|a, b| (a.memory.created, &a.memory.id).cmp(&(b.memory.created, &b.memory.id)));
+    let joined = texts(sources).join("; ");
+    let whole = if joined.chars().count() <= saving::MAX_TITLE_CHARS { &joined } else { &first.memory.title };
+    let title = title.map(str::to_owned).or_else(|| into.is_none().then(|| whole.clone()));
     let mut parts: Vec<&str> = Vec::new();
     let (mut tags, mut files): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for Memory { title, content, keywords, files: own, .. } in sources.iter().map(|it| &it.memory) {
-        let text = if content.trim().is_empty() { title.trim() } else { content.trim() };
+        let text = text_of(title, content);
         if parts.iter().all(|part| *part != text) {
             parts.push(text);
         }
@@ -342,6 +367,27 @@ fn merge_request(
         session: None,
         supersedes: Vec::new(),
     }
+}
+
+/// Returns the text of a memory, which may be its title alone.
+fn text_of<'a>(title: &'a str, content: &'a str) -> &'a str {
+    if content.trim().is_empty() { title.trim() } else { content.trim() }
+}
+
+/// Returns the different texts, each on one line.
+fn texts(sources: &[&MemoryRecord]) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for Memory { title, content, .. } in sources.iter().map(|it| &it.memory) {
+        let text = text_of(title, content).split_whitespace().collect::<Vec<_>>().join(" ");
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+fn counted_texts(texts: &[String]) -> String {
+    if texts.len() == 1 { "one of them".into() } else { format!("{} of them", texts.len()) }
 }
 
 fn project_of(store: &Store, found: &MemoryRecord) -> Result<Project> {

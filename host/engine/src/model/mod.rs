@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use throughline_model::project::Project;
 use throughline_model_wire as wire;
 use throughline_platform::log::Level;
@@ -33,6 +33,7 @@ use throughline_store::{Replies, Store};
 
 use self::caller::{Caller, Calls, Outgoing, PROGRAM, Subject};
 use self::consolidation::Made;
+use crate::memory::RequestError;
 use crate::redaction::PolicyRedactor;
 use crate::runtime::Runtime;
 
@@ -158,7 +159,11 @@ pub fn run_one(
     let policies = runtime.policies(Some(&project.root))?;
     let consolidators = policies.work(None, until)?.consolidators();
     if consolidators.is_empty() {
-        return Err(anyhow!("no policy with the stage consolidator runs in {}", project.root.display()));
+        return Err(RequestError::new(
+            format!("no policy with the stage consolidator runs in {}, so no model is asked", project.root.display()),
+            "install such a policy and grant it a model with `throughline policy add`: docs/models.md, \"Turn it on\"",
+        )
+        .into());
     }
     let replies = Rc::new(Replies::open(store.path(), BUSY_TIMEOUT)?);
     let saved = if session.is_empty() { Some(runtime.now) } else { store.saved_at(session)? };

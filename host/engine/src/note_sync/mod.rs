@@ -62,6 +62,18 @@ pub struct SyncReport {
     pub conflicts: Vec<SyncRemark>,
     /// Files that could not be used, and other remarks.
     pub told: Vec<SyncRemark>,
+    /// In a dry run, what would become of each file or note that would change.
+    pub changes: Vec<SyncChange>,
+}
+
+/// What would become of a file, or of the note that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SyncChange {
+    /// The path below the folder.
+    pub path: String,
+    /// `stored`, `edited`, `renamed` and `deleted` are about the note; `written`, `rewritten` and `removed` about the file.
+    pub change: &'static str,
 }
 
 /// A remark about a file.
@@ -96,7 +108,12 @@ pub fn run(
     let mut report = SyncReport::default();
     let path = &throughline_notes::folder_of_project(&project.root, path)?;
     let Some(folder) = Folder::open(path, settings.is_dry).with_context(|| path.display().to_string())? else {
-        report.written = store.notes_of(&project.id, &Registry::built_in())?.len() as u64;
+        // The folder does not exist yet, so each note would get a file.
+        let mut taken = HashSet::new();
+        for it in store.notes_of(&project.id, &Registry::built_in())? {
+            report.written += 1;
+            report.changes.push(SyncChange { path: new_file(&it, &mut taken, |_| false), change: "written" });
+        }
         return Ok(report);
     };
     let scan = folder.scan().with_context(|| folder.path.display().to_string())?;
@@ -125,6 +142,8 @@ pub fn run(
     if settings.is_dry {
         for step in &steps {
             count(&mut report, step);
+            let change = step.change().map(|change| SyncChange { path: step.path().to_owned(), change });
+            report.changes.extend(change);
         }
         return Ok(report);
     }
@@ -185,6 +204,20 @@ impl Step {
     /// Returns whether the step changes notes by what files say, without a deletion.
     fn takes_in(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::Edit { .. } | Self::Rename { .. } | Self::Agree { .. })
+    }
+
+    /// What the step changes; none if it only records a state, or leaves the decision to a person.
+    fn change(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Store { .. } => "stored",
+            Self::Edit { .. } => "edited",
+            Self::Rename { .. } => "renamed",
+            Self::Delete { .. } => "deleted",
+            Self::Write { .. } => "written",
+            Self::Rewrite { .. } => "rewritten",
+            Self::Remove { .. } => "removed",
+            Self::Conflict { .. } | Self::Agree { .. } | Self::Forget { .. } => return None,
+        })
     }
 
     /// The file that the step is about.
@@ -570,17 +603,23 @@ impl<'a> Plan<'a> {
     fn plan_new_notes(&mut self, has_file: &HashSet<String>) {
         let mut taken: HashSet<String> = self.scan.files.keys().cloned().collect();
         for it in self.notes.iter().filter(|it| !has_file.contains(&it.note.uid)) {
-            let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
-            let stem = slug::unique_stem(&it.stem, |stem| {
-                let path = file(stem);
-                taken.contains(&path) || (!self.settings.is_dry && self.folder.has(&path))
-            });
-            let path = file(&stem);
-            taken.insert(path.clone());
+            let path = new_file(it, &mut taken, |path| !self.settings.is_dry && self.folder.has(path));
             let is_named = it.is_named && it.stem == stem_of(&path);
             self.steps.push(Step::Write { row: (!is_named).then_some(it.row), note: it.note.clone(), path });
         }
     }
+}
+
+/// Returns the path of the file that a note gets, which is `taken` from then on.
+fn new_file(it: &StoredNote, taken: &mut HashSet<String>, exists: impl Fn(&str) -> bool) -> String {
+    let file = |stem: &str| format!("{}/{stem}.md", it.note.note_type);
+    let stem = slug::unique_stem(&it.stem, |stem| {
+        let path = file(stem);
+        taken.contains(&path) || exists(&path)
+    });
+    let path = file(&stem);
+    taken.insert(path.clone());
+    path
 }
 
 fn stem_of(path: &str) -> &str {

@@ -69,7 +69,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 
 fn get(key: &str) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime_for_reading()?;
-    let value = config_edit::get(&runtime.config, key).map_err(|error| CommandError::new(error).hint(NAMES_HINT))?;
+    let value = config_edit::get(&runtime.config, key).map_err(|error| {
+        let hint = error.hint();
+        CommandError::new(error).hint(hint)
+    })?;
     let text = match &value {
         toml::Value::Table(table) => toml::to_string(table).map_err(CommandError::new)?,
         // As a shell wants it.
@@ -81,9 +84,6 @@ fn get(key: &str) -> Result<ExitCode, CommandError> {
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
-
-/// Where the names of settings are.
-const NAMES_HINT: &str = "`throughline config show` prints every setting with its name";
 
 /// Writes the file as `edit` returns it, if it returns a text.
 fn change(
@@ -104,7 +104,7 @@ fn change(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(cannot("read", &error)),
     };
-    let edited = edit(&text).map_err(|error| CommandError::new(format!("{shown}: {error}")).hint(NAMES_HINT))?;
+    let edited = edit(&text).map_err(|error| CommandError::new(format!("{shown}: {error}")).hint(error.hint()))?;
     let mut out = output::stdout();
     match edited {
         Some(text) => {

@@ -1,4 +1,4 @@
-//! `throughline demo`: plays a sample session through all hooks.
+//! `throughline demo`: plays a sample session through the hooks.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,7 +9,8 @@ use crate::demo::{self, DemoReport, Step};
 
 /// Show with a sample session what the next session gets
 ///
-/// Plays a recorded sample session through all hooks, as Claude Code would call them, in a temporary home folder.
+/// Plays a recorded sample session through the hooks of its start, its turns, its compaction and its end, as Claude Code would
+/// call them, in a temporary home folder. The hooks of prompts, tools and sub-agents are not shown.
 /// Nothing of yours is read or changed, and no agent is needed.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -38,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 
 fn print(played: &DemoReport) -> Result<(), CommandError> {
     let mut out = output::stdout();
-    writeln!(out, "{BOLD}A session of {} lines, through all hooks{BOLD:#}", played.lines)?;
+    writeln!(out, "{BOLD}A session of {} lines, through these hooks{BOLD:#}", played.lines)?;
     writeln!(out, "{DIM}in {}, which was deleted afterwards{DIM:#}\n", played.folder.display())?;
     let last = played.steps.len().saturating_sub(1);
     for (index, step) in played.steps.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The folders, the configuration and the policies that commands work with.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use super::output::{self, DIM};
 use throughline_engine::runtime::{Runtime, RuntimeError};
 use throughline_platform::namespace::InvalidNamespaceName;
 use throughline_platform::paths::{NAMESPACE, Paths, PathsError};
+use throughline_sandbox::compile;
 use throughline_store::{self as store, Access, Store, StoreError};
 
 /// The namespace given with `--namespace`.
@@ -24,6 +25,20 @@ pub(super) fn set_namespace(name: String) {
 /// Whether a namespace was given with `--namespace`.
 pub(super) fn has_namespace_option() -> bool {
     NAMESPACE_OPTION.get().is_some()
+}
+
+/// From now on, tells a person at a terminal that a policy is being compiled, if that takes long.
+pub(super) fn announce_compiling() {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    compile::on_slow(|| {
+        // Ignore the error of a closed stderr: nobody is reading.
+        let _ = writeln!(
+            anstream::stderr().lock(),
+            "{DIM}compiling a policy; its compiled form is kept, so this takes long only once{DIM:#}"
+        );
+    });
 }
 
 /// Returns the folders of this machine, in the namespace that was asked for.

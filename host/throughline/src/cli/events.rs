@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::environment;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM, RED};
-use super::scope::{self, Scope};
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
@@ -119,11 +118,6 @@ impl<'a> EventEntry<'a> {
 /// Converts events for `--json`; `roots` are the root folders of their projects, in the same order.
 pub(super) fn entries<'a>(events: &'a [StoredEvent], roots: &'a [String]) -> Vec<EventEntry<'a>> {
     events.iter().zip(roots).map(|(event, root)| EventEntry::new(event, root)).collect()
-}
-
-/// Says on stderr that nothing was found.
-pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
-    scope::print_nothing_found(scope)
 }
 
 /// Returns the name of the tool, or a word for an event that is not a tool call.

@@ -93,7 +93,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if arguments.json {
         output::json(&found.iter().map(FailureEntry::new).collect::<Vec<_>>())?;
     } else if found.is_empty() {
-        events::print_nothing_found(&arguments.scope)?;
+        let what = if arguments.open { "no open failures" } else { "no failures" };
+        scope::print_nothing_found(&runtime, &store, &arguments.scope, what)?;
     } else {
         let mut out = output::stdout();
         for failure in &found {

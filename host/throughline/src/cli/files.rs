@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         if arguments.json {
             output::json(&FilesOutput::Events(events::entries(&found, &store.roots_of_events(&found)?)))?;
         } else if found.is_empty() {
-            events::print_nothing_found(&arguments.scope)?;
+            scope::print_nothing_found(&runtime, &store, &arguments.scope, "no tool call on this file")?;
         } else {
             let table = Table::new(&found, When::Ago, runtime.now);
             let mut out = output::stdout();
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if arguments.json {
         output::json(&FilesOutput::Files(files.iter().map(FileEntry::new).collect()))?;
     } else if files.is_empty() {
-        events::print_nothing_found(&arguments.scope)?;
+        scope::print_nothing_found(&runtime, &store, &arguments.scope, "no files")?;
     } else {
         print(&runtime, &files, project.is_none())?;
     }

@@ -1,5 +1,6 @@
 //! `throughline ingest`: reads existing transcripts into memory.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,13 +11,14 @@ use indicatif::ProgressBar;
 use super::environment;
 use super::error::CommandError;
 use super::output;
+use super::scope;
 use throughline_engine::history;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::ingest::{self, FileReport, IngestReport, TranscriptSource};
 use throughline_engine::runtime::Runtime;
 use throughline_engine::targets;
 use throughline_platform::paths;
-use throughline_store::Access;
+use throughline_store::{Access, Store};
 
 /// Read existing transcripts into memory
 ///
@@ -80,6 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         output::json(&IngestOutput::Transcripts(report))?;
     } else {
         print(&runtime, &report, started.elapsed())?;
+        print_projects(&runtime, &store, &report)?;
     }
     if !has_failed {
         return Ok(ExitCode::SUCCESS);
@@ -119,6 +122,54 @@ fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The most projects that are listed.
+const MAX_PROJECTS: usize = 10;
+
+/// Lists the projects that the transcripts belong to, with what is stored of each now, and says what to do if none of them is the one
+/// of the current folder.
+fn print_projects(runtime: &Runtime, store: &Store, report: &IngestReport) -> Result<(), CommandError> {
+    let mut read: BTreeMap<String, u64> = BTreeMap::new();
+    for file in report.files.iter().filter(|file| file.error.is_none()) {
+        // Of a file without anything new, only its session is known.
+        let root = match &file.project {
+            root if root.is_empty() => store.known_session(&file.session_id)?.map(|known| known.root),
+            root => Some(root.clone()),
+        };
+        if let Some(root) = root {
+            *read.entry(root).or_default() += 1;
+        }
+    }
+    if read.is_empty() {
+        return Ok(());
+    }
+    let known = store.known_projects(u32::MAX >> 1)?;
+    let mut out = output::stdout();
+    for (root, transcripts) in read.iter().take(MAX_PROJECTS) {
+        let found = known.iter().find(|it| it.project.root.to_string_lossy() == *root);
+        let (memories, sessions) = found.map_or((0, 0), |it| (it.memories, it.sessions));
+        let name = found.map_or_else(|| output::clean_line(root), |it| scope::describe(&it.project, &runtime.paths.home));
+        writeln!(
+            out,
+            "{name}: {} read; {} of {} now",
+            output::counted(*transcripts, "transcript", "transcripts"),
+            output::counted(memories, "memory", "memories"),
+            output::counted(sessions, "session", "sessions"),
+        )?;
+    }
+    if read.len() > MAX_PROJECTS {
+        let more = output::counted((read.len() - MAX_PROJECTS) as u64, "other project", "other projects");
+        writeln!(out, "and {more}: see `throughline projects`")?;
+    }
+    out.flush()?;
+    let here = targets::find_project(runtime, None)?;
+    if !read.contains_key(&*here.root.to_string_lossy()) {
+        let here = scope::describe(&here, &runtime.paths.home);
+        let hint = "`--project NAME` or `--all-projects` finds what was read";
+        writeln!(anstream::stderr().lock(), "hint: none of it belongs to the project of this folder, {here}; {hint}")?;
+    }
+    Ok(())
 }
 
 fn find(runtime: &Runtime, paths: &[PathBuf]) -> Result<(Vec<TranscriptSource>, Vec<FileReport>), CommandError> {

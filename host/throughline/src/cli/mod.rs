@@ -80,7 +80,8 @@ Environment:
 /// Long-term memory for coding agents
 ///
 /// Throughline reads the transcripts of your sessions with a coding agent, such as Claude Code, keeps what a later
-/// session should know, and gives it to the next session when it starts. Nothing leaves the machine.
+/// session should know, and gives it to the next session when it starts. Nothing leaves the machine unless you join a team, grant a
+/// policy a model or set an embedding server.
 ///
 /// Start with `throughline install`. `throughline demo` shows what Throughline does without touching anything.
 #[derive(Parser)]
@@ -201,6 +202,9 @@ fn run_command(mut arguments: Vec<OsString>) -> ExitCode {
             return CommandError::new(bad).hint(InvalidNamespaceName::HINT).report();
         }
         environment::set_namespace(name);
+    }
+    if !matches!(cli.command, Command::Hook(_) | Command::Mcp(_)) {
+        environment::announce_compiling();
     }
     let result = dispatch(cli.command);
     if let Ok(paths) = environment::paths() {

@@ -84,13 +84,38 @@ pub(super) fn check_session(session: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Says on stderr that nothing was found, so that an empty result does not look like an error.
-pub(super) fn print_nothing_found(scope: &Scope) -> Result<(), CommandError> {
+/// The most projects that are looked at for one that has memories.
+const MAX_OTHERS: u32 = 50;
+
+/// Says on stderr that there is nothing, so that an empty result does not look like an error: `what`, such as "no failures", in
+/// which project, and where there is something.
+pub(super) fn print_nothing_found(runtime: &Runtime, store: &Store, scope: &Scope, what: &str) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
-    writeln!(
-        err,
-        "nothing found{}",
-        if scope.all_projects { "" } else { " in this project (--all-projects searches everywhere)" }
-    )?;
+    let Some(project) = scope.project(runtime)? else {
+        writeln!(err, "{what} in any project")?;
+        return Ok(());
+    };
+    writeln!(err, "{what} in {}", describe(&project, &runtime.paths.home))?;
+    let known = store.known_projects(MAX_OTHERS)?;
+    let is_empty = !known.iter().any(|it| it.project.id == project.id && it.memories > 0);
+    let other = known.iter().find(|it| it.project.id != project.id && it.memories > 0);
+    match other {
+        Some(other) if is_empty => {
+            let memories = output::counted(other.memories, "memory", "memories");
+            let root = &other.project.root;
+            let name = root.file_name().filter(|_| root.is_absolute()).unwrap_or(root.as_os_str());
+            let name = output::clean_line(&name.to_string_lossy());
+            writeln!(
+                err,
+                "hint: nothing is remembered of this project yet; {name} has {memories}: use `--project {name}` or `--all-projects`"
+            )?;
+        }
+        Some(_) => writeln!(err, "hint: `--all-projects` looks in the others too")?,
+        None if is_empty => writeln!(
+            err,
+            "hint: nothing is remembered yet; `throughline ingest` reads the sessions that your agents still have on disk"
+        )?,
+        None => {}
+    }
     Ok(())
 }

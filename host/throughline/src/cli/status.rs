@@ -10,6 +10,7 @@ use super::environment;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM, RED};
 use super::scope;
+use crate::doctor;
 use crate::notice;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::agents;
@@ -28,8 +29,8 @@ const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 /// Say in three lines whether memory works
 ///
-/// Says whether memory is on for this project, what was stored and told last, and when each hook ran last. The exit
-/// code is 1 if memory is off. `throughline doctor` checks everything and says how to repair it.
+/// Says whether memory is on for this project, what was stored and told last, and when each hook ran last. Memory is off
+/// if it is paused, if the configuration says so, or if no agent's settings register the hooks. The exit code is then 1. `throughline doctor` checks everything and says how to repair it.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path, instead of the current one
@@ -127,11 +128,22 @@ struct HookRun {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime_for_reading()?;
     let project = targets::find_project(&runtime, arguments.project.as_deref())?;
-    let status = MemoryStatus::of(&runtime, &project, "");
+    let mut status = MemoryStatus::of(&runtime, &project, "");
+    let mut hint = None;
+    if status.on {
+        let folders = [Some(project.root.clone()), scope::folder(None).ok().filter(|_| arguments.project.is_none())];
+        let missing = folders.iter().flatten().map(|folder| doctor::missing_hooks(&runtime.paths, folder));
+        if let Some(why) = missing.reduce(Option::and).flatten() {
+            (status.on, status.why) = (false, Some(why));
+            hint = Some("`throughline install` registers the hooks, and `throughline doctor` checks them");
+        } else if status.agents.is_empty() {
+            hint = Some("the hooks are registered, and none has run yet: start a session");
+        }
+    }
     if arguments.json {
         output::json(&status)?;
     } else {
-        print(&runtime, &project, &status)?;
+        print(&runtime, &project, &status, hint)?;
     }
     Ok(if status.on { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -268,7 +280,7 @@ fn last_told(runs: &[(Agent, Vec<LastRun>)]) -> Option<LastTold> {
     })
 }
 
-fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus, hint: Option<&str>) -> Result<(), CommandError> {
     let mut out = output::stdout();
     let name = scope::describe(project, &runtime.paths.home);
     let why = status.why.as_deref().map(output::clean_line);
@@ -292,9 +304,8 @@ fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus) -> Result<
         output::write_hanging(&mut out, &head, runs.title.len() + 2, &hooks.collect::<Vec<_>>().join(", "))?;
     }
     out.flush()?;
-    if status.agents.is_empty() {
-        let hint = "hint: no hook has run yet; `throughline install` registers them, and `throughline doctor` checks them";
-        writeln!(anstream::stderr().lock(), "{hint}")?;
+    if let Some(hint) = hint {
+        writeln!(anstream::stderr().lock(), "hint: {hint}")?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if arguments.json {
         output::json(&events::entries(&found, &store.roots_of_events(&found)?))?;
     } else if found.is_empty() {
-        events::print_nothing_found(&arguments.scope)?;
+        scope::print_nothing_found(&runtime, &store, &arguments.scope, "no events")?;
     } else {
         print(&runtime, &store, &found, project.is_none())?;
     }

@@ -29,8 +29,8 @@ pub(super) struct Arguments {
     /// Repair what can be repaired, after copying the database to a file beside it
     #[arg(long)]
     repair: bool,
-    /// Print an object: sound, faults (check, place, count, what, repair), gone, and with `--repair` kept (the copy),
-    /// left (the faults that are left) and salvaged (if pages were damaged)
+    /// Print an object: sound, faults (check, place, count, what, repair), gone, outside, and with `--repair` kept (the
+    /// copy), left (the faults that are left) and salvaged (if pages were damaged)
     #[arg(long)]
     json: bool,
 }
@@ -42,6 +42,8 @@ pub(super) struct Verified<'a> {
     faults: &'a [StoreFault],
     /// Transcripts that were read and have been deleted since.
     gone: u64,
+    /// Transcripts that were read and exist outside the agents' folders, so that they were not checked.
+    outside: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
             sound: left.faults.is_empty(),
             faults: &findings.faults,
             gone: findings.gone,
+            outside: findings.outside,
             kept: repaired.as_ref().map(|repaired| repaired.kept.clone()),
             left: repaired.as_ref().map(|repaired| repaired.left.faults.as_slice()),
             salvaged: None,
@@ -163,6 +166,7 @@ fn salvage(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Command
             sound: left.faults.is_empty(),
             faults: &[],
             gone: left.gone,
+            outside: left.outside,
             kept: Some(salvaged.kept.clone()),
             left: Some(&left.faults),
             salvaged: Some(salvaged),
@@ -211,6 +215,10 @@ fn print(findings: &Findings, repaired: Option<&RepairResult>, is_repair: bool) 
     if findings.gone > 0 {
         let gone = output::counted(findings.gone, "transcript was", "transcripts were");
         writeln!(out, "{gone} read and deleted since; this is normal, because agents delete old transcripts")?;
+    }
+    if findings.outside > 0 {
+        let outside = output::counted(findings.outside, "transcript is", "transcripts are");
+        writeln!(out, "{outside} outside the agents' folders and not checked; `throughline ingest FILE` reads such a file")?;
     }
     if let Some(repaired) = repaired {
         for fault in &repaired.left.faults {

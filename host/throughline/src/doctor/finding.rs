@@ -20,7 +20,7 @@ pub(crate) enum Status {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Finding {
     /// The check: `program`, `managed`, `configuration`, `namespace`, `folders`, `disk`, `database`, `index`, `policy`,
-    /// `policies`, `privacy`, `projections`, `embedding`, `team`, `hooks`, `agents`, `mcp`, `runs`, `plugin`, `others`, `transcripts`,
+    /// `policies`, `privacy`, `projections`, `embedding`, `model`, `team`, `hooks`, `agents`, `mcp`, `runs`, `plugin`, `others`, `transcripts`,
     /// `log`.
     pub check: &'static str,
     /// The result.

@@ -77,6 +77,23 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
     findings
 }
 
+/// Returns why Claude Code runs none of our hooks; none if it does.
+pub(super) fn missing(paths: &Paths, folder: &Path) -> Option<String> {
+    let program = program::stable_path().unwrap_or_default();
+    // `doctor` reports files that cannot be read.
+    let sources = sources(paths, folder, &mut Vec::new());
+    let registered = sources.iter().flat_map(|source| {
+        let found = settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program).unwrap_or_default();
+        found.into_iter().map(move |registration| (source, registration))
+    });
+    let found: Vec<(&SettingsFile, Registration)> = registered.collect();
+    let plugin = plugin::enabled(&sources);
+    if found.is_empty() && plugin.is_none() {
+        return Some("no agent's settings register a hook".into());
+    }
+    check_disabled_hooks(&sources, &found, plugin.as_ref(), paths).pop().map(|finding| finding.message)
+}
+
 /// Returns all settings files that Claude Code reads in `folder`.
 fn sources(paths: &Paths, folder: &Path, findings: &mut Vec<Finding>) -> Vec<SettingsFile> {
     let users = Scope::ALL.map(|scope| (scope.file(paths, folder), false));

@@ -7,6 +7,7 @@ mod finding;
 mod hooks;
 mod last_runs;
 mod machine;
+mod model;
 mod other_systems;
 mod plugin;
 mod policies;
@@ -60,6 +61,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(privacy::privacy(paths, &config));
     findings.extend(projections::projections(paths, &config, folder));
     findings.push(embedding::embedding(&config.embedding));
+    findings.push(model::model(&config.model));
     findings.extend(team::team(paths, store.as_ref(), now));
     let agents = agents::agents(paths, folder);
     findings.extend(hooks::registrations(paths, folder, agents.any));
@@ -70,6 +72,11 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings.extend(reading::transcripts(paths, &config, store.as_ref(), now));
     findings.push(machine::log(paths, now));
     findings
+}
+
+/// Returns why no agent calls this program's hooks for somebody who works in `folder`; none if an agent does.
+pub(crate) fn missing_hooks(paths: &Paths, folder: &Path) -> Option<String> {
+    if agents::agents(paths, folder).any { None } else { hooks::missing(paths, folder) }
 }
 
 /// Returns the worst status.

@@ -130,7 +130,7 @@ fn print(report: &ForgetReport, place: &str, arguments: &Arguments) -> Result<()
 /// Says how a deletion can be undone.
 pub(super) fn undo_hint(id: &str) -> String {
     format!(
-        "hint: for a day, `throughline memory unforget {id}` brings it back; `throughline memory forget --now` erases it"
+        "hint: for a day, `throughline memory unforget {id}` brings it back; `throughline memory forget --now --yes` erases it"
     )
 }
 

@@ -72,7 +72,7 @@ fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) ->
     if query.trim().is_empty() {
         let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref()).map_err(|error| error.to_string())?;
         let project = project.map(|project| project.id);
-        let filter = MemoryFilter { project, session, kinds, shared: true, current: false, marked: restriction.marked() };
+        let filter = MemoryFilter { project, session, kinds, shared: true, current: false, marked: arguments.marked() };
         return store.recent(&filter, most).map_err(|error| error.to_string());
     }
     let options = SearchOptions {
@@ -80,7 +80,7 @@ fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) ->
         session: session.as_deref(),
         limit: Some(most),
         profile: arguments.profile.as_deref(),
-        marked: restriction.marked(),
+        marked: arguments.marked(),
     };
     let request =
         SearchRequest::explicit(runtime, store, query, project.as_ref(), options).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@ use crate::cli::error::CommandError;
 use crate::cli::{output, scope};
 use throughline_engine::memory::types;
 use throughline_engine::runtime::Runtime;
-use throughline_store::{MemoryFilter, Store};
+use throughline_store::{Marked, MemoryFilter, Store};
 
 /// List memories, newest first
 ///
@@ -18,6 +18,9 @@ use throughline_store::{MemoryFilter, Store};
 pub(super) struct Arguments {
     #[command(flatten)]
     restriction: Restriction,
+    /// Only memories that you marked wrong
+    #[arg(long, conflicts_with = "pinned")]
+    wrong: bool,
     /// What comes first
     #[arg(long, value_enum, default_value_t = Order::Newest)]
     order: Order,
@@ -51,7 +54,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         kinds,
         shared: true,
         current: false,
-        marked: restriction.marked(),
+        marked: restriction.marked(arguments.wrong.then_some(Marked::Wrong)),
     };
     let mut memories = match arguments.order {
         Order::Newest => store.recent(&filter, arguments.limit)?,
@@ -64,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if arguments.json {
         entry::write_json(store, &memories)
     } else if memories.is_empty() {
-        scope::print_nothing_found(&restriction.scope)
+        scope::print_nothing_found(runtime, store, &restriction.scope, "no such memories")
     } else {
         let projects = project.is_none() || entry::has_shared(&memories);
         let options = TableOptions { projects, ..TableOptions::default() };

@@ -14,7 +14,9 @@ use throughline_store::Store;
 /// Make one memory of several that say the same
 ///
 /// The new memory takes their place: they stay, are no longer told, and stand below it in searches. It has the type of the
-/// first one, and the keywords and files of all. `throughline memory unlink` with its identifier undoes the links, so that the
+/// first one, and the keywords and files of all. Without `--into`, its text and its title are the texts of all; if they are too
+/// long for a title, `--into` is needed, because the start of a session may tell the title alone. What the title does not
+/// contain is listed. `throughline memory unlink` with its identifier undoes the links, so that the
 /// others hold again; `throughline memory delete` removes it and does the same.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -24,13 +26,13 @@ pub(super) struct Arguments {
     /// The text of the new memory; by default the texts of all, oldest first
     #[arg(long, value_name = "TEXT")]
     into: Option<String>,
-    /// Its title; by default the first line of TEXT, or the title of the first memory
+    /// Its title; by default the first line of TEXT, or the texts of all
     #[arg(long)]
     title: Option<String>,
     /// Show what would become of them and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print an object: id, type, title, content, sources, `dry_run`
+    /// Print an object: id, type, title, content, untold, sources, `dry_run`
     #[arg(long)]
     json: bool,
 }
@@ -54,6 +56,10 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         for line in output::wrap(&output::clean(&report.content), 0) {
             writeln!(out, "    {line}")?;
         }
+    }
+    let untold = if report.dry_run { "would not be in the title" } else { "not in the title" };
+    for text in &report.untold {
+        writeln!(out, "{untold}, which is all that a session's start may tell: {}", output::clean_line(text))?;
     }
     Ok(out.flush()?)
 }

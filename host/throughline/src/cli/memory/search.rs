@@ -18,7 +18,7 @@ use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchReque
 use throughline_model::contract::Memory;
 use throughline_search::rank::{self, Profile, ScoreExplanation};
 use throughline_search::tokens;
-use throughline_store::{DIGEST, SearchHit, Store};
+use throughline_store::{DIGEST, Marked, SearchHit, Store};
 
 /// The most lines of a digest that are printed for people.
 const MAX_DIGEST_LINES: usize = 3;
@@ -51,6 +51,9 @@ pub(in crate::cli) struct Arguments {
     query: Vec<String>,
     #[command(flatten)]
     pub(super) restriction: Restriction,
+    /// Also memories that you marked wrong
+    #[arg(long, conflicts_with = "pinned")]
+    wrong: bool,
     /// Print at most this many; by default 10, unless the profile says otherwise
     #[arg(long, value_name = "N", value_parser = crate::cli::number::limit)]
     limit: Option<u32>,
@@ -68,6 +71,11 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
+    /// Returns what you may have said of the memories.
+    pub(super) fn marked(&self) -> Marked {
+        self.restriction.marked(self.wrong.then_some(Marked::Any))
+    }
+
     /// Refuses a command line without a query where nobody can type one.
     pub(super) fn check(&self) -> Result<(), CommandError> {
         if !self.query.is_empty() || (!self.json && interactive::is_possible()) {
@@ -95,7 +103,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         session: session.as_deref(),
         limit: arguments.limit,
         profile: arguments.profile.as_deref(),
-        marked: restriction.marked(),
+        marked: arguments.marked(),
     };
     let request = SearchRequest::explicit(runtime, store, &arguments.query.join(" "), project.as_ref(), options)?;
     let (profile, most) = (request.profile(), request.limit() as usize);
@@ -144,7 +152,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             "there are no words to search for; `throughline memory list` shows the newest memories"
         )?;
     } else if memories.is_empty() {
-        scope::print_nothing_found(&restriction.scope)?;
+        scope::print_nothing_found(runtime, store, &restriction.scope, "nothing found")?;
     } else {
         let words: Vec<Vec<String>> = explanations.into_iter().map(|explanation| explanation.words).collect();
         let projects = project.is_none() || entry::has_shared(&memories);

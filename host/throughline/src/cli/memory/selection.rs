@@ -18,43 +18,46 @@ pub(super) struct Restriction {
     /// repeated
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     pub(super) types: Vec<String>,
-    /// Also memories that you marked wrong
-    #[arg(long, conflicts_with = "pinned")]
-    wrong: bool,
     /// Only pinned memories
     #[arg(long)]
     pinned: bool,
 }
 
 impl Restriction {
-    /// Returns what you may have said of the memories.
-    pub(super) fn marked(&self) -> Marked {
-        match (self.pinned, self.wrong) {
-            (true, _) => Marked::Pinned,
-            (false, true) => Marked::Any,
-            (false, false) => Marked::NotWrong,
-        }
+    /// Returns what you may have said of the memories, with what `--wrong` means to the command if it was given.
+    pub(super) fn marked(&self, wrong: Option<Marked>) -> Marked {
+        if self.pinned { Marked::Pinned } else { wrong.unwrap_or(Marked::NotWrong) }
     }
 }
 
 /// Returns the memory whose identifier is `id` or begins with it.
 pub(super) fn find(store: &Store, id: &str) -> Result<MemoryRecord, CommandError> {
-    // Anything shorter is more likely a typing error than an identifier.
-    const MIN_LENGTH: usize = 4;
     let unknown = || {
         CommandError::new(format!("there is no memory {id}"))
             .hint("`throughline memory list --all-projects` shows the identifiers")
     };
-    if id.len() < MIN_LENGTH {
-        return Err(CommandError::new(format!("{id:?} is too short for an identifier"))
-            .hint("give at least its first four characters"));
-    }
+    check_length(id)?;
     let mut found = store.memory(id, None)?;
     if let Some(exact) = found.iter().position(|found| found.memory.id == id) {
         return Ok(found.swap_remove(exact));
     }
     if found.len() > 1 {
-        return Err(CommandError::new(format!("more than one identifier begins with {id}")).hint("give more characters"));
+        return Err(ambiguous(id));
     }
     found.pop().ok_or_else(unknown)
+}
+
+/// Refuses a beginning of an identifier that is too short: it is more likely a typing error.
+pub(super) fn check_length(id: &str) -> Result<(), CommandError> {
+    const MIN_LENGTH: usize = 4;
+    if id.len() < MIN_LENGTH {
+        return Err(CommandError::new(format!("{id:?} is too short for an identifier"))
+            .hint("give at least its first four characters"));
+    }
+    Ok(())
+}
+
+/// Returns the error about a beginning that several identifiers have.
+pub(super) fn ambiguous(id: &str) -> CommandError {
+    CommandError::new(format!("more than one identifier begins with {id}")).hint("give more characters")
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::memory::kept::{self, DeletionNote};
@@ -16,12 +17,14 @@ const MAX_TITLES: usize = 5;
 
 /// Bring back what was forgotten or deleted within the last day
 ///
-/// Without an identifier, lists what can be brought back. What was learned since a deletion stays. Deleted lines of the
+/// Without an identifier, lists what can be brought back. A deletion comes back as a whole, also if you name one of its
+/// memories. What was learned since a deletion stays. Deleted lines of the
 /// log, and of transcripts that Throughline wrote itself, do not come back. After a day, or after `--now`, nothing can
 /// be brought back.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The deletion, as the list or the deletion itself names it
+    /// The deletion, as the list or the deletion itself names it; or a memory that it deleted, or a unique beginning of
+    /// that memory's identifier
     #[arg(value_name = "ID", conflicts_with = "last")]
     id: Option<String>,
     /// The latest deletion
@@ -86,11 +89,11 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     let chosen = match &arguments.id {
         None if arguments.last => all.first(),
         None => return list(runtime, &all, arguments.json),
-        Some(id) => all.iter().find(|kept| kept.id() == *id),
+        Some(id) => find(&all, id)?,
     };
     let Some(kept) = chosen else {
         let what = match &arguments.id {
-            Some(id) => format!("there is no deletion {} that can be undone", output::clean_line(id)),
+            Some(id) => format!("no deletion and no deleted memory {} can be brought back", output::clean_line(id)),
             None => "nothing was deleted within the last day".into(),
         };
         return Err(CommandError::new(what).hint("`throughline memory unforget` lists what can be brought back"));
@@ -115,6 +118,26 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
         writeln!(anstream::stderr().lock(), "{left} as the database has it now")?;
     }
     Ok(())
+}
+
+/// Returns the deletion that `typed` names, or the latest one that deleted the memory that it names.
+fn find<'a>(all: &'a [Kept], typed: &str) -> Result<Option<&'a Kept>, CommandError> {
+    if let Some(kept) = all.iter().find(|kept| kept.id() == typed) {
+        return Ok(Some(kept));
+    }
+    selection::check_length(typed)?;
+    let mut found: Option<(&Kept, &str)> = None;
+    for kept in all {
+        for id in kept.ids.iter().filter(|id| id.starts_with(typed)) {
+            match found {
+                Some((_, other)) if other != id => return Err(selection::ambiguous(typed)),
+                // The list begins with the latest.
+                Some(_) => {}
+                None => found = Some((kept, id)),
+            }
+        }
+    }
+    Ok(found.map(|(kept, _)| kept))
 }
 
 fn list(runtime: &Runtime, all: &[Kept], is_json: bool) -> Result<(), CommandError> {

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print an object: marked, wrong, because, `holds_again`, superseded, `dry_run`
+    /// Print an object: marked, wrong, changed, because, `holds_again`, superseded, `dry_run`
     #[arg(long)]
     json: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct RightArguments {
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Print an object: marked, wrong, `holds_again`, superseded, `dry_run`
+    /// Print an object: marked, wrong, changed, `holds_again`, superseded, `dry_run`
     #[arg(long)]
     json: bool,
 }
@@ -69,6 +69,8 @@ fn print(report: &MarkReport, json: bool) -> Result<(), CommandError> {
     }
     let mut out = output::stdout();
     let verb = match (report.dry_run, report.wrong) {
+        _ if !report.changed && report.wrong => "wrong already",
+        _ if !report.changed => "not wrong",
         (false, true) => "wrong",
         (false, false) => "no longer wrong",
         (true, true) => "would be wrong",

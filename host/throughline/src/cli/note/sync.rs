@@ -11,7 +11,8 @@ use throughline_platform::paths;
 
 /// Sync notes with a folder of Markdown files, both ways
 ///
-/// Each note becomes a file in a folder named after its type. Files that were added, edited, renamed or deleted change
+/// Each note becomes a file in a folder named after its type. So does what sessions left by themselves, if a type of note fits
+/// it: failures with their fixes, choices, rules, plans and summaries. `--dry-run` lists the files. Files that were added, edited, renamed or deleted change
 /// the notes. If both a note and its file changed, the file stays, the note is written next to it as NAME.conflict.md,
 /// and the exit code is 1 until you have edited the file as you want it and deleted the conflict file. You can track
 /// the folder with git to share notes between machines.
@@ -23,14 +24,14 @@ pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Show what would be done and change nothing
+    /// List what would be done, file by file, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Delete the notes of deleted files even if most files are gone, as after switching branches
     #[arg(long)]
     delete: bool,
-    /// Print an object: the numbers of stored, edited, … notes and files, and the conflicts and warnings with their
-    /// paths
+    /// Print an object: the numbers of stored, edited, … notes and files, the conflicts and warnings with their paths, and in
+    /// a dry run changes (path, change)
     #[arg(long)]
     json: bool,
 }
@@ -48,6 +49,9 @@ pub(super) fn run(runtime: &Runtime, mut store: Store, arguments: &Arguments) ->
     }
     print_warnings(&report, &context.folder)?;
     let mut out = output::stdout();
+    for change in &report.changes {
+        writeln!(out, "would be {}: {}", change.change, output::clean_line(&change.path))?;
+    }
     let would = if arguments.dry_run { "would be " } else { "" };
     let notes =
         [(report.stored, "stored"), (report.edited, "edited"), (report.renamed, "renamed"), (report.deleted, "deleted")];

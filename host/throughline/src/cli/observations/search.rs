@@ -76,7 +76,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         return output::json(&found.iter().zip(&roots).map(|(event, root)| EventLine::new(event, root)).collect::<Vec<_>>());
     }
     if found.is_empty() {
-        return events::print_nothing_found(&arguments.scope);
+        return scope::print_nothing_found(runtime, store, &arguments.scope, "no observations found");
     }
     print(runtime, &found, if project.is_none() { &roots } else { &[] })
 }

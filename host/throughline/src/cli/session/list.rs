@@ -9,7 +9,7 @@ use crate::cli::error::CommandError;
 use crate::cli::events;
 use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::pager;
-use crate::cli::scope::Scope;
+use crate::cli::scope::{self, Scope};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
 use throughline_store::{KnownSession, Store};
@@ -67,7 +67,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         return output::json(&entries.collect::<Vec<_>>());
     }
     if sessions.is_empty() {
-        return events::print_nothing_found(&arguments.scope);
+        return scope::print_nothing_found(runtime, store, &arguments.scope, "no sessions");
     }
     print(runtime, store, &sessions, project.is_none())
 }

@@ -53,10 +53,12 @@ pub(super) fn leave(runtime: &Runtime) -> Result<ExitCode, CommandError> {
     let deleted = credentials::delete(&runtime.paths).map_err(|error| {
         CommandError::new(format!("{} cannot be deleted: {error}", file.display())).hint("delete it by hand")
     })?;
-    if !deleted {
-        return Err(CommandError::new("this machine has joined no team").hint("`throughline team join` joins one"));
-    }
     let mut out = output::stdout();
+    if !deleted {
+        writeln!(out, "this machine has joined no team, so nothing was changed")?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let file = output::clean_line(&paths::display(&file, &runtime.paths.home));
     writeln!(out, "deleted {file}; nothing is sent or fetched any more, and all memories stay")?;
     out.flush()?;
