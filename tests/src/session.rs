@@ -10,7 +10,8 @@ use crate::transcript::Transcript;
 /// One session of one project in one home.
 pub struct Session<'home> {
     home: &'home Home,
-    cwd: PathBuf,
+    /// The folder that hooks are told of.
+    pub cwd: PathBuf,
     /// Where its transcript lies. It is written by the moments below, never before.
     pub path: PathBuf,
     /// What has been said and done.

@@ -246,9 +246,11 @@ fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Resu
     let request = ReadRequest::ingest(source.path.clone(), roots, source.named);
     let path = source.path.to_string_lossy();
     let mut file = FileReport { path: path.clone().into_owned(), named: source.named, ..FileReport::default() };
+    let mut is_refused = false;
     for _ in 0..MAX_ATTEMPTS {
         match reading::read(runtime, store, &request, Instant::now() + TRANSCRIPT_TIMEOUT) {
             Ok(report) => {
+                is_refused = report.is_refused;
                 file.session_id = report.session;
                 file.project = report.project.to_string_lossy().into_owned();
                 file.bytes = report.bytes;
@@ -283,6 +285,9 @@ fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Resu
             if is_mostly_malformed {
                 file.error.get_or_insert_with(|| "not a transcript: most of its lines could not be parsed".into());
             }
+        }
+        None if is_refused => {
+            file.error.get_or_insert_with(|| "nothing was read: the session is excluded or paused".into());
         }
         None if file.session_id.is_empty() && source.bytes > 0 => {
             file.error.get_or_insert_with(|| "not a transcript: it names no session".into());

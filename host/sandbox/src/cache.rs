@@ -16,7 +16,8 @@
 //!   never changed, only unlinked.
 //! - Beside each file is a seal: the SHA-256 of its bytes, and the inode, size and change time (ctime) that it had when
 //!   the digest was last checked. No program can set a ctime, so as long as these agree, the bytes are those that were
-//!   checked, and a load costs one `stat` instead of a hash. If they differ, the bytes are hashed again; on a mismatch
+//!   checked, with one exception: a process of the same user can change them through a writable mapping, and the ctime follows
+//!   only when the changed page is written back. A load costs one `stat` instead of a hash. If they differ, the bytes are hashed again; on a mismatch
 //!   the file is discarded and the component is compiled again.
 //!
 //! # Machines with managed configuration

@@ -434,12 +434,12 @@ fn attack_a_tool_that_is_used_before_the_policy_is_compiled() {
     let home = Home::cold();
     let project = home.project("shop");
     let session = Session::new(&home, &project, &session_id(1));
-    session.ran("early", "make deploy", "deployed the otter");
+    let secret = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    session.ran("early", "make deploy", &format!("deployed the otter with {secret}"));
     home.eventually("the tool use is recorded", |home| {
         let events = home.run(["observations", "search", "--all-projects", "--json", "deploy"]);
         events.stdout.contains("make deploy")
     });
-    let secret = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     assert!(!home.files().iter().any(|(_, bytes)| contains(bytes, &secret)));
 }
 

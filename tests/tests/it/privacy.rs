@@ -80,6 +80,28 @@ fn an_excluded_project_is_neither_read_nor_told() {
 }
 
 #[test]
+fn attack_an_excluded_session_that_stops_or_is_ingested_from_another_folder() {
+    let home = Home::new();
+    let (diary, open) = (home.project("diary"), home.project("open"));
+    configure(&home, "[privacy]\nexclude_projects = [\"diary\"]\n");
+    let mut moved = Session::new(&home, &diary, &session_id(1));
+    moved.transcript.user("Always run the aardvark linter").answer("The aardvark linter it is");
+    moved.cwd.clone_from(&open);
+    moved.stop("The aardvark linter it is");
+    moved.end();
+    let path = moved.path.to_string_lossy().into_owned();
+    let run = home.run(["ingest", &path]);
+    let said = [run.stdout, run.stderr].concat();
+    assert!(said.contains("excluded or paused") && !said.contains("names no session"), "{said}");
+    assert_nowhere(&home, "aardvark");
+    // A session that was never excluded is remembered.
+    let mut other = Session::new(&home, &open, &session_id(2));
+    other.transcript.user("Always run the wombat linter").answer("The wombat linter it is");
+    other.stop("The wombat linter it is");
+    assert!(home.remembers("wombat"));
+}
+
+#[test]
 fn a_pause_is_never_made_up_for() {
     let home = Home::new();
     let project = home.project("billing");

@@ -126,15 +126,23 @@ struct Chunk {
     calls: u64,
     /// Whether there is no more to read.
     is_end: bool,
+    /// Whether nothing may be read, because it is excluded or paused.
+    is_refused: bool,
 }
 
 impl Chunk {
-    /// There was nothing to read, or it may not be read.
+    /// There was nothing to read.
     fn nothing() -> Self {
         Self { is_end: true, ..Self::default() }
     }
 
+    /// Nothing may be read.
+    fn refused() -> Self {
+        Self { is_refused: true, ..Self::nothing() }
+    }
+
     fn add_to(self, outcome: &mut ReadOutcome) {
+        outcome.is_refused |= self.is_refused;
         let Some((session, project)) = self.of else { return };
         (outcome.session, outcome.project) = (session, project);
         outcome.bytes += self.progress.bytes;
@@ -160,7 +168,7 @@ fn read_chunk(
     if !source.has_more(location.from()) && (request.only_if_new || !is_first) {
         return Ok(Chunk::nothing());
     }
-    let Some(mut scope) = admit(runtime, store, request, &source, &location, deadline)? else { return Ok(Chunk::nothing()) };
+    let Some(mut scope) = admit(runtime, store, request, &source, &location, deadline)? else { return Ok(Chunk::refused()) };
 
     let policies = runtime.policies(Some(&scope.project.root))?;
     runtime.secrets.add_env_files(&scope.project.root, &location.cwd);
@@ -206,7 +214,7 @@ fn read_chunk(
         now: runtime.now,
     })?;
     let CommitCounts { stored, seen_again, calls } = committed;
-    Ok(Chunk { of, progress: advance, stored, seen_again, calls, is_end })
+    Ok(Chunk { of, progress: advance, stored, seen_again, calls, is_end, is_refused: false })
 }
 
 /// Decides whether the session may be read: not if it is excluded or paused.

@@ -214,4 +214,6 @@ pub struct ReadOutcome {
     pub calls: u64,
     /// Whether the end of the transcript was reached in time.
     pub finished: bool,
+    /// Whether nothing may be read, because it is excluded or paused.
+    pub is_refused: bool,
 }
