@@ -121,11 +121,13 @@ fn a_session_is_told_that_a_person_turned_memory_off() {
     };
     configure(&home, "enabled = false\n[notice]\nstart = false\n");
     is_off("the configuration has `enabled = false`");
-    configure(&home, &format!("[notice]\nstart = false\n[privacy]\nexclude_projects = [{project:?}]\n"));
-    is_off("this project is excluded by the configuration");
     configure(&home, "[notice]\nstart = false\n");
     said(&home, &project, &["pause"], "");
     is_off("paused until `throughline resume`");
+    said(&home, &project, &["resume"], "");
+    // A session that began in an excluded project stays excluded, so this comes last.
+    configure(&home, &format!("[notice]\nstart = false\n[privacy]\nexclude_projects = [{project:?}]\n"));
+    is_off("this project is excluded by the configuration");
     // No other hook says so.
     let prompt = Session::new(&home, &project, &session_id(3)).prompt("Why does the invoice importer skip empty amounts?");
     prompt.silent();
