@@ -74,7 +74,7 @@ await timed('a million rows', async () => {
   // A wheel moves by rows, and the rows do not jump when the scrollbar follows.
   await reader.locator('.window').hover();
   for (let turns = 0; turns < 10; turns += 1) await reader.mouse.wheel(0, 68);
-  await reader.waitForFunction((from) => Number(document.querySelector('.window li').ariaPosInSet) > from, Math.floor(middle) - 8 + 5);
+  await reader.waitForFunction((from) => Number(document.querySelector('.window li')?.ariaPosInSet) > from, Math.floor(middle) - 8 + 5);
   await new Promise((done) => { setTimeout(done, 400); });
   assert.ok(Math.abs((await first()) - middle - 10) < 0.1, `ten rows by the wheel led from ${middle} to ${await first()}`);
   await reader.locator('.window').focus();
@@ -143,6 +143,32 @@ await timed('memory', async () => {
   await accessible(reader, 'a memory');
 });
 
+await timed('what has the focus is in view', async () => {
+  await reader.setViewportSize({ width: 1200, height: 420 });
+  await go(reader, `#/memory/${setup.memory}`);
+  // Links of the page, one below the other, from the last to the first.
+  await reader.evaluate(() => {
+    window.scrollTo(0, document.documentElement.scrollHeight);
+    [...document.querySelectorAll('main a, main button, main summary, main [tabindex="0"]')].at(-1).focus();
+  });
+  let [moved, seen] = [0, 0];
+  for (let steps = 0; steps < 60; steps += 1) {
+    const before = await reader.evaluate(() => window.scrollY);
+    await reader.keyboard.press('Shift+Tab');
+    const at = await reader.evaluate(() => {
+      const [bar, it] = [document.querySelector('.top').getBoundingClientRect(), document.activeElement];
+      const own = it.getBoundingClientRect();
+      return { inMain: it.closest('main') !== null && it.id !== 'main', top: own.top, bar: bar.bottom, y: window.scrollY, tall: own.height > 200, html: it.outerHTML.slice(0, 100) };
+    });
+    if (!at.inMain) break;
+    seen += 1;
+    if (at.y < before) moved += 1;
+    if (!at.tall) assert.ok(at.top >= at.bar, `${at.html} begins at ${at.top}, behind the bar, which ends at ${at.bar}`);
+  }
+  assert.ok(seen > 2 && moved > 0, `${seen} elements had the focus, and the page was scrolled for ${moved}`);
+  await reader.setViewportSize({ width: 1200, height: 800 });
+});
+
 await timed('the other pages', async () => {
   const scope = `?project=${encodeURIComponent(setup.project)}`;
   for (const [name, hash, wanted] of [
@@ -164,6 +190,19 @@ await timed('the other pages', async () => {
   await reader.keyboard.press('Home');
   assert.notEqual(await reader.locator('output').textContent(), at);
   assert.match(await reader.locator('output').textContent(), /^step 1 of/u);
+  await go(reader, '#/redaction');
+  const rules = await reader.locator('#rule option').evaluateAll((all) => all.map((it) => it.value));
+  assert.ok(rules.length > 2, `${rules}`);
+  const [, one] = rules;
+  const plotted = async () => [await reader.locator('svg.plot').getAttribute('aria-label'), await reader.locator('svg.plot rect.bar title').allTextContents()];
+  const whole = await plotted();
+  assert.match(whole[0], /^Placeholders by day/u);
+  await reader.locator('#rule').selectOption(one);
+  const part = await plotted();
+  assert.match(part[0], new RegExp(`^Placeholders of ${one} by day`, 'u'));
+  const sum = (texts) => texts.reduce((so, text) => so + Number(text.split(': ').at(-1)), 0);
+  assert.ok(sum(part[1]) > 0 && sum(part[1]) < sum(whole[1]), `${part[1]} of ${whole[1]}`);
+  await accessible(reader, 'one rule');
   await go(reader, `#/notes${scope}`);
   assert.ok((await reader.locator('svg.graph a').count()) >= 2, 'the graph has no notes');
 });
@@ -203,6 +242,16 @@ await timed('two hundred payloads', async () => {
   await go(reader, `#/search?q=${encodeURIComponent('payload script')}&project=${encodeURIComponent(setup.hostile)}`);
   await reader.locator('.results li').first().waitFor();
   await onlyText(reader, 'search for payloads');
+  // Notes: the list, the graph and its table. Projects: a folder can have a hostile name too.
+  await go(reader, `#/notes?project=${encodeURIComponent(setup.hostile)}`);
+  assert.ok((await reader.locator('svg.graph a').count()) >= setup.hostileNotes, 'the graph lacks hostile notes');
+  assert.ok((await reader.locator('.results li').count()) >= setup.hostileNotes, 'the list lacks hostile notes');
+  await reader.locator('main details summary').first().click();
+  await onlyText(reader, 'hostile notes');
+  assert.ok((await reader.locator('main table').textContent()).includes('<script>__ran=1</script>'), 'the table of relations lacks a hostile title');
+  await go(reader, '#/projects');
+  assert.ok((await reader.locator('main').textContent()).includes('<img src=x onerror=__ran=1>'), 'the hostile project is missing');
+  await onlyText(reader, 'projects');
   for (const hash of [`#/session/${setup.hostileSession}`, '#/sessions', '#/failures', '#/today', `#/search?q=${encodeURIComponent('<img src=x onerror=__ran=1>')}`, `#/memory/${encodeURIComponent('<script>__ran=1</script>')}`]) {
     const before = errors.length;
     await go(reader, hash);
@@ -229,6 +278,13 @@ await timed('today', async () => {
     measured.live.push(Math.max(0, at - ended));
   }
   assert.ok(Math.max(...measured.live) <= 250, `it took ${measured.live} ms until the page showed what a hook had done`);
+  await reader.locator('#feed li.failed', { hasText: 'ferret link' }).filter({ hasText: setup.liveSession }).waitFor();
+  // A new line moves only for those who want motion.
+  const motion = () => reader.locator('#feed li.fresh').first().evaluate((it) => getComputedStyle(it).animationName);
+  assert.equal(await motion(), 'none');
+  await reader.emulateMedia({ reducedMotion: 'no-preference' });
+  assert.equal(await motion(), 'arrive');
+  await reader.emulateMedia({ reducedMotion: 'reduce' });
   await reader.locator('#feed li.told', { hasText: setup.liveSession }).filter({ hasText: 'told at startup' }).first().waitFor();
   const lines = await reader.locator('#feed li').allTextContents();
   for (const { shows } of setup.live) assert.equal(lines.filter((line) => line.includes(shows) && line.includes(setup.liveSession)).length, 1, `${shows} is there twice`);
@@ -243,7 +299,7 @@ await timed('dark, narrow and on paper', async () => {
   }
   await reader.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await reader.setViewportSize({ width: 360, height: 740 });
-  for (const hash of ['#/search?q=otter', '#/search', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/projects', '#/failures', '#/health', '#/redaction']) {
+  for (const hash of ['#/search?q=otter', '#/search', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/projects', '#/failures', '#/health', '#/redaction', '#/sessions', `#/notes?project=${encodeURIComponent(setup.project)}`]) {
     await go(reader, hash);
     const wide = await reader.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${hash} is ${wide} pixels too wide for a narrow window`);

@@ -1,6 +1,6 @@
 // Changes memories in a headless Chromium: each button with its preview and its undo. `tests/tests/it/viewer.rs` starts this.
 import assert from 'node:assert/strict';
-import { accessible, finish, go, open, setup, timed } from './driver.mjs';
+import { accessible, finish, go, onlyText, open, setup, timed } from './driver.mjs';
 
 const writer = await open(setup.writable);
 assert.equal(await writer.locator('#mode').textContent(), 'changes are allowed');
@@ -123,8 +123,61 @@ await timed('supersede and merge', async () => {
   await writer.locator('#done', { hasText: 'It holds again' }).waitFor();
   assert.ok((await stored(third)).links.every((it) => it.undone_at), 'the undo left a link');
 
+  // One button, by what is so now.
+  const offered = async () => [await writer.getByRole('button', { name: 'Share…', exact: true }).count(), await writer.getByRole('button', { name: 'Unshare…', exact: true }).count()];
+  assert.deepEqual(await offered(), [1, 0]);
   await writer.getByRole('button', { name: 'Share…', exact: true }).click();
   await confirmed('shared with all projects', 'no longer shared');
+  assert.deepEqual(await offered(), [1, 0]);
+  await writer.getByRole('button', { name: 'Share…', exact: true }).click();
+  await writer.locator('#confirm').click();
+  await writer.locator('#done', { hasText: 'shared with all projects' }).waitFor();
+  assert.deepEqual(await offered(), [0, 1]);
+  assert.equal((await stored(id)).shared, true);
+  await writer.getByRole('button', { name: 'Unshare…', exact: true }).click();
+  await confirmed('no longer shared', 'shared with all projects again');
+  assert.equal((await stored(id)).shared, true);
+  await go(writer, `#/memory/${third}`);
+  await writer.getByRole('button', { name: 'Share…', exact: true }).click();
+  // Meanwhile something else shares it: there is nothing to undo then.
+  await writer.evaluate((it) => fetch('/api/do', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ action: 'share', id: it }) }), third);
+  assert.equal((await stored(third)).shared, true);
+  await writer.locator('#confirm').click();
+  await writer.locator('#done', { hasText: 'shared with all projects' }).waitFor();
+  assert.equal(await writer.locator('#undo').count(), 0, 'the undo would unshare what was shared before');
+});
+
+await timed('a correction and its undo', async () => {
+  await go(writer, `#/memory/${setup.correctable}`);
+  await preview('Correct…', () => writer.locator('#correction').fill('The narwhal gate closes at dusk'));
+  await writer.locator('#confirm').click();
+  await writer.locator('#done', { hasText: 'It has the place of the former text.' }).waitFor();
+  assert.equal((await stored(setup.correctable)).links.filter((it) => !it.undone_at).length, 1);
+  await writer.locator('#undo').click();
+  await writer.locator('#done', { hasText: 'It holds again.' }).waitFor();
+  assert.ok(writer.url().includes(setup.correctable), writer.url());
+  assert.ok((await stored(setup.correctable)).links.every((it) => it.undone_at), 'the undo left the link');
+});
+
+await timed('a hostile memory in every panel', async () => {
+  const [id, other] = setup.hostile;
+  await go(writer, `#/memory/${id}`);
+  const looked = async (name, first) => {
+    assert.ok((await preview(name, first)).includes('__ran=1'), `${name} shows nothing of it`);
+    await onlyText(writer, name);
+    await writer.getByRole('button', { name: 'Cancel' }).click();
+  };
+  await looked('Pin…');
+  await looked('Correct…', () => writer.locator('#correction').fill('</textarea><svg onload=__ran=1>'));
+  await looked('Mark wrong…', () => writer.locator('#because').fill('<img src=x onerror=__ran=1>'));
+  await looked('Supersede…', () => choose('payload', other));
+  await looked('Merge…', () => choose('payload', other));
+  await looked('Forget…');
+  await writer.getByRole('button', { name: 'Share…', exact: true }).click();
+  await onlyText(writer, 'Share…');
+  await preview('Mark wrong…', () => writer.locator('#because').fill('<img src=x onerror=__ran=1>'));
+  await confirmed('It is marked wrong.');
+  await onlyText(writer, 'a hostile reason');
 });
 
 await timed('mute', async () => {

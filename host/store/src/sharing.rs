@@ -70,6 +70,18 @@ impl Store {
         })
     }
 
+    /// Returns whether a memory is shared with all projects; `id` is the origin's or the copy's.
+    pub fn is_shared(&self, id: &str) -> Result<bool> {
+        self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT 1 FROM memories m WHERE m.id = ?1 AND (m.project_id = ?2
+                       OR EXISTS (SELECT 1 FROM sightings s WHERE s.session_id = '' AND s.key = ?3 || m.id))",
+                )
+                .and_then(|mut s| s.exists([id, &Project::shared().id, KEY])),
+        )
+    }
+
     /// Returns what several projects learned separately and nobody has shared yet: failures with one signature, and
     /// preferences with the same text, ignoring case, white space and punctuation.
     pub fn suggestions(&self) -> Result<Vec<Suggestion>> {

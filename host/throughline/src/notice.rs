@@ -14,6 +14,7 @@ pub(crate) fn at_start(notice: Notice, now: u64) -> String {
             format!("Throughline: {memories}{last}")
         }
         Notice::Failed(why) => format!("Throughline: memory is off: {why}; `throughline doctor` says what to do"),
+        Notice::Off(why) => format!("Throughline: memory is off: {why}"),
     }
 }
 
@@ -59,6 +60,7 @@ mod tests {
         assert_eq!(at_start(Notice::Told { memories: 1, last_session: None }, 0), "Throughline: 1 memory");
         let said = "Throughline: memory is off: the disk is full; `throughline doctor` says what to do";
         assert_eq!(at_start(Notice::Failed("the disk is full"), 0), said);
+        assert_eq!(at_start(Notice::Off("paused"), 0), "Throughline: memory is off: paused");
     }
 
     #[test]

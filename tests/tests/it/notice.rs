@@ -105,6 +105,35 @@ fn a_session_is_told_that_memory_is_off_and_why() {
 }
 
 #[test]
+fn a_session_is_told_that_a_person_turned_memory_off() {
+    let (home, project) = remembering();
+    let line = |agent: &str| start(&home, &project, agent)["systemMessage"].as_str().map(str::to_owned);
+    // The words are those of `status`, and the setting of the notice is for what works.
+    let is_off = |why: &str| {
+        for agent in ["claude-code", "gemini", "droid", "qwen", "codex"] {
+            assert_eq!(line(agent), Some(format!("Throughline: memory is off: {why}")), "{agent}");
+        }
+        assert_eq!(start(&home, &project, "cursor"), Value::Null);
+        let answer = start(&home, &project, "claude-code");
+        assert!(answer.get("hookSpecificOutput").is_none(), "{answer:#}");
+        let (text, code) = said(&home, &project, &["status"], "");
+        assert!(text.starts_with(&format!("off: {why} (")) && code == Some(1), "{text}");
+    };
+    configure(&home, "enabled = false\n[notice]\nstart = false\n");
+    is_off("the configuration has `enabled = false`");
+    configure(&home, "[notice]\nstart = false\n");
+    said(&home, &project, &["pause"], "");
+    is_off("paused until `throughline resume`");
+    said(&home, &project, &["resume"], "");
+    // A session that began in an excluded project stays excluded, so this comes last.
+    configure(&home, &format!("[notice]\nstart = false\n[privacy]\nexclude_projects = [{project:?}]\n"));
+    is_off("this project is excluded by the configuration");
+    // No other hook says so.
+    let prompt = Session::new(&home, &project, &session_id(3)).prompt("Why does the invoice importer skip empty amounts?");
+    prompt.silent();
+}
+
+#[test]
 fn status_says_what_was_stored_and_told_and_which_hooks_ran() {
     let (home, project) = remembering();
     drop(home.run(["install"]).success());

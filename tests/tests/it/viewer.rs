@@ -83,12 +83,13 @@ fn the_viewer_in_a_browser() {
     let second = Session::new(&home, &project, &session_id(2));
     second.start("startup");
 
-    let note = |more: &[&str]| {
+    let note_in = |folder: &Path, more: &[&str]| {
         let mut command = home.command([&["note", "add", "--json"], more].concat());
-        command.current_dir(&project);
+        command.current_dir(folder);
         let run = process::run(command, Vec::new(), WATCHDOG).success();
         serde_json::from_str::<Value>(&run.stdout).expect("JSON")["id"].as_str().expect("an identifier").to_owned()
     };
+    let note = |more: &[&str]| note_in(&project, more);
     let cause = note(&["--type", "root-cause", "--title", "Headers were lost", "The writer was reset."]);
     note(&["--type", "general", "--title", "How otters export", "--related", &cause, "Rows, then headers."]);
 
@@ -110,6 +111,25 @@ fn the_viewer_in_a_browser() {
             json!({"project": project, "type": "learning", "content": "The quokka queue was drained by hand in March"}),
             json!({"project": project, "type": "learning",
                 "content": format!("The otter service once logged ghp_{}", "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW1xY3")}),
+            json!({"project": project, "type": "learning",
+                "content": format!("The otter bucket once had the key AKIA{}", "Q2W7E4R6T3Y5U2I7")}),
+        ],
+    );
+    // Notes, each related to the one before: one for each vector.
+    let mut before: Option<String> = None;
+    let vectors: Vec<&String> = texts.iter().step_by(10).collect();
+    for text in &vectors {
+        let title = format!("--title={text}");
+        let related = before.as_ref().map(|id| format!("--related={id}"));
+        let words: Vec<&str> =
+            ["--type=general", &title].into_iter().chain(related.as_deref()).chain(["--", text.as_str()]).collect();
+        before = Some(note_in(&hostile, &words));
+    }
+    // A project that was imported by its name can be called anything.
+    import(
+        &home,
+        &[
+            json!({"project": "<img src=x onerror=__ran=1>", "type": "learning", "content": "The name of this project is hostile"}),
         ],
     );
     // What a hook stores of a session can be hostile too.
@@ -120,12 +140,21 @@ fn the_viewer_in_a_browser() {
     enemy.transcript.user(&texts[1]).answer(&texts[0]);
     enemy.stop(&texts[0]);
 
+    // What two sessions learned, and what took another memory's place.
+    work(&home, &project, 5);
     let rule = memory(&home, &project, "preference", "use tabs");
+    let folder = project.to_str().expect("UTF-8");
+    let older = "Capybaras are indented by two columns";
+    let earlier = home.json(["memory", "save", "--json", "--type", "preference", "--project", folder, older]);
+    let ids = [&earlier, &rule].map(|it| it["id"].as_str().expect("an id"));
+    home.json(["memory", "supersede", "--json", "--relation", "amends", ids[0], ids[1]]);
     let (korean, japanese) = (memory(&home, &project, "learning", "수달"), memory(&home, &project, "learning", "カワウソ"));
     let policy = home.json(["memory", "show", "--json", rule["id"].as_str().expect("an id")]);
 
     let readonly = Viewer::start(&home, &[]);
     let live = Session::new(&home, &project, &session_id(4));
+    let failed = json!({"tool_name": "Bash", "tool_input": {"command": "ferret link"}, "tool_use_id": "toolu_22",
+        "error": "ld: symbol not found", "is_interrupt": false, "duration_ms": 12});
     let command = home.command(["hook"]);
     let environment: serde_json::Map<String, Value> =
         command.get_envs().filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value?.to_str()?.into()))).collect();
@@ -136,8 +165,9 @@ fn the_viewer_in_a_browser() {
     let setup = json!({
         "readonly": readonly.address, "chromium": chromium, "modules": modules,
         "program": process::throughline(), "environment": environment, "project": project, "hostile": hostile,
-        "payloads": PAYLOADS, "session": first, "hostileSession": enemy.id(),
-        "memory": rule["id"], "life": [policy["policy"], policy["policy_digest"], policy["line_uuid"], first, second.id(), "said by the human", "startup"],
+        "payloads": PAYLOADS, "session": first, "hostileSession": enemy.id(), "hostileNotes": vectors.len(),
+        "memory": rule["id"], "life": [policy["policy"], policy["policy_digest"], policy["line_uuid"], first, second.id(), "said by the human", "startup",
+            "confirmed 1 time: learned in 2 places", "Before and after it", "amends", older],
         "korean": korean["id"], "japanese": japanese["id"],
         "liveSession": format!("session {}", &live.id()[..8]),
         "live": [
@@ -146,6 +176,7 @@ fn the_viewer_in_a_browser() {
              "shows": "Rename the ferret module"},
             {"payload": bash("toolu_20", "cargo build --package ferret"), "shows": "cargo build --package ferret"},
             {"payload": bash("toolu_21", "cargo test --package ferret"), "shows": "cargo test --package ferret"},
+            {"payload": live.payload("PostToolUseFailure", &failed), "shows": "ferret link"},
         ],
     });
     drive(&home, "browser.mjs", &setup);

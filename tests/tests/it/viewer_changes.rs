@@ -48,6 +48,9 @@ fn changes_in_a_browser() {
         "A third party cleans all windows facing the river",
     ]
     .map(|text| save(&home, &project, text));
+    let correctable = save(&home, &project, "The narwhal gate closes at noon");
+    let hostile = ["<script>__ran=1</script>", "\"><img src=x onerror=__ran=1>"]
+        .map(|text| save(&home, &project, &format!("payload {text}\n\n{text}")));
     let corrected = save(&home, &project, "Always use tabs in the otter exporter");
     let colleague = match postgres::shared("changes_in_a_browser") {
         Some(server) => json!(shared_by_ann(&home, server)),
@@ -56,6 +59,7 @@ fn changes_in_a_browser() {
     let writable = Viewer::start(&home, &["--write"]);
     let setup = json!({
         "writable": writable.address, "chromium": chromium, "modules": modules, "memory": corrected, "marked": marked,
+        "correctable": correctable, "hostile": hostile,
         "forgettable": forgettable["id"], "forgettableTitle": forgettable["title"], "colleague": colleague,
     });
     drive(&home, "changes.mjs", &setup);

@@ -23,7 +23,7 @@ use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
-use super::{Notice, journal_writer, pinned, session_project, spawn};
+use super::{Notice, journal_writer, pinned, refusal, session_project, spawn};
 use crate::memory::{kept, supersession};
 use crate::note_sync;
 use crate::runtime::Runtime;
@@ -106,8 +106,8 @@ pub(super) fn start_session(
         runtime.log.record(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
     }
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
-        return Ok(Started::default());
+    if let Some(why) = refusal::why_off(runtime, &project, &event.session) {
+        return Ok(Started { context: None, notice: Some(Notice::Off(why)) });
     }
     if let Err(error) = note_sync::take_in(runtime, &mut store, &project) {
         runtime.log.record(Level::Warn, "notes that were written as files could not be taken in", format!("{error:#}"));

@@ -115,15 +115,17 @@ pub enum Notice {
     },
     /// Nothing could be told, or nothing can be remembered: why.
     Failed(&'static str),
+    /// Nothing is remembered or told, as a person wants it: why.
+    Off(&'static str),
 }
 
 /// Handles the event. [`prepare`] comes first.
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
     let event = &refusal::resolve_folder(runtime, event);
-    if refusal::is_refused(runtime, event) {
-        return Outcome::default();
-    }
     let is_start = matches!(event.moment, Moment::Start { .. });
+    if let Some(why) = refusal::why_refused(runtime, event) {
+        return Outcome { answer: None, notice: is_start.then_some(Notice::Off(why)) };
+    }
     // Log lines must be free of these secrets too, whatever happens next.
     runtime.secrets.add_env_files(&event.cwd, &event.cwd);
     if let Err(error) = namespace::record_session(&runtime.paths, &event.session) {

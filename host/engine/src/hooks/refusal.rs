@@ -24,16 +24,30 @@ pub(super) fn resolve_folder<'e>(runtime: &Runtime, event: &'e Event) -> Cow<'e,
     Cow::Owned(Event { cwd, moved_to, ..event.clone() })
 }
 
-/// Returns whether the session is excluded or paused. Records it if the session begins like that, so that it stays so
+/// Why nothing is remembered of an excluded session, in the words of `throughline status`.
+const EXCLUDED: &str = "this project is excluded by the configuration";
+
+/// Why nothing is remembered of a paused session, in the words of `throughline status`.
+const PAUSED: &str = "paused until `throughline resume`";
+
+/// Returns why nothing is remembered of a project or of this session of it; none if it is.
+pub(super) fn why_off(runtime: &Runtime, project: &Project, session: &str) -> Option<&'static str> {
+    if runtime.is_excluded(&project.root) {
+        return Some(EXCLUDED);
+    }
+    runtime.intervals.is_paused(&project.id, session).then_some(PAUSED)
+}
+
+/// Returns why the session is excluded or paused; none if it is not. Records it if the session begins like that, so that it stays so
 /// wherever the agent moves.
-pub(super) fn is_refused(runtime: &Runtime, event: &Event) -> bool {
+pub(super) fn why_refused(runtime: &Runtime, event: &Event) -> Option<&'static str> {
     if !runtime.may_refuse_sessions() {
-        return false;
+        return None;
     }
     let refusal = refusal_in(runtime, &event.cwd, &event.session);
     match runtime.journal().refusal(&event.session) {
-        Some(Refusal::Excluded) => return true,
-        Some(Refusal::Paused { project }) if runtime.intervals.is_paused(&project, &event.session) => return true,
+        Some(Refusal::Excluded) => return Some(EXCLUDED),
+        Some(Refusal::Paused { project }) if runtime.intervals.is_paused(&project, &event.session) => return Some(PAUSED),
         Some(Refusal::Paused { .. }) => {}
         None => {
             let home = home_of(runtime, event);
@@ -43,15 +57,16 @@ pub(super) fn is_refused(runtime: &Runtime, event: &Event) -> bool {
                 let what = "could not record that a session began excluded or paused";
                 runtime.log.record(Level::Warn, what, error.to_string());
             }
-            let is_off =
-                |home: Project| runtime.is_excluded(&home.root) || runtime.intervals.is_paused(&home.id, &event.session);
-            if home.is_some_and(is_off) {
-                return true;
+            if let Some(why) = home.and_then(|home| why_off(runtime, &home, &event.session)) {
+                return Some(why);
             }
         }
     }
-    let is_refused_here = |folder: &Path| refusal_in(runtime, folder, &event.session).is_some();
-    refusal.is_some() || event.moved_to.as_deref().is_some_and(is_refused_here)
+    let here = || refusal_in(runtime, event.moved_to.as_deref()?, &event.session);
+    refusal.or_else(here).map(|refusal| match refusal {
+        Refusal::Excluded => EXCLUDED,
+        Refusal::Paused { .. } => PAUSED,
+    })
 }
 
 /// Returns why nothing may be remembered of a session in this folder.
@@ -84,6 +99,10 @@ mod tests {
     use throughline_platform::paths::Paths;
     use throughline_privacy::intervals::{self, Interval, Intervals};
     use throughline_sandbox::managed::Managed;
+
+    fn is_refused(runtime: &Runtime, event: &Event) -> bool {
+        why_refused(runtime, event).is_some()
+    }
 
     fn paths(home: &Path) -> Paths {
         let below = |name: &str| home.join(name);

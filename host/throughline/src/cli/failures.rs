@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::error::CommandError;
 use super::events;
 use super::output::{self, BOLD, DIM, GREEN, RED};
+use super::pager;
 use super::scope::{self, Scope};
 use throughline_engine::runtime::Runtime;
 use throughline_platform::paths;
@@ -89,18 +90,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let project = arguments.scope.project(&runtime)?;
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(&store, id)).transpose()?;
     let id = project.as_ref().map(|project| project.id.as_str());
-    let found = store.failures_from(id, session.as_deref(), arguments.open, arguments.offset, arguments.limit)?;
+    let most = arguments.limit.saturating_add(1);
+    let mut found = store.failures_from(id, session.as_deref(), arguments.open, arguments.offset, most)?;
+    let is_more = output::cut(&mut found, arguments.limit);
     if arguments.json {
         output::json(&found.iter().map(FailureEntry::new).collect::<Vec<_>>())?;
     } else if found.is_empty() {
         let what = if arguments.open { "no open failures" } else { "no failures" };
         scope::print_nothing_found(&runtime, &store, &arguments.scope, what)?;
     } else {
-        let mut out = output::stdout();
+        let mut out = Vec::new();
         for failure in &found {
             write(&mut out, &runtime, failure, project.is_none())?;
         }
-        out.flush()?;
+        pager::write(&out)?;
+        if is_more {
+            output::print_first("most frequent", found.len())?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -138,7 +144,8 @@ pub(super) fn write(
     writeln!(out, "    {}", output::fit(&output::clean_line(&failure.error), most))?;
     if let Some(fix) = &failure.fix {
         let fixed = if failure.is_open() { "once fixed by" } else { "fixed by" };
-        writeln!(out, "    {DIM}{fixed}:{DIM:#} {}", output::clean_line(fix))?;
+        let head = format!("    {DIM}{fixed}:{DIM:#} ");
+        output::write_hanging(out, &head, 4 + fixed.len() + 2, fix)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use throughline_agents::settings::agents::{end_limit, project_variable};
 use throughline_engine::hooks::{self, Notice, Outcome, last_runs};
 use throughline_engine::model::MARK;
 use throughline_engine::plugin_options;
-use throughline_engine::runtime::{self, Runtime, RuntimeError};
+use throughline_engine::runtime::{self, Runtime};
 use throughline_platform::log::{self, Level};
 use throughline_platform::paths::Paths;
 use throughline_platform::process;
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
                 "the configuration is damaged; nothing is remembered until it is corrected",
                 error.to_string(),
             );
-            say_off(&runtime.paths, arguments, &error);
+            say_off(&runtime.paths, arguments, &notice::of_failed_start(&error));
             runtime.finish();
             return ExitCode::SUCCESS;
         }
@@ -74,6 +74,8 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
     }
     if !runtime.config.enabled {
+        let off = Notice::Off("the configuration has `enabled = false`");
+        say_off(&runtime.paths, arguments, &notice::at_start(off, runtime.now));
         return ExitCode::SUCCESS;
     }
     let Some(call) = Call::parse(arguments) else {
@@ -129,7 +131,7 @@ fn print(answer: Option<&str>) {
 fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<String> {
     let Outcome { answer, notice } = outcome;
     let fault = runtime.config_fault.as_deref().filter(|_| matches!(event.moment, Moment::Start { .. }));
-    let is_warning = fault.is_some() || matches!(notice, Some(Notice::Failed(_)));
+    let is_warning = fault.is_some() || matches!(notice, Some(Notice::Failed(_) | Notice::Off(_)));
     if !agent::shows_notice(event.agent, is_warning) {
         return answer;
     }
@@ -140,15 +142,15 @@ fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<Str
     }
 }
 
-/// Says at the start of a session that nothing is remembered because a file of settings cannot be used.
-fn say_off(paths: &Paths, arguments: &[OsString], fault: &RuntimeError) {
+/// Says at the start of a session, in this line, that nothing is remembered because of the settings.
+fn say_off(paths: &Paths, arguments: &[OsString], line: &str) {
     let Some(call) = Call::parse(arguments) else { return };
     let Ok(input) = call.read_input() else { return };
     if let Ok(Some(event)) = call.event(paths, &input)
         && matches!(event.moment, Moment::Start { .. })
         && agent::shows_notice(event.agent, true)
     {
-        print(agent::with_notice(None, &notice::of_failed_start(fault)).as_deref());
+        print(agent::with_notice(None, line).as_deref());
     }
 }
 

@@ -77,6 +77,39 @@ pub(super) fn print_more(shown: usize, of: Option<u64>) -> Result<(), CommandErr
     Ok(())
 }
 
+/// Says on stderr that only the first of a list were printed, if a person sees it: `what` says which, such as `latest`.
+pub(super) fn print_first(what: &str, shown: usize) -> Result<(), CommandError> {
+    if io::stdout().is_terminal() {
+        writeln!(anstream::stderr().lock(), "{DIM}showing the {what} {}; --limit N shows more{DIM:#}", count(shown as u64))?;
+    }
+    Ok(())
+}
+
+/// Cuts a list that was asked for with one entry more than `limit`. Returns whether something was cut.
+pub(super) fn cut<T>(list: &mut Vec<T>, limit: u32) -> bool {
+    let is_more = list.len() > limit as usize;
+    list.truncate(limit as usize);
+    is_more
+}
+
+/// The fewest columns of a row that its text gets, before columns beside it are left out.
+pub(super) const MIN_TEXT: usize = 20;
+
+/// Returns how many of a row's first columns, each with two spaces behind it, leave room for its text. The first is always there.
+pub(super) fn leading_columns(width: Option<usize>, columns: &[usize]) -> usize {
+    let Some(width) = width else { return columns.len() };
+    let fits = |kept: &usize| columns[..*kept].iter().map(|it| it + 2).sum::<usize>() + MIN_TEXT <= width;
+    (1..=columns.len()).rev().find(fits).unwrap_or(1)
+}
+
+/// Cuts what stands behind a row's text to what is left; nothing if only a few letters of it would be.
+pub(super) fn fit_behind(text: &str, width: Option<usize>, taken: usize) -> String {
+    const MIN: usize = 8;
+    let Some(width) = width else { return text.to_owned() };
+    let room = width.saturating_sub(taken + MIN_TEXT + 2);
+    if room < MIN { String::new() } else { fit(text, room) }
+}
+
 /// Prints JSON. Control characters beyond ASCII are escaped: JSON allows them, and terminals may interpret them.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(value).map_err(CommandError::new)?;
@@ -293,6 +326,20 @@ mod tests {
         let marked = highlight("Retry the upload, twice", |word| word == "upload");
         assert_eq!(marked, format!("Retry the {MATCH}upload{END_OF_MATCH}, twice"));
         assert_eq!(anstream::adapter::strip_str(&marked).to_string(), "Retry the upload, twice");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_fewer_columns_and_every_row_fits() {
+        let heads = [12, 14, 10];
+        assert_eq!([None, Some(80), Some(50), Some(40), Some(10)].map(|it| leading_columns(it, &heads)), [3, 3, 2, 1, 1]);
+        for width in 36..90 {
+            let taken: usize = heads[..leading_columns(Some(width), &heads)].iter().map(|it| it + 2).sum();
+            let behind = columns(&fit_behind("~/work/otters", Some(width), taken));
+            let text = width - taken - if behind > 0 { behind + 2 } else { 0 };
+            assert!(text >= MIN_TEXT.min(width - 14), "{width}");
+        }
+        let mut list = vec![1, 2, 3];
+        assert!(!cut(&mut list, 3) && cut(&mut list, 2) && list == [1, 2]);
     }
 
     #[test]

@@ -60,13 +60,17 @@ impl ProjectEntry {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime_for_reading()?;
     let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4)?;
-    let known = store.known_projects(arguments.limit)?;
+    let mut known = store.known_projects(arguments.limit.saturating_add(1))?;
+    let is_more = output::cut(&mut known, arguments.limit);
     if arguments.json {
         output::json(&known.iter().map(ProjectEntry::new).collect::<Vec<_>>())?;
     } else if known.is_empty() {
         writeln!(anstream::stderr().lock(), "no project is known yet")?;
     } else {
         print(&runtime, &known)?;
+        if is_more {
+            output::print_first("latest", known.len())?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

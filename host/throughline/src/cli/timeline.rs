@@ -44,7 +44,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),
         ..EventFilter::default()
     };
-    let mut found = store.events(&wanted, arguments.limit)?;
+    let mut found = store.events(&wanted, arguments.limit.saturating_add(1))?;
+    let is_more = output::cut(&mut found, arguments.limit);
     found.reverse();
     if arguments.json {
         output::json(&events::entries(&found, &store.roots_of_events(&found)?))?;
@@ -52,6 +53,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         scope::print_nothing_found(&runtime, &store, &arguments.scope, "no events")?;
     } else {
         print(&runtime, &store, &found, project.is_none())?;
+        if is_more {
+            output::print_first("latest", found.len())?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

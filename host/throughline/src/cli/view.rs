@@ -29,7 +29,8 @@ pub(super) struct Arguments {
     /// Serve on this port; by default on a free one
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Allow changes: correct, share, unlink and forget memories, each as the command does it
+    /// Allow changes: pin, correct, supersede, merge, unlink, share, mute, mark wrong and forget memories, each as the
+    /// command does it
     #[arg(long)]
     write: bool,
     /// Only print the address

@@ -38,10 +38,6 @@ pub(super) fn search(app: &App, wanted: &Wanted) -> Result<Value, ApiError> {
     if !wanted.types.is_empty() {
         words.push(&types);
     }
-    let session = format!("--session={}", wanted.session.as_deref().unwrap_or_default());
-    if wanted.session.is_some() {
-        words.push(&session);
-    }
     words.extend(["--", wanted.q.as_str()]);
     let (mut results, next) = page_of(app.command(&words)?, begin, limit);
     for result in &mut results {

@@ -61,14 +61,15 @@ class Desk {
   }
 }
 
-/** Shows a preview of a change with one button, and undoes it with another action. */
-function simple(desk, { action, heading, explain, name, more = {}, told, back, backTold, words, preview }) {
+/** Shows a preview of a change with one button, and undoes it with another action, unless the memory was so already (`isSo`). */
+function simple(desk, { isSo, action, heading, explain, name, more = {}, told, back, backTold, words, preview }) {
   return desk.attempt(async () => {
     const would = preview ? await desk.change(action, { ...more, preview: true }) : null;
     desk.panel(h('h2', {}, heading), h('p', {}, explain), preview?.(would), command(words),
       desk.buttons(name, async () => {
+        const wasSo = isSo?.(await desk.context.ask(`memory/${desk.memory.id}`));
         await desk.change(action, more);
-        await desk.done(told, back && (async () => {
+        await desk.done(told, back && !wasSo && (async () => {
           await desk.change(back.action, back.more ?? {});
           await desk.done(backTold);
         }));
@@ -263,12 +264,17 @@ function correct(desk) {
     }
     const save = async () => {
       const saved = await context.change({ action: 'correct', id: memory.id, text: text.value, kind: memory.type, project: memory.project });
-      outcome = { id: saved.id, text: 'Saved. It has the place of the former text.' };
+      const isOnly = inForce(await context.ask(`memory/${saved.id}`)).length === 1;
+      outcome = { id: saved.id, text: `Saved. It has the place of the former text.${isOnly ? '' : ' “Undo links…” undoes that with its other links.'}`, undo: isOnly && (async () => {
+        await context.change({ action: 'unlink', id: saved.id });
+        outcome = { id: memory.id, text: 'It holds again. The new text stays until you forget it.' };
+        context.navigate(`memory/${memory.id}`);
+      }) };
       context.navigate(`memory/${saved.id}`);
     };
     desk.panel(h('h2', {}, 'This would take its place'),
-      h('pre', { class: 'text old-text' }, said(memory.content)), h('pre', { class: 'text' }, said(text.value)),
-      h('p', { class: 'small quiet' }, 'The old text stays and is no longer told. “Undo links…” undoes it.'), command(`memory save --supersedes ${memory.id}`),
+      h('div', { id: 'would' }, h('pre', { class: 'text old-text' }, said(memory.content)), h('pre', { class: 'text' }, said(text.value))),
+      h('p', { class: 'small quiet' }, 'The old text stays and is no longer told.'), command(`memory save --supersedes ${memory.id}`),
       desk.buttons('Save the new text', save));
   };
   desk.panel(h('h2', {}, 'Correct it'), h('label', { for: 'correction' }, 'The text that holds'), text, desk.buttons('Show what would change', look));
@@ -287,7 +293,7 @@ function unlink(desk) {
 
 function share(desk) {
   return simple(desk, {
-    action: 'share', heading: 'Share it with all projects', explain: 'Sessions of every project on this machine would be told of it.', name: 'Share with all projects', words: `memory share ${desk.memory.id}`,
+    action: 'share', isSo: (now) => now.shared, heading: 'Share it with all projects', explain: 'Sessions of every project on this machine would be told of it.', name: 'Share with all projects', words: `memory share ${desk.memory.id}`,
     told: 'It is shared with all projects.', back: { action: 'unshare' }, backTold: 'It is no longer shared.',
   });
 }
@@ -332,6 +338,6 @@ export function changes(memory, context, again) {
   }
   return h('section', { 'aria-label': 'Changes', class: 'no-print changes' },
     h('div', { class: 'row' }, !isWrong && button(memory.pinned_at ? 'Unpin…' : 'Pin…', pin), button('Correct…', correct), !isWrong && button('Supersede…', supersede), !isWrong && button('Merge…', merge),
-      inForce(memory).length > 0 && button('Undo links…', unlink), button('Share…', share), button('Unshare…', unshare), colleague && button(`Mute ${colleague}…`, () => mute(desk, colleague)),
+      inForce(memory).length > 0 && button('Undo links…', unlink), memory.shared ? button('Unshare…', unshare) : button('Share…', share), colleague && button(`Mute ${colleague}…`, () => mute(desk, colleague)),
       isWrong ? button('Mark right…', right) : button('Mark wrong…', wrong, true), button('Forget…', forget, true)), desk.target);
 }

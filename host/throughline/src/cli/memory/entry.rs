@@ -136,28 +136,31 @@ pub(super) fn write_table(
         })
         .collect();
     let widths = [0, 1, 2].map(|index| output::widest(heads.iter().map(|head| &head[index])));
-    let before_title = widths.iter().map(|width| width + 2).sum::<usize>();
     let width = output::width();
+    // On a narrow terminal age and type are left out, in this order.
+    let kept = output::leading_columns(width, &widths);
+    let before_title = widths[..kept].iter().map(|width| width + 2).sum::<usize>();
     let mut out = Vec::new();
     for (index, memory) in memories.iter().enumerate() {
         let style = output::kind_style(&memory.kind);
-        let project = projects.get(index).map_or("", String::as_str);
+        let project = output::fit_behind(projects.get(index).map_or("", String::as_str), width, before_title);
+        let gap = if project.is_empty() { "" } else { "  " };
         let words = options.words.get(index).map_or(&[][..], Vec::as_slice);
         let mark = |line: &str| output::highlight(line, |word| is_match(word, words));
         let title = output::clean_line(&memory.title);
         let title = match width {
-            Some(width) => output::fit(&title, width.saturating_sub(before_title + 2 + output::columns(project)).max(20)),
+            Some(width) => {
+                let behind = gap.len() + output::columns(&project);
+                output::fit(&title, width.saturating_sub(before_title + behind).max(1))
+            }
             None => title,
         };
-        let [id, kind, ago] = [0, 1, 2].map(|column| output::pad(&heads[index][column], widths[column]));
-        writeln!(
-            out,
-            "{DIM}{id}{DIM:#}  {style}{kind}{style:#}  {DIM}{ago}{DIM:#}  {BOLD}{}{BOLD:#}{}{DIM}{project}{DIM:#}",
-            mark(&title),
-            if project.is_empty() { "" } else { "  " },
-        )?;
-        for line in details.get(index).into_iter().flatten() {
-            writeln!(out, "    {DIM}{}{DIM:#}", mark(line))?;
+        for ((head, width), style) in heads[index].iter().zip(widths).zip([DIM, style, DIM]).take(kept) {
+            write!(out, "{style}{}{style:#}  ", output::pad(head, width))?;
+        }
+        writeln!(out, "{BOLD}{}{BOLD:#}{gap}{DIM}{project}{DIM:#}", mark(&title))?;
+        for line in details.get(index).into_iter().flatten().flat_map(|line| output::wrap(line, 4)) {
+            writeln!(out, "    {DIM}{}{DIM:#}", mark(&line))?;
         }
         if !options.excerpts {
             continue;
@@ -168,14 +171,18 @@ pub(super) fn write_table(
         }
         if !memory.files.is_empty() {
             let files = memory.files[..memory.files.len().min(4)].join(", ");
-            writeln!(out, "    {DIM}{}{DIM:#}", output::clean_line(&files))?;
+            writeln!(
+                out,
+                "    {DIM}{}{DIM:#}",
+                output::fit(&output::clean_line(&files), width.map_or(usize::MAX, |width| width - 4.min(width)))
+            )?;
         }
     }
     pager::write(&out)
 }
 
 /// Whether the index has the word under one of the tokens.
-fn is_match(word: &str, tokens: &[String]) -> bool {
+pub(super) fn is_match(word: &str, tokens: &[String]) -> bool {
     !tokens.is_empty() && tokens::index_text(word).split(' ').any(|token| tokens.iter().any(|wanted| wanted == token))
 }
 

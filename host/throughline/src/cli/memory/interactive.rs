@@ -4,6 +4,7 @@ use std::io;
 
 use console::{Key, Term};
 
+use super::entry;
 use super::search::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
@@ -61,7 +62,13 @@ pub(super) fn choose(runtime: &Runtime, store: &Store, arguments: &Arguments) ->
 }
 
 /// What is found, or why nothing can be.
-type Found = Result<Vec<Memory>, String>;
+type Found = Result<Vec<Hit>, String>;
+
+/// A memory, and the words of the query that it contains, as tokens of the index.
+struct Hit {
+    memory: Memory,
+    words: Vec<String>,
+}
 
 fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) -> Found {
     let said = |error: CommandError| error.message().to_owned();
@@ -73,7 +80,8 @@ fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) ->
         let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref()).map_err(|error| error.to_string())?;
         let project = project.map(|project| project.id);
         let filter = MemoryFilter { project, session, kinds, shared: true, current: false, marked: arguments.marked() };
-        return store.recent(&filter, most).map_err(|error| error.to_string());
+        let recent = store.recent(&filter, most).map_err(|error| error.to_string())?;
+        return Ok(recent.into_iter().map(|memory| Hit { memory, words: Vec::new() }).collect());
     }
     let options = SearchOptions {
         types: &restriction.types,
@@ -85,7 +93,7 @@ fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) ->
     let request =
         SearchRequest::explicit(runtime, store, query, project.as_ref(), options).map_err(|error| error.to_string())?;
     let outcome = request.run(store).map_err(|error| error.to_string())?;
-    Ok(outcome.hits.into_iter().map(|hit| hit.memory).collect())
+    Ok(outcome.hits.into_iter().map(|hit| Hit { memory: hit.memory, words: hit.words }).collect())
 }
 
 /// What a key led to.
@@ -116,7 +124,7 @@ impl Search {
             Key::Escape | Key::CtrlC | Key::Char('\u{4}') => return Pressed::Left,
             Key::Enter => {
                 let chosen = self.found.as_ref().ok().and_then(|found| found.get(self.at));
-                return chosen.map_or(Pressed::GoOn, |memory| Pressed::Chosen(memory.id.clone()));
+                return chosen.map_or(Pressed::GoOn, |hit| Pressed::Chosen(hit.memory.id.clone()));
             }
             // Control and N or P, as in a shell.
             Key::ArrowDown | Key::Tab | Key::Char('\u{e}') => self.at = (self.at + 1).min(last),
@@ -165,16 +173,17 @@ impl Search {
         let room = height.saturating_sub(3);
         let preview = if room > 2 * PREVIEW { PREVIEW } else { 0 };
         let results = found.len().min(room - preview).max(usize::from(room > 0));
-        let ages: Vec<String> = found.iter().map(|memory| output::ago(memory.created, now)).collect();
-        let (kinds, age) = (output::widest(found.iter().map(|memory| &memory.kind)).min(width / 4), output::widest(&ages));
+        let ages: Vec<String> = found.iter().map(|hit| output::ago(hit.memory.created, now)).collect();
+        let (kinds, age) = (output::widest(found.iter().map(|hit| &hit.memory.kind)).min(width / 4), output::widest(&ages));
         // The window follows the choice.
         let first = (self.at + 1).saturating_sub(results);
-        for (index, memory) in found.iter().enumerate().skip(first).take(results) {
+        for (index, Hit { memory, words }) in found.iter().enumerate().skip(first).take(results) {
             let mut head = output::pad(&fit(&memory.kind, kinds), kinds) + "  ";
             if width >= MIN_WIDTH_WITH_AGE {
                 head += &(output::pad(&ages[index], age) + "  ");
             }
             let title = fit(&memory.title, width.saturating_sub(3 + output::columns(&head)));
+            let title = output::highlight(&title, |word| entry::is_match(word, words));
             lines.push(if index == self.at {
                 format!("› {head}{BOLD}{title}{BOLD:#}")
             } else {
@@ -184,9 +193,10 @@ impl Search {
         if found.is_empty() {
             lines.push(format!("{DIM}nothing found{DIM:#}"));
         }
-        if let Some(memory) = found.get(self.at).filter(|_| preview > 0) {
+        if let Some(Hit { memory, words }) = found.get(self.at).filter(|_| preview > 0) {
             let text: Vec<String> = memory.content.lines().map(output::clean_line).filter(|line| !line.is_empty()).collect();
-            lines.extend(text.iter().take(preview).map(|line| format!("    {DIM}{}{DIM:#}", fit(line, width - 5))));
+            let mark = |line: &str| output::highlight(&fit(line, width - 5), |word| entry::is_match(word, words));
+            lines.extend(text.iter().take(preview).map(|line| format!("    {DIM}{}{DIM:#}", mark(line))));
         }
         lines.push(format!("{DIM}{}{DIM:#}", fit("↑↓ choose  Enter shows it  Esc leaves", width - 1)));
         lines
@@ -197,14 +207,15 @@ impl Search {
 mod tests {
     use super::*;
 
-    fn memory(number: usize, title: &str) -> Memory {
-        Memory {
+    fn hit(number: usize, title: &str, query: &str) -> Hit {
+        let memory = Memory {
             id: format!("id{number}"),
             kind: "decision".into(),
             title: title.into(),
             content: "Why\u{1b}[2J\n\nso".into(),
             ..Memory::default()
-        }
+        };
+        Hit { memory, words: query.split_whitespace().map(str::to_owned).collect() }
     }
 
     /// Finds the titles that contain the query.
@@ -214,7 +225,7 @@ mod tests {
         if query == "after:x" {
             Err("x is no date".into())
         } else {
-            Ok(all.map(|(number, title)| memory(number, &title)).collect())
+            Ok(all.map(|(number, title)| hit(number, &title, query)).collect())
         }
     }
 
@@ -241,6 +252,15 @@ mod tests {
         typed(&mut search, "no such thing");
         assert_eq!(search.press(&Key::Enter, &find), Pressed::GoOn);
         assert_eq!(search.press(&Key::Escape, &find), Pressed::Left);
+    }
+
+    #[test]
+    fn the_words_of_the_query_are_underlined() {
+        let mut search = Search::new(&find);
+        typed(&mut search, "otter");
+        let lines = search.lines(80, 24, 0);
+        let marked = output::highlight("otter 1", |word| word == "otter");
+        assert!(marked.contains('\u{1b}') && lines[2].contains(&marked), "{lines:?}");
     }
 
     #[test]

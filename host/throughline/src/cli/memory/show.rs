@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
     /// Print an object: the fields of `memory list`, and attributes, policy, `policy_digest`, `line_uuid`,
-    /// `access_count`, digest, folded, links, told
+    /// `access_count`, shared, digest, folded, links, told
     #[arg(long)]
     json: bool,
 }
@@ -40,6 +40,8 @@ pub(super) struct MemoryDetails<'a> {
     line_uuid: Option<&'a str>,
     /// How often it was looked up or shown to the agent.
     access_count: u32,
+    /// Whether it is shared with all projects.
+    shared: bool,
     /// The digest into which it was folded; searches and lists do not show folded memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<&'a str>,
@@ -96,6 +98,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             policy_digest: &found.policy_digest,
             line_uuid: found.line_uuid.as_deref(),
             access_count: found.access_count,
+            shared: store.is_shared(&found.memory.id)?,
             digest: found.digest.as_deref(),
             folded: folded.map(|folded| Composition {
                 made_at: output::timestamp(folded.made_at),

@@ -70,7 +70,8 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         words: arguments.words.join(" "),
         before: None,
     };
-    let found = store.events(&wanted, arguments.limit)?;
+    let mut found = store.events(&wanted, arguments.limit.saturating_add(1))?;
+    let is_more = output::cut(&mut found, arguments.limit);
     let roots = store.roots_of_events(&found)?;
     if arguments.json {
         return output::json(&found.iter().zip(&roots).map(|(event, root)| EventLine::new(event, root)).collect::<Vec<_>>());
@@ -78,7 +79,12 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if found.is_empty() {
         return scope::print_nothing_found(runtime, store, &arguments.scope, "no observations found");
     }
-    print(runtime, &found, if project.is_none() { &roots } else { &[] })
+    print(runtime, &found, if project.is_none() { &roots } else { &[] })?;
+    if is_more {
+        let what = if wanted.words.trim().is_empty() { "latest" } else { "best" };
+        output::print_first(what, found.len())?;
+    }
+    Ok(())
 }
 
 fn print(runtime: &Runtime, found: &[StoredEvent], roots: &[String]) -> Result<(), CommandError> {

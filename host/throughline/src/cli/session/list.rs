@@ -51,7 +51,8 @@ pub(super) struct Entry<'a> {
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
     let project = arguments.scope.project(runtime)?;
     let id = project.as_ref().map(|project| project.id.as_str());
-    let sessions = store.known_sessions_from(id, arguments.offset, arguments.limit)?;
+    let mut sessions = store.known_sessions_from(id, arguments.offset, arguments.limit.saturating_add(1))?;
+    let is_more = output::cut(&mut sessions, arguments.limit);
     if arguments.json {
         let entries = sessions.iter().map(|session| Entry {
             id: &session.record.id,
@@ -69,7 +70,11 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     if sessions.is_empty() {
         return scope::print_nothing_found(runtime, store, &arguments.scope, "no sessions");
     }
-    print(runtime, store, &sessions, project.is_none())
+    print(runtime, store, &sessions, project.is_none())?;
+    if is_more {
+        output::print_first("latest", sessions.len())?;
+    }
+    Ok(())
 }
 
 fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
@@ -87,22 +92,28 @@ fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: 
         .collect();
     let columns = output::widest(&ids);
     let widths = [0, 1, 2].map(|index| output::widest(heads.iter().map(|head| &head[index])));
-    let before_title = columns + widths.iter().sum::<usize>() + 4 * 2;
+    // On a narrow terminal files, turns and age are left out, in this order.
+    let kept = output::leading_columns(width, &[columns, widths[0], widths[1], widths[2]]) - 1;
+    let before_title = columns + 2 + widths[..kept].iter().map(|width| width + 2).sum::<usize>();
     let mut out = Vec::new();
     for ((session, id), head) in sessions.iter().zip(&ids).zip(&heads) {
-        let root = if projects {
-            format!("  {}", output::clean_line(&paths::display(session.root.as_ref(), &runtime.paths.home)))
+        let mut root = if projects {
+            let root = output::clean_line(&paths::display(session.root.as_ref(), &runtime.paths.home));
+            output::fit_behind(&root, width, before_title)
         } else {
             String::new()
         };
+        if !root.is_empty() {
+            root.insert_str(0, "  ");
+        }
         let fit = |text: String, taken: usize| match width {
-            Some(width) => output::fit(&text, width.saturating_sub(taken).max(20)),
+            Some(width) => output::fit(&text, width.saturating_sub(taken).max(1)),
             None => text,
         };
-        let [ago, turns, files] = [0, 1, 2].map(|index| output::pad(&head[index], widths[index]));
+        let beside: String = (0..kept).map(|index| output::pad(&head[index], widths[index]) + "  ").collect();
         writeln!(
             out,
-            "{}  {DIM}{ago}  {turns}  {files}{DIM:#}  {BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
+            "{}  {DIM}{beside}{DIM:#}{BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
             output::pad(id, columns),
             fit(title(session), before_title + output::columns(&root)),
         )?;

@@ -43,7 +43,7 @@ export async function render(context) {
     facts([
       ['who said it', sayer(memory.said_by)],
       ['learned', exact(memory.created_at)],
-      ['places', memory.seen > 1 ? `learned in ${memory.seen} places` : null],
+      ['places', memory.seen > 1 ? `confirmed ${plural(memory.seen - 1, 'time', 'times')}: learned in ${memory.seen} places` : null],
       ['project', path(memory.project, context.state.home)],
       ['session', memory.session_id ? h('a', { href: context.address('session', {}, memory.session_id) }, said(memory.session_id, { class: 'code' })) : 'none'],
       ['transcript line', memory.line_uuid && said(memory.line_uuid, { class: 'code' })],

@@ -39,14 +39,14 @@ function result(entry, context) {
     score(entry.why, entry.words));
 }
 
-async function results(context, target, query, type, session) {
+async function results(context, target, query, type) {
   const list = h('ol', { class: 'results', 'aria-label': 'Results' });
   const more = h('button', { type: 'button', hidden: true }, 'More results');
   const count = h('p', { class: 'quiet', role: 'status' }, 'Searching…');
   show(target, count, list, more);
   let cursor;
   async function load() {
-    const page = await context.ask('search', { q: query, types: type, session, project: context.project, limit: 20, cursor });
+    const page = await context.ask('search', { q: query, types: type, project: context.project, limit: 20, cursor });
     list.append(...page.entries.map((entry) => result(entry, context)));
     cursor = page.next;
     more.hidden = !cursor;
@@ -81,22 +81,22 @@ async function everything(context, target, type) {
 
 export async function render(context) {
   const { main, parameters } = context;
-  const [query, type, session] = ['q', 'type', 'session'].map((name) => parameters.get(name) ?? '');
+  const [query, type] = ['q', 'type'].map((name) => parameters.get(name) ?? '');
   const field = h('input', { id: 'query', type: 'search', value: query, autocomplete: 'off', spellcheck: 'false', 'aria-keyshortcuts': '/' });
   const types = h('select', { id: 'type' }, h('option', { value: '' }, 'All types'), type && h('option', { value: type, selected: true }, type.replaceAll('_', ' ')));
   const target = h('div', {});
-  const go = () => context.navigate('search', { q: field.value.trim(), type: types.value, session });
+  const go = () => context.navigate('search', { q: field.value.trim(), type: types.value });
   const form = h('form', { class: 'row', role: 'search', on: { submit: (event) => { event.preventDefault(); go(); } } },
     h('div', { class: 'grow' }, h('label', { for: 'query' }, 'Search: words, "phrases", -without, file:…, after:7d'), field),
     h('div', { class: 'field' }, h('label', { for: 'type' }, 'Type'), types),
     h('button', {}, 'Search'));
   types.addEventListener('change', go);
-  show(main, h('h1', {}, 'Memories'), form, session && h('p', {}, 'Of session ', said(session, { class: 'code' })), target);
+  show(main, h('h1', {}, 'Memories'), form, target);
   if (parameters.get('focus')) field.focus();
   const counts = context.ask('types', { project: context.project });
   counts.then((all) => {
     for (const { type: name } of all) if (name !== type) types.append(h('option', { value: name }, name.replaceAll('_', ' ')));
   }).catch(() => {});
   if (query) context.title(`${query} – search`);
-  await (query ? results(context, target, query, type, session) : everything(context, target, type));
+  await (query ? results(context, target, query, type) : everything(context, target, type));
 }
