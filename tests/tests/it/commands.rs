@@ -463,7 +463,7 @@ fn a_setting_that_is_wrong_is_named_with_what_to_do() {
         run.stderr.contains("context.budget cannot have this value: ") && run.stderr.contains("expected a whole number"),
         "{run:#?}"
     );
-    assert!(!run.stderr.contains("line ") && run.stderr.contains("hint: the default is 9500"), "{run:#?}");
+    assert!(!run.stderr.contains(" line ") && run.stderr.contains("hint: the default is 9500"), "{run:#?}");
     let run = home.run(["config", "get", "context.bugdet"]).failure_with_hint();
     assert!(run.stderr.contains("did you mean context.budget?"), "{run:#?}");
 }

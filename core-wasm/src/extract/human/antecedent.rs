@@ -33,8 +33,9 @@ pub(super) fn without_log(prompt: &str) -> Option<String> {
         if is_inside && start.is_none() && !is_order(said) {
             continue;
         }
-        let is_continuation =
-            is_tagged(said.trim_start()) || tells_error(said) > 0 || said.starts_with([' ', '\t', '(', '.']);
+        let is_continuation = is_tagged(said.trim_start())
+            || tells_error(said) > 0
+            || said.starts_with([' ', '\t', '(', '.', '?', '❯', '⏺', '⎿', '│']);
         if !said.trim().is_empty() && !is_continuation {
             own.push_str(said.trim_end());
             own.push('\n');

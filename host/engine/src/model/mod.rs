@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use throughline_model::project::Project;
 use throughline_model_wire as wire;
 use throughline_platform::log::Level;
