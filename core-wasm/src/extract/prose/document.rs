@@ -222,7 +222,9 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
         .filter(|sentence| states_contrast(sentence))
         .take(MAX_CONTRASTS)
         .collect();
-    contrasts.into_iter().for_each(|sentence| push_new(&mut all, sentence));
+    for sentence in contrasts {
+        push_new(&mut all, sentence);
+    }
     all.truncate(MAX_DECISIONS);
     all
 }

@@ -168,7 +168,26 @@ impl State {
             let title = commits::pull_request_title(command).unwrap_or_default();
             self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
-        let cured = if failed {
+        let cured = self.failures_after(tool_use, output, failed, class);
+        for memory in cured {
+            self.record_fix(memory, settled);
+        }
+        self.conventions.hook_ran(command, output, &tool_use.source);
+        if committed {
+            self.failures.checks_committed(command);
+        }
+    }
+
+    /// Tells the failures what a command came to. Returns what it cured.
+    fn failures_after(
+        &mut self,
+        tool_use: &ToolUse,
+        output: &str,
+        failed: bool,
+        class: commands::Class,
+    ) -> Vec<SessionMemory> {
+        let (command, labels) = (tool_use.what.as_str(), self.labels());
+        if failed {
             // A line of a test's output says nothing of the commit that its hook refused.
             let of_hook = (class == commands::Class::Commit).then(|| commands::failed_tests_of_hook(output)).flatten();
             let error = match of_hook {
@@ -189,13 +208,6 @@ impl State {
                 self.failures.step(&format!("`{}`", failures::display_command(command)));
             }
             cured
-        };
-        for memory in cured {
-            self.record_fix(memory, settled);
-        }
-        self.conventions.hook_ran(command, output, &tool_use.source);
-        if committed {
-            self.failures.checks_committed(command);
         }
     }
 

@@ -58,10 +58,10 @@ impl Planted {
             ))),
             "log-line" => drop_out(t.user(&format!("What do you think of it?\n\n{}", each("2026-01-05T10:00:00Z INFO ")))),
             "forwarded" => {
-                drop_out(t.user(&format!("What do you think of it?\n\n---------- Forwarded message ---------\n\n{text}")))
+                drop_out(t.user(&format!("What do you think of it?\n\n---------- Forwarded message ---------\n\n{text}")));
             }
             "original" => drop_out(t.user(&format!("What do you think of it?\n\n-----Original Message-----\n{text}"))),
-            "lazy" => drop_out(t.user(&format!("What do you think of it?\n\n> Somebody wrote:\n{text}"))),
+            "lazy" => drop_out(t.user(&format!("What do you think of it?\n\n> The old guide\n{text}"))),
             "shell" => drop_out(
                 t.user("<bash-input>cat notes.txt</bash-input>")
                     .user(&format!("<bash-stdout>{text}</bash-stdout><bash-stderr></bash-stderr>")),
