@@ -426,7 +426,7 @@ fn the_doctor_is_content_with_a_sound_installation_and_names_what_is_broken() {
         .filter(|path| path.extension().is_some_and(|e| e == "cwasm"))
         .collect();
     fs::write(&compiled[0], "damaged").unwrap();
-    says("was created again", 0);
+    says("it was compiled now", 0);
     says("is valid", 0);
 
     fs::set_permissions(home.path("throughline/data"), fs::Permissions::from_mode(0o755)).unwrap();
