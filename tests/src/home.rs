@@ -277,19 +277,20 @@ impl Home {
         }
     }
 
-    /// Waits until the children that hooks left behind have ended: whoever changes the database's bytes by hand must not meet one
-    /// that has it open. A child is known by its environment, which names this home.
+    /// Waits until the children that hooks left behind have ended: on a busy machine they do what a hook had no time for, and
+    /// whoever looks at the database meanwhile sees it change. A child is `throughline background`, and is known by its
+    /// environment, which names this home.
     #[track_caller]
     pub fn rest(&self) {
         let home = self.path().as_os_str().as_encoded_bytes();
-        let is_of_this_home = |process: &std::fs::DirEntry| {
-            let path = process.path();
-            let own = std::process::id().to_string();
-            path.file_name().is_none_or(|id| id != own.as_str())
-                && std::fs::read(path.join("environ")).is_ok_and(|it| it.windows(home.len()).any(|part| part == home))
+        let is_child = |process: &std::fs::DirEntry| {
+            let has = |file: &str, part: &[u8]| {
+                std::fs::read(process.path().join(file)).is_ok_and(|text| text.windows(part.len()).any(|it| it == part))
+            };
+            has("cmdline", b"\0background\0") && has("environ", home)
         };
         self.eventually("the children of the hooks end", |_| {
-            std::fs::read_dir("/proc").is_ok_and(|it| !it.flatten().any(|process| is_of_this_home(&process)))
+            std::fs::read_dir("/proc").is_ok_and(|it| !it.flatten().any(|process| is_child(&process)))
         });
     }
 

@@ -81,7 +81,7 @@ impl<'home> Session<'home> {
 
     /// `Stop` while the transcript does not hold the turn yet, as the real client does it.
     pub fn stop_before_it_is_written(&self, last_message: &str) -> Hooked {
-        self.silent_payload(&self.payload(
+        self.silent_and_at_rest(&self.payload(
             "Stop",
             &json!({"permission_mode": "default", "effort": {"level": "medium"}, "stop_hook_active": false,
                 "last_assistant_message": last_message, "background_tasks": [], "session_crons": []}),
@@ -103,7 +103,7 @@ impl<'home> Session<'home> {
     /// `SessionEnd`.
     pub fn end(&mut self) -> Hooked {
         self.transcript.append_to(&self.path);
-        self.silent_payload(&self.payload("SessionEnd", &json!({"reason": "other"})))
+        self.silent_and_at_rest(&self.payload("SessionEnd", &json!({"reason": "other"})))
     }
 
     /// `UserPromptSubmit`.
@@ -155,6 +155,13 @@ impl<'home> Session<'home> {
     /// Any event at which the hook says nothing.
     pub fn silent(&self, event: &str, more: &Value) {
         drop(self.silent_payload(&self.payload(event, more)));
+    }
+
+    /// Runs a hook, and waits for the child that finishes what the hook had no time for.
+    fn silent_and_at_rest(&self, payload: &Value) -> Hooked {
+        let hooked = self.silent_payload(payload);
+        self.home.rest();
+        hooked
     }
 
     fn silent_payload(&self, payload: &Value) -> Hooked {
