@@ -75,7 +75,7 @@ pub fn ingest(
     mut progress: impl FnMut(u64),
 ) -> Result<HistoryReport> {
     let mut report = HistoryReport { project: project.root.to_string_lossy().into_owned(), ..HistoryReport::default() };
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, "") {
+    if runtime.refusal(project, "").is_some() {
         return Ok(report);
     }
     let head = head(&project.root)?;

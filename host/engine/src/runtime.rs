@@ -26,10 +26,22 @@ use throughline_sandbox::failures::Failures;
 use throughline_sandbox::managed::Managed;
 use throughline_sandbox::registry::{PolicyRegistry, RegistryInputs};
 use throughline_sandbox::rules::{self, RuleSources};
+use throughline_store::journal::Refusal;
 use throughline_store::{Access, Store, StoreError};
 
 /// How long a command waits for a policy that another process is compiling.
 const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Why nothing is remembered anywhere, in the words of `throughline status`.
+pub const OFF_BY_SETTING: &str = "the configuration has `enabled = false`";
+
+/// Says a refusal in the words of `throughline status`.
+pub fn why(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Excluded => "this project is excluded by the configuration",
+        Refusal::Paused { .. } => "paused until `throughline resume`",
+    }
+}
 
 /// One run of the program.
 pub struct Runtime {
@@ -189,6 +201,15 @@ impl Runtime {
         folder.starts_with(self.paths.model_sessions())
             || self.managed.is_off(folder, &self.paths.home)
             || self.privacy.excludes_project(folder)
+    }
+
+    /// Returns why nothing is remembered of a project, or of this session of it; none if it is.
+    pub fn refusal(&self, project: &Project, session: &str) -> Option<Refusal> {
+        if self.is_excluded(&project.root) {
+            return Some(Refusal::Excluded);
+        }
+        let is_paused = self.intervals.is_paused(&project.id, session);
+        is_paused.then(|| Refusal::Paused { project: project.id.clone() })
     }
 
     /// Returns whether the administrator or the user excluded some folders.

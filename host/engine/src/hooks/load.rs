@@ -23,10 +23,10 @@ use super::memories::ProjectMemories;
 use super::reading::{self, ReadRequest};
 use super::result::{HookResult, STORE_BUSY_TIMEOUT, cut};
 use super::synthesized_transcript::SessionSource;
-use super::{Notice, journal_writer, pinned, refusal, session_project, spawn};
+use super::{Notice, journal_writer, pinned, session_project, spawn};
 use crate::memory::{kept, supersession};
 use crate::note_sync;
-use crate::runtime::Runtime;
+use crate::runtime::{self, Runtime};
 use crate::weekly_copy;
 use throughline_agents::loaded_files;
 use throughline_agents::protocol::harmless::neutralize;
@@ -106,8 +106,8 @@ pub(super) fn start_session(
         runtime.log.record(Level::Warn, "the journal of an earlier session could not be stored yet", format!("{error:#}"));
     }
     let project = session_project::project_of(&store, &event.session, &event.cwd)?;
-    if let Some(why) = refusal::why_off(runtime, &project, &event.session) {
-        return Ok(Started { context: None, notice: Some(Notice::Off(why)) });
+    if let Some(refusal) = runtime.refusal(&project, &event.session) {
+        return Ok(Started { context: None, notice: Some(Notice::Off(runtime::why(&refusal))) });
     }
     if let Err(error) = note_sync::take_in(runtime, &mut store, &project) {
         runtime.log.record(Level::Warn, "notes that were written as files could not be taken in", format!("{error:#}"));

@@ -68,7 +68,7 @@ pub use loaded::LoadedText;
 pub use memories::{ProjectMemories, open_memories};
 pub use result::STORE_BUSY_TIMEOUT;
 
-use crate::runtime::Runtime;
+use crate::runtime::{self, Runtime};
 use throughline_agents::protocol::{self as agent, Event, Moment};
 use throughline_platform::log::Level;
 use throughline_platform::namespace;
@@ -123,8 +123,8 @@ pub enum Notice {
 pub fn run(runtime: &Runtime, event: &Event, deadline: Instant) -> Outcome {
     let event = &refusal::resolve_folder(runtime, event);
     let is_start = matches!(event.moment, Moment::Start { .. });
-    if let Some(why) = refusal::why_refused(runtime, event) {
-        return Outcome { answer: None, notice: is_start.then_some(Notice::Off(why)) };
+    if let Some(refusal) = refusal::refusal_of(runtime, event) {
+        return Outcome { answer: None, notice: is_start.then(|| Notice::Off(runtime::why(&refusal))) };
     }
     // Log lines must be free of these secrets too, whatever happens next.
     runtime.secrets.add_env_files(&event.cwd, &event.cwd);

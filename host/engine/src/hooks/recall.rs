@@ -45,7 +45,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         Some(store) => project_of(store, &event.session, &event.cwd)?,
         None => Project::discover(&event.cwd),
     };
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+    if runtime.refusal(&project, &event.session).is_some() {
         return Ok(None);
     }
     let prompt = shorten_text(prompt);

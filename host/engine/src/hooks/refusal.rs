@@ -24,31 +24,16 @@ pub(super) fn resolve_folder<'e>(runtime: &Runtime, event: &'e Event) -> Cow<'e,
     Cow::Owned(Event { cwd, moved_to, ..event.clone() })
 }
 
-/// Why nothing is remembered of an excluded session, in the words of `throughline status`.
-const EXCLUDED: &str = "this project is excluded by the configuration";
-
-/// Why nothing is remembered of a paused session, in the words of `throughline status`.
-const PAUSED: &str = "paused until `throughline resume`";
-
-/// Returns why nothing is remembered of a project or of this session of it; none if it is.
-pub(super) fn why_off(runtime: &Runtime, project: &Project, session: &str) -> Option<&'static str> {
-    if runtime.is_excluded(&project.root) {
-        return Some(EXCLUDED);
-    }
-    runtime.intervals.is_paused(&project.id, session).then_some(PAUSED)
-}
-
 /// Returns why the session is excluded or paused; none if it is not. Records it if the session begins like that, so that it stays so
 /// wherever the agent moves.
-pub(super) fn why_refused(runtime: &Runtime, event: &Event) -> Option<&'static str> {
+pub(super) fn refusal_of(runtime: &Runtime, event: &Event) -> Option<Refusal> {
     if !runtime.may_refuse_sessions() {
         return None;
     }
     let refusal = refusal_in(runtime, &event.cwd, &event.session);
     match runtime.journal().refusal(&event.session) {
-        Some(Refusal::Excluded) => return Some(EXCLUDED),
-        Some(Refusal::Paused { project }) if runtime.intervals.is_paused(&project, &event.session) => return Some(PAUSED),
-        Some(Refusal::Paused { .. }) => {}
+        Some(Refusal::Paused { project }) if !runtime.intervals.is_paused(&project, &event.session) => {}
+        Some(began) => return Some(began),
         None => {
             let home = home_of(runtime, event);
             if let (Some(refusal), None) = (&refusal, &home)
@@ -57,16 +42,13 @@ pub(super) fn why_refused(runtime: &Runtime, event: &Event) -> Option<&'static s
                 let what = "could not record that a session began excluded or paused";
                 runtime.log.record(Level::Warn, what, error.to_string());
             }
-            if let Some(why) = home.and_then(|home| why_off(runtime, &home, &event.session)) {
-                return Some(why);
+            if let Some(refusal) = home.and_then(|home| runtime.refusal(&home, &event.session)) {
+                return Some(refusal);
             }
         }
     }
     let here = || refusal_in(runtime, event.moved_to.as_deref()?, &event.session);
-    refusal.or_else(here).map(|refusal| match refusal {
-        Refusal::Excluded => EXCLUDED,
-        Refusal::Paused { .. } => PAUSED,
-    })
+    refusal.or_else(here)
 }
 
 /// Returns why nothing may be remembered of a session in this folder.
@@ -74,11 +56,7 @@ fn refusal_in(runtime: &Runtime, folder: &Path, session: &str) -> Option<Refusal
     if runtime.is_excluded(folder) {
         return Some(Refusal::Excluded);
     }
-    let project = Project::discover(folder);
-    if runtime.is_excluded(&project.root) {
-        return Some(Refusal::Excluded);
-    }
-    runtime.intervals.is_paused(&project.id, session).then_some(Refusal::Paused { project: project.id })
+    runtime.refusal(&Project::discover(folder), session)
 }
 
 /// Returns the project that a known session belongs to: in the database, or in the journal if nothing is stored yet.
@@ -101,7 +79,7 @@ mod tests {
     use throughline_sandbox::managed::Managed;
 
     fn is_refused(runtime: &Runtime, event: &Event) -> bool {
-        why_refused(runtime, event).is_some()
+        refusal_of(runtime, event).is_some()
     }
 
     fn paths(home: &Path) -> Paths {

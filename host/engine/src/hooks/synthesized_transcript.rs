@@ -164,7 +164,7 @@ fn append_event(runtime: &Runtime, event: &Event, path: &Path, deadline: Instant
         return Ok(());
     }
     let project = Project::discover(&event.cwd);
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, &event.session) {
+    if runtime.refusal(&project, &event.session).is_some() {
         return Ok(());
     }
     let policies = runtime.policies(Some(&project.root))?;

@@ -134,7 +134,7 @@ pub fn run_due(
 
 /// Returns whether a model may not be asked, because the user excluded or paused the project, the session, or its folder.
 fn is_refused(runtime: &Runtime, store: &Store, project: &Project, session: &str) -> Result<bool> {
-    if runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session) {
+    if runtime.refusal(project, session).is_some() {
         return Ok(true);
     }
     let known = if session.is_empty() { None } else { store.known_session(session)? };

@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
     }
     if !runtime.config.enabled {
-        let off = Notice::Off("the configuration has `enabled = false`");
+        let off = Notice::Off(runtime::OFF_BY_SETTING);
         say_off(&runtime.paths, arguments, &notice::at_start(off, runtime.now));
         return ExitCode::SUCCESS;
     }

@@ -16,7 +16,7 @@ use throughline_agents::protocol::name::Agent;
 use throughline_agents::settings::agents;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::hooks::last_runs::{self, LastRun};
-use throughline_engine::runtime::Runtime;
+use throughline_engine::runtime::{self, Runtime};
 use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_store::{Access, MemoryFilter, StoreError};
@@ -208,7 +208,7 @@ impl MemoryStatus {
             status.why = Some(notice::config_fault(fault));
         }
         if let Some(why) = refusal(runtime, project, session) {
-            (status.on, status.why) = (false, Some(why));
+            (status.on, status.why) = (false, Some(why.to_owned()));
         }
         status
     }
@@ -241,15 +241,11 @@ impl MemoryStatus {
 }
 
 /// Returns why nothing of the project or the session is remembered.
-fn refusal(runtime: &Runtime, project: &Project, session: &str) -> Option<String> {
+fn refusal(runtime: &Runtime, project: &Project, session: &str) -> Option<&'static str> {
     if !runtime.config.enabled {
-        return Some("the configuration has `enabled = false`".into());
+        return Some(runtime::OFF_BY_SETTING);
     }
-    if runtime.is_excluded(&project.root) {
-        return Some("this project is excluded by the configuration".into());
-    }
-    let is_paused = runtime.intervals.is_paused(&project.id, session);
-    is_paused.then(|| "paused until `throughline resume`".into())
+    runtime.refusal(project, session).map(|refusal| runtime::why(&refusal))
 }
 
 fn agent_runs(runs: [(Agent, Vec<LastRun>); Agent::ALL.len()]) -> Vec<AgentRuns> {

@@ -37,7 +37,7 @@ impl NoteContext {
 
     /// Returns an error if the project or session is paused or excluded: nothing is stored then.
     pub(super) fn require_enabled(&self, runtime: &Runtime, session: &str) -> Result<(), CommandError> {
-        if runtime.is_excluded(&self.project.root) || runtime.intervals.is_paused(&self.project.id, session) {
+        if runtime.refusal(&self.project, session).is_some() {
             return Err(CommandError::new("this project or session is paused or excluded; nothing is stored")
                 .hint("`throughline resume` ends a pause; `privacy.exclude_projects` excludes projects"));
         }

@@ -115,7 +115,7 @@ fn find(
 }
 
 fn is_excluded(runtime: &Runtime, project: &Project, session: &str) -> bool {
-    runtime.is_excluded(&project.root) || runtime.intervals.is_paused(&project.id, session)
+    runtime.refusal(project, session).is_some()
 }
 
 fn excluded_error(session: &str) -> CommandError {
