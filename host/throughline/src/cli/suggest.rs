@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use strsim::osa_distance;
 
 use super::renamed;
 
@@ -184,31 +185,10 @@ fn alike<'a>(command: &'a Command, word: &str) -> Vec<&'a str> {
     let length = word.chars().count();
     let limit = (length / 3).clamp(usize::from(length > 1), 3);
     let mut close: Vec<(usize, &str)> =
-        names().map(|name| (distance(word, name), name)).filter(|(distance, _)| *distance <= limit).collect();
+        names().map(|name| (osa_distance(word, name), name)).filter(|(distance, _)| *distance <= limit).collect();
     close.sort_unstable();
     let least = close.first().map(|(distance, _)| *distance);
     close.into_iter().filter(|(distance, _)| Some(*distance) == least).map(|(_, name)| name).collect()
-}
-
-/// Returns how many letters have to be inserted, removed, replaced or swapped with their neighbour (the optimal string
-/// alignment distance).
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for at in 0..one.len() {
-        let mut costs = vec![at + 1];
-        for column in 0..other.len() {
-            let replaced = last[column] + usize::from(one[at] != other[column]);
-            let mut cost = replaced.min(last[column + 1] + 1).min(costs[column] + 1);
-            if at > 0 && column > 0 && one[at] == other[column - 1] && one[at - 1] == other[column] {
-                cost = cost.min(before[column - 1] + 1);
-            }
-            costs.push(cost);
-        }
-        before = std::mem::replace(&mut last, costs);
-    }
-    last[other.len()]
 }
 
 #[cfg(test)]
@@ -278,7 +258,7 @@ mod tests {
         for (one, other, wanted) in
             [("", "", 0), ("a", "", 1), ("sesion", "session", 1), ("serach", "search", 1), ("pause", "parse", 1)]
         {
-            assert_eq!((distance(one, other), distance(other, one)), (wanted, wanted), "{one} {other}");
+            assert_eq!((osa_distance(one, other), osa_distance(other, one)), (wanted, wanted), "{one} {other}");
         }
     }
 }
