@@ -49,8 +49,12 @@ pub fn persist(complete: TempPath, file: &Path, overwrite: bool) -> io::Result<(
 
 /// Takes a lock file; the lock is held as long as the returned file lives. Returns `None` if another process holds it.
 pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
-    let lock = File::options().create(true).append(true).private().open(file)?;
+    let lock = open_lock(file)?;
     Ok(lock.try_lock().is_ok().then_some(lock))
+}
+
+fn open_lock(file: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).private().open(file)
 }
 
 /// Takes a lock file, and waits for the process that holds it; but returns `None` if another process waits already, because that
@@ -60,7 +64,7 @@ pub fn lock_or_leave_to_next(file: &Path, waiting: &Path) -> io::Result<Option<F
         return Ok(Some(lock));
     }
     let Some(_next) = try_lock(waiting)? else { return Ok(None) };
-    let lock = File::options().create(true).append(true).private().open(file)?;
+    let lock = open_lock(file)?;
     lock.lock()?;
     Ok(Some(lock))
 }

@@ -12,6 +12,7 @@ use super::saving::{self, Author, MAX_TAG, MAX_TAGS, SaveRequest};
 use crate::import::line::{MAX_REASON_CHARS, cut};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::text::one_line;
 use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
@@ -378,7 +379,7 @@ fn text_of<'a>(title: &'a str, content: &'a str) -> &'a str {
 fn texts(sources: &[&MemoryRecord]) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for Memory { title, content, .. } in sources.iter().map(|it| &it.memory) {
-        let text = text_of(title, content).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(text_of(title, content));
         if !texts.contains(&text) {
             texts.push(text);
         }

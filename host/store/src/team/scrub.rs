@@ -3,11 +3,11 @@
 //! A record's text is a copy of its memory's, or what a person wrote instead. So it is not enough to redact or to delete the
 //! memory. A dropped text is made anew from the memory, and a person looks again at one that had been edited.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 use serde_json::Value;
 
+use crate::Store;
 use crate::erase::ScrubError;
-use crate::{Result, Store};
 use throughline_model::redacted::TextRedactor;
 
 impl Store {
@@ -32,20 +32,10 @@ impl Store {
             }
         }
         if really && !dropped.is_empty() {
-            self.drop_bodies(&dropped)?;
+            self.explain(self.conn.execute_batch("PRAGMA secure_delete = ON"))?;
+            self.write(|tx| dropped.iter().try_for_each(|number| drop_body(tx, *number)))?;
         }
         Ok(dropped.len() as u64)
-    }
-
-    fn drop_bodies(&mut self, numbers: &[i64]) -> Result<()> {
-        let path = self.path.clone();
-        let done = (|| {
-            self.conn.execute_batch("PRAGMA secure_delete = ON")?;
-            let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            numbers.iter().try_for_each(|number| drop_body(&tx, *number))?;
-            tx.commit()
-        })();
-        done.map_err(|error| crate::classify(&path, error))
     }
 }
 

@@ -41,17 +41,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
     let program = program::stable_path().unwrap_or_default();
     let mut findings = Vec::new();
     let sources = sources(paths, folder, &mut findings);
-    let mut found: Vec<(&SettingsFile, Registration)> = Vec::new();
-    for source in &sources {
-        match settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program) {
-            Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
-            Err(what) => findings.push(Finding::warn(
-                "hooks",
-                format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
-                "fix the file: Claude Code cannot read it either",
-            )),
-        }
-    }
+    let found = registered(&sources, &program, paths, &mut findings);
     let plugin = plugin::enabled(&sources);
     findings.extend(check_disabled_hooks(&sources, &found, plugin.as_ref(), paths));
     if let Some(plugin) = &plugin {
@@ -81,17 +71,35 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
 pub(super) fn missing(paths: &Paths, folder: &Path) -> Option<String> {
     let program = program::stable_path().unwrap_or_default();
     // `doctor` reports files that cannot be read.
-    let sources = sources(paths, folder, &mut Vec::new());
-    let registered = sources.iter().flat_map(|source| {
-        let found = settings::registered(Agent::ClaudeCode, &source.file, &source.text, &program).unwrap_or_default();
-        found.into_iter().map(move |registration| (source, registration))
-    });
-    let found: Vec<(&SettingsFile, Registration)> = registered.collect();
+    let mut reported = Vec::new();
+    let sources = sources(paths, folder, &mut reported);
+    let found = registered(&sources, &program, paths, &mut reported);
     let plugin = plugin::enabled(&sources);
     if found.is_empty() && plugin.is_none() {
         return Some("no agent's settings register a hook".into());
     }
     check_disabled_hooks(&sources, &found, plugin.as_ref(), paths).pop().map(|finding| finding.message)
+}
+
+/// Returns the hooks of ours that the files register.
+fn registered<'a>(
+    sources: &'a [SettingsFile],
+    program: &Path,
+    paths: &Paths,
+    findings: &mut Vec<Finding>,
+) -> Vec<(&'a SettingsFile, Registration)> {
+    let mut found = Vec::new();
+    for source in sources {
+        match settings::registered(Agent::ClaudeCode, &source.file, &source.text, program) {
+            Ok(registrations) => found.extend(registrations.into_iter().map(|registration| (source, registration))),
+            Err(what) => findings.push(Finding::warn(
+                "hooks",
+                format!("{} is not valid: {what}", paths::display(&source.file, &paths.home)),
+                "fix the file: Claude Code cannot read it either",
+            )),
+        }
+    }
+    found
 }
 
 /// Returns all settings files that Claude Code reads in `folder`.

@@ -54,9 +54,8 @@ pub(super) fn entries(runtime: &Runtime, store: &mut Store, all: bool) -> Result
 
 pub(super) fn run(runtime: &Runtime, store: &mut Store, arguments: &Arguments) -> Result<(), CommandError> {
     let entries = entries(runtime, store, arguments.all)?;
-    let listed = entries.clone();
-    print(runtime, store, arguments, entries)?;
-    mark_shown(store, &listed)
+    print(runtime, store, arguments, &entries)?;
+    mark_shown(store, &entries)
 }
 
 /// Records that a person has seen these texts, so that they may decide about them.
@@ -65,20 +64,20 @@ pub(super) fn mark_shown(store: &mut Store, listed: &[OutboxEntry]) -> Result<()
     Ok(store.team_mark_shown(&new.map(|it| it.hash.as_str()).collect::<Vec<_>>())?)
 }
 
-fn print(runtime: &Runtime, store: &Store, arguments: &Arguments, entries: Vec<OutboxEntry>) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, store: &Store, arguments: &Arguments, entries: &[OutboxEntry]) -> Result<(), CommandError> {
     let roots = store.projects()?;
     let root = |id: &str| roots.iter().find(|(known, _)| known == id).map(|(_, root)| root.clone()).unwrap_or_default();
     if arguments.json {
         let items: Vec<OutboxItem> = entries
-            .into_iter()
+            .iter()
             .map(|it| OutboxItem {
                 project: root(&it.project),
-                id: it.id,
+                id: it.id.clone(),
                 state: it.state.word(),
                 deletes: it.is_deletion,
                 edited: it.is_edited,
-                reason: it.reason,
-                record: it.body,
+                reason: it.reason.clone(),
+                record: it.body.clone(),
             })
             .collect();
         return output::json(&items);
@@ -93,7 +92,7 @@ fn print(runtime: &Runtime, store: &Store, arguments: &Arguments, entries: Vec<O
         return Ok(());
     }
     let mut out = Vec::new();
-    for entry in &entries {
+    for entry in entries {
         write(&mut out, entry, &root(&entry.project))?;
     }
     pager::write(&out)
