@@ -10,7 +10,7 @@ const MAX_CHARS: usize = 160;
 
 /// Words that point to something which the prompt shows.
 const DEICTICS: &[&str] =
-    &["this", "these", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些", "以下"];
+    &["this", "these", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些"];
 
 /// Uses of "this" that name nothing themselves.
 const PRONOUNS: &[&str] = &["this is", "this to", "this with", "this into", "this does", "these are", "these to"];

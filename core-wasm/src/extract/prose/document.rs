@@ -21,16 +21,13 @@ const DECISIONS: &[&str] = &[
     "决策",
 ];
 
-/// Headings below which stands what was weighed and left out.
+/// Headings that say of every item below them that it was left out.
+const SCOPES: &[&str] = &["not doing", "not included", "non-goals", "non goals", "out of scope", "alternatives"];
+
+/// Headings below which stands what was weighed and left out, and why.
 const LEFT_OUT: &[&str] = &[
     "why no",
     "why not",
-    "not doing",
-    "not included",
-    "non-goals",
-    "non goals",
-    "out of scope",
-    "alternatives",
     "제외",
     "하지 않는",
     "범위 밖",
@@ -43,9 +40,6 @@ const LEFT_OUT: &[&str] = &[
     "范围外",
     "备选",
 ];
-
-/// Those of them that say it of every item.
-const SCOPES: &[&str] = &["not doing", "not included", "non-goals", "non goals", "out of scope", "alternatives"];
 
 /// Headings below which stands how it is or was, and how it will be checked: nothing that is chosen.
 const NOT_CHOSEN: &[&str] = &[
@@ -115,6 +109,9 @@ const FAULTS: &[&str] = &[
     "doesn't", "isn't", "aren't", "않", "없", "실패", "만 ", "ない", "失敗", "のみ", "不", "没有",
 ];
 
+/// Ends of a line that asks, or that leads to the next one.
+const UNFINISHED: [char; 4] = ['?', '？', ':', '：'];
+
 /// The maximum number of decisions, of sentences with a contrast among them, and of findings that are taken from one document.
 const MAX_DECISIONS: usize = 4;
 const MAX_CONTRASTS: usize = 1;
@@ -140,8 +137,13 @@ impl Line<'_> {
 
     /// Returns whether the line is an item of a list's outermost level.
     fn is_item(&self) -> bool {
-        self.text.starts_with(['-', '*', '•']) || self.text.starts_with(|c: char| c.is_ascii_digit())
+        begins_item(self.text)
     }
+}
+
+/// Returns whether a line begins like an item of a list.
+fn begins_item(line: &str) -> bool {
+    line.starts_with(['-', '*', '•']) || line.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns the lines of a document that are neither headings nor code nor rows of a table.
@@ -156,7 +158,7 @@ fn lines(document: &str) -> Vec<Line<'_>> {
         if is_code || is_fence || bare.is_empty() || bare.starts_with('|') {
             continue;
         }
-        let is_item = bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit());
+        let is_item = begins_item(bare);
         // A line that leads to a list of decisions is as good as a heading, until the next paragraph.
         let leads = !is_item && bare.ends_with([':', '：']) && bare.chars().count() <= MAX_LEAD_CHARS && {
             let lower = bare.to_lowercase();
@@ -193,7 +195,8 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
     for line in lines.iter().filter(|line| line.is_item()) {
         // How the product decides is no decision about it.
         let is_of_product = line.is_below(&["criteria", "tree", "framework", "logic"]);
-        let is_left_out = line.is_below(LEFT_OUT);
+        let is_scope = line.is_below(SCOPES);
+        let is_left_out = is_scope || line.is_below(LEFT_OUT);
         if is_of_product || !(line.is_below(DECISIONS) || is_left_out) {
             continue;
         }
@@ -205,10 +208,10 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
                 .iter()
                 .chain(FAULTS)
                 .any(|word| text::contains_words(&lower, word));
-        if is_left_out && !line.is_below(DECISIONS) && !line.is_below(SCOPES) && !is_reason {
+        if is_left_out && !line.is_below(DECISIONS) && !is_scope && !is_reason {
             continue;
         }
-        if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(['?', '？', ':', '：']) {
+        if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(UNFINISHED) {
             // What stands alone in such a list would read as if it were done.
             let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
             let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", capitalized(heading)));
@@ -236,9 +239,7 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
         let item = text::plain(line.text);
         let length = item.chars().count();
         let least = if item.is_ascii() { 30 } else { 15 };
-        if length >= least
-            && !item.ends_with(['?', '？', ':', '：'])
-            && !line.is_below(&["open", "pending", "needed", "미결", "未決"])
+        if length >= least && !item.ends_with(UNFINISHED) && !line.is_below(&["open", "pending", "needed", "미결", "未決"])
         {
             push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
         }
@@ -272,7 +273,7 @@ fn warns(said: &str) -> bool {
     let names = said.contains('`') || super::heading::file_in(said).is_some();
     let is_alone = !is_pointer(&lower)
         && !["you", "i", "my", "instead", "since"].iter().any(|word| text::contains_words(&lower, word))
-        && !said.ends_with(['?', '？', ':', '：']);
+        && !said.ends_with(UNFINISHED);
     names
         && is_alone
         && !is_order
@@ -288,7 +289,7 @@ fn states_contrast(sentence: &str) -> bool {
     (least..=240).contains(&length)
         && CONTRASTS.iter().any(|sign| text::contains(&lower, sign))
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
-        && !sentence.ends_with(['?', '？', ':', '：'])
+        && !sentence.ends_with(UNFINISHED)
         && !["currently", "at the moment", "right now", "현재", "現在", "目前"].iter().any(|word| lower.contains(word))
         && !is_pointer(&lower)
         && !is_speculation(&lower)
@@ -313,6 +314,9 @@ const PROPOSALS: &[&[&str]] = &[
     &["goal", "summary", "overview", "목표", "요약", "개요", "目的", "概要", "目标"],
 ];
 
+/// What stands before the goal in a paragraph that says why.
+const GOALS: [&str; 4] = ["Goal:", "목표:", "目的:", "目标:"];
+
 /// The maximum number of files that are named of a plan.
 const MAX_PLAN_FILES: usize = 3;
 
@@ -322,12 +326,8 @@ pub(in crate::extract) fn gist(plan: &str) -> String {
     let is_prose = |line: &&Line<'_>| line.text.trim().chars().count() >= 20 && !line.text.trim_end().ends_with([':', '：']);
     let proposed = PROPOSALS.iter().find_map(|words| lines.iter().filter(is_prose).find(|line| line.is_below(words)));
     // A plan may name its goal in the paragraph that says why.
-    let goal = || {
-        lines
-            .iter()
-            .filter(is_prose)
-            .find(|line| ["Goal:", "목표:", "目的:", "目标:"].iter().any(|label| text::plain(line.text).starts_with(label)))
-    };
+    let goal =
+        || lines.iter().filter(is_prose).find(|line| GOALS.iter().any(|label| text::plain(line.text).starts_with(label)));
     let said = proposed.or_else(goal).and_then(|line| text::first_sentence(&text::plain(line.text))).unwrap_or_default();
     let mut files: Vec<&str> = Vec::new();
     for name in plan.split('`').skip(1).step_by(2) {
@@ -336,10 +336,7 @@ pub(in crate::extract) fn gist(plan: &str) -> String {
         }
     }
     let files: Vec<String> = files.iter().take(MAX_PLAN_FILES).map(|file| format!("`{file}`")).collect();
-    let said = ["Goal:", "목표:", "目的:", "目标:"]
-        .iter()
-        .fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it))
-        .trim();
+    let said = GOALS.iter().fold(said.as_str(), |it, label| it.strip_prefix(label).unwrap_or(it)).trim();
     let said = text::clip(said, 260);
     match (said.is_empty(), files.is_empty()) {
         (_, true) => said.into_owned(),
