@@ -972,6 +972,18 @@ fn thanks_at_the_end_are_no_outcome() {
 }
 
 #[test]
+fn what_was_settled_after_a_yes_is_the_outcome() {
+    let mut script = Script::default();
+    script
+        .human("The daily totals of the dashboard and of the invoices differ. Which of the two is right?")
+        .agent("Both are right by their own day: the dashboard cuts it in the browser's zone, and `rollup.py` cuts it in UTC. I would fix the day of all totals to one zone.")
+        .human("yes, do that")
+        .agent("A day is 0:00 to 24:00 in `Asia/Seoul` in the totals and in the invoices, and the job only takes the span that `day_range` returns. A time without a zone is refused with the code `TS_NOZONE`, and the linter stops code that relies on the server's zone.");
+    let outcome = script.outcome().notes.outcome;
+    assert!(outcome.contains("day_range") && outcome.contains("TS_NOZONE"), "{outcome}");
+}
+
+#[test]
 fn git_says_which_files_are_committed() {
     let mut script = Script::default();
     script

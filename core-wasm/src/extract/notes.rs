@@ -108,8 +108,10 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     let turns = state.results.turns();
-    // "Done." says less than the work before it, and so does what the agent says to "thanks".
-    while prose::is_filler(&end) || turns[at].is_chat() {
+    // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
+    // all that was settled.
+    let is_chat = |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS;
+    while prose::is_filler(&end) || is_chat(at, &end) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
