@@ -73,6 +73,31 @@ impl fmt::Display for EditError {
 
 impl std::error::Error for EditError {}
 
+/// Returns the settings as TOML. A setting that is not the default has a comment which says what the default is.
+pub fn with_defaults(config: &Config) -> Result<String, EditError> {
+    let text = |config: &Config| toml::to_string(config).map_err(|error| EditError::Invalid(error.to_string()));
+    let (mut document, default) = (parse(&text(config)?)?, parse(&text(&Config::default())?)?);
+    note_defaults(document.as_table_mut(), default.as_table());
+    Ok(document.to_string())
+}
+
+fn note_defaults(table: &mut Table, default: &Table) {
+    for (name, item) in table.iter_mut() {
+        let before = default.get(&name);
+        match item {
+            Item::Table(table) => note_defaults(table, before.and_then(Item::as_table).unwrap_or(&Table::new())),
+            Item::Value(value) => {
+                let old = before.and_then(Item::as_value).map(|value| value.to_string().trim().to_owned());
+                if old.as_deref() != Some(value.to_string().trim()) {
+                    let said = old.map_or_else(|| "no default".to_owned(), |old| format!("default: {old}"));
+                    value.decor_mut().set_suffix(format!(" # {}", said.replace('\n', " ")));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Returns the value of a setting (`context.budget`), or of a section, as it is in force. A setting that has no value is unknown.
 pub fn get(config: &Config, key: &str) -> Result<toml::Value, EditError> {
     let all = toml::Value::try_from(config).map_err(|error| EditError::Invalid(error.to_string()))?;
@@ -119,7 +144,27 @@ fn refused(error: EditError, text: &str, key: &str) -> EditError {
 pub fn unset(text: &str, key: &str) -> Result<Option<String>, EditError> {
     let mut document = parse(text)?;
     let removed = section(&mut document, key, false).and_then(|(name, table)| table.remove(name));
+    if removed.is_some() {
+        remove_empty_sections(&mut document, key);
+    }
     removed.map(|_| checked(&document, key)).transpose()
+}
+
+/// Removes the sections above a setting that have become empty, unless a comment stands above them.
+fn remove_empty_sections(document: &mut DocumentMut, key: &str) {
+    let mut above = key;
+    while let Some((parent, _)) = above.rsplit_once('.') {
+        let is_bare = |table: &Table| {
+            let comment = table.decor().prefix().and_then(|prefix| prefix.as_str());
+            table.is_empty() && comment.is_none_or(|text| text.trim().is_empty())
+        };
+        let Some((name, table)) = section(document, parent, false) else { return };
+        if !table.get(name).and_then(Item::as_table).is_some_and(is_bare) {
+            return;
+        }
+        table.remove(name);
+        above = parent;
+    }
 }
 
 fn parse(text: &str) -> Result<DocumentMut, EditError> {
@@ -177,13 +222,24 @@ mod tests {
         let changed = set(text, "context.budget", "8000").unwrap();
         assert_eq!(changed, text.replace("9000", "8000"));
         assert_eq!(set(&changed, "context.budget", "9000").unwrap(), text);
-        assert_eq!(unset(text, "gc.keep").unwrap().unwrap(), "# mine\n[context]\nbudget = 9000 # enough\n\n[gc]\n");
+        assert_eq!(unset(text, "gc.keep").unwrap().unwrap(), "# mine\n[context]\nbudget = 9000 # enough\n");
+        assert_eq!(unset(text, "context.budget").unwrap().unwrap(), "# mine\n[context]\n\n[gc]\nkeep = 5\n");
         let added = set(text, "notice.start", "false").unwrap();
         assert!(added.starts_with(text) && added.ends_with("[notice]\nstart = false\n"), "{added}");
         assert_eq!(set("", "enabled", "false").unwrap(), "enabled = false\n");
         assert_eq!(set("", "search.profile", "text").unwrap(), "[search]\nprofile = \"text\"\n");
         assert_eq!(set("", "privacy.exclude_paths", "[\"*.pem\"]").unwrap(), "[privacy]\nexclude_paths = [\"*.pem\"]\n");
         assert_eq!(unset(text, "projections.folder").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_not_the_default_is_marked() {
+        let config = Config::parse("[context]\nbudget = 8000\n[privacy]\nexclude_paths = [\"*.pem\"]\n").unwrap();
+        let text = with_defaults(&config).unwrap();
+        let marked: Vec<&str> = text.lines().filter(|line| line.contains(" # ")).collect();
+        assert_eq!(marked, ["budget = 8000 # default: 9500", "exclude_paths = [\"*.pem\"] # default: []"]);
+        assert_eq!(Config::parse(&text).unwrap().context.budget, 8000);
+        assert!(!with_defaults(&Config::default()).unwrap().contains('#'));
     }
 
     #[test]

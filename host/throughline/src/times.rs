@@ -14,15 +14,16 @@ pub(crate) fn date(at: u64) -> String {
     timestamp(at).chars().take(10).collect()
 }
 
-/// The most columns that [`ago`] needs, for `23 months ago`.
-pub(crate) const AGO_COLUMNS: usize = 13;
+/// The most columns that [`ago`] needs, for `59 min ago` or a date.
+pub(crate) const AGO_COLUMNS: usize = 10;
 
-/// Returns how long ago `then` was: `just now`, `5 min ago`, `3 h ago`, `2 days ago`, `4 months ago`, `3 years ago`; for a time
-/// in the future, the date.
+/// Returns how long ago `then` was: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; from a week on, and for a time in the
+/// future, the date: in a list of "9 months ago" nobody sees an order.
 pub(crate) fn ago(then: u64, now: u64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
+    const WEEK: u64 = 7 * DAY;
     let Some(millis) = now.checked_sub(then) else {
         return date(then);
     };
@@ -35,8 +36,7 @@ pub(crate) fn ago(then: u64, now: u64) -> String {
         0..MINUTE => "just now".into(),
         MINUTE..HOUR => of(MINUTE, "min", "min"),
         HOUR..DAY => of(HOUR, "h", "h"),
-        DAY..5_184_000 => of(DAY, "day", "days"),                 // two months
-        5_184_000..63_072_000 => of(30 * DAY, "month", "months"), // two years
-        _ => of(365 * DAY, "year", "years"),
+        DAY..WEEK => of(DAY, "day", "days"),
+        _ => date(then),
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Print the current settings, including defaults
+    ///
+    /// Where a setting is not the default, a comment names the default.
     Show {
         /// Print JSON instead of TOML
         #[arg(long)]
@@ -74,7 +76,11 @@ fn get(key: &str) -> Result<ExitCode, CommandError> {
         CommandError::new(error).hint(hint)
     })?;
     let text = match &value {
-        toml::Value::Table(table) => toml::to_string(table).map_err(CommandError::new)?,
+        // Under its whole name, as it stands in the file.
+        toml::Value::Table(_) => {
+            let within = |value, part: &str| toml::Value::Table(toml::Table::from_iter([(part.to_owned(), value)]));
+            toml::to_string(&key.rsplit('.').fold(value, within)).map_err(CommandError::new)?
+        }
         // As a shell wants it.
         toml::Value::String(text) => format!("{text}\n"),
         other => format!("{other}\n"),
@@ -155,7 +161,7 @@ fn show(json: bool) -> Result<ExitCode, CommandError> {
     let file = runtime.paths.config_file();
     let mut out = output::stdout();
     writeln!(out, "# {}{}", file.display(), if file.exists() { "" } else { " (does not exist: these are the defaults)" })?;
-    let text = toml::to_string(&runtime.config).map_err(CommandError::new)?;
+    let text = config_edit::with_defaults(&runtime.config).map_err(CommandError::new)?;
     write!(out, "{}", output::clean(&text))?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use crate::demo::{self, DemoReport, Step};
+use throughline_engine::config;
 
 /// Show with a sample session what the next session gets
 ///
@@ -52,8 +53,9 @@ fn print(played: &DemoReport) -> Result<(), CommandError> {
     if let Some(text) = played.next_session_context() {
         writeln!(
             out,
-            "\n{BOLD}What the next session gets{BOLD:#} {DIM}({} UTF-16 units of 10,000; {} stored){DIM:#}\n",
+            "\n{BOLD}What the next session gets{BOLD:#} {DIM}({} of at most {} characters; {} stored){DIM:#}\n",
             output::count(text.encode_utf16().count() as u64),
+            output::count(u64::from(config::Context::default().budget)),
             output::counted(played.memories, "memory", "memories")
         )?;
         for line in output::clean(text).trim().lines() {
@@ -67,7 +69,7 @@ fn print(played: &DemoReport) -> Result<(), CommandError> {
 fn description(step: &Step) -> String {
     match (step.event.as_str(), &step.context) {
         ("install", _) => "registers the hooks and compiles the policy, once".into(),
-        (_, Some(text)) => format!("injects {} UTF-16 units", output::count(text.encode_utf16().count() as u64)),
+        (_, Some(text)) => format!("injects {} characters", output::count(text.encode_utf16().count() as u64)),
         ("SessionStart", None) => "injects nothing".into(),
         _ => "stores what is new".into(),
     }

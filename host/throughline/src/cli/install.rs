@@ -592,6 +592,9 @@ fn preview(runtime: &Runtime, changes: &[Change]) -> Result<ExitCode, CommandErr
         let files: Vec<String> = changes.iter().map(|change| paths::display(change.file(), &runtime.paths.home)).collect();
         writeln!(out, "nothing would change in {}", files.join(", "))?;
     }
+    for change in changes.iter().filter(|change| !change.is_unchanged()) {
+        writeln!(out, "would change {}", paths::display(change.file(), &runtime.paths.home))?;
+    }
     for line in changes.iter().map(Change::diff).collect::<String>().lines() {
         let style = match line.as_bytes().first() {
             Some(b'+') => anstyle::AnsiColor::Green.on_default(),

@@ -102,10 +102,19 @@ pub(super) fn lines(links: &[MemoryLink]) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// Describes a memory of a report: its title, type and identifier.
+/// The most columns of a title behind the identifier of its memory.
+const MAX_TITLE_COLUMNS: usize = 100;
+
+/// Describes a memory of a report: its identifier, type and title, as in a list.
 pub(super) fn named(memory: &NamedMemory) -> String {
     let NamedMemory { id, kind, title } = memory;
-    format!("{} {DIM}{} {id}{DIM:#}", output::clean_line(title), output::clean_line(kind))
+    one_line(id, kind, title)
+}
+
+/// Describes a memory in what a command says of it: its identifier, type and title, as in a list.
+pub(super) fn one_line(id: &str, kind: &str, title: &str) -> String {
+    let title = output::fit(&output::clean_line(title), MAX_TITLE_COLUMNS);
+    format!("{id}  {DIM}{}{DIM:#}  {title}", output::clean_line(kind))
 }
 
 /// Describes what holds instead of a memory, for the line below it in a list.

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::links;
 use super::selection;
 use super::wrong::change;
 use crate::cli::error::CommandError;
-use crate::cli::output::{self, DIM};
+use crate::cli::output;
 use throughline_engine::memory::marking;
 use throughline_engine::runtime::Runtime;
 use throughline_model::contract::Memory;
@@ -96,6 +97,6 @@ fn print(done: &PinResult<'_>, what: &str, json: bool) -> Result<(), CommandErro
         return output::json(done);
     }
     let mut out = output::stdout();
-    writeln!(out, "{what}: {} {DIM}{}{DIM:#}", output::clean_line(done.title), done.id)?;
+    writeln!(out, "{what}: {}", links::one_line(done.id, done.kind, done.title))?;
     Ok(out.flush()?)
 }
