@@ -18,7 +18,7 @@ mod scrub;
 
 pub use incoming::{Applied, Incoming, IncomingMemory, Place, occurrence_key};
 pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord};
-pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordKind, SharedMemory, is_item, record_of};
+pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordError, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
 
 pub(crate) use scrub::forget_in_outbox;

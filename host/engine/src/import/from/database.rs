@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use throughline_model::contract::Timestamp;
-pub(super) use throughline_store::foreign::{Database, Row};
+pub(super) use throughline_store::foreign::{Database, ForeignError, Row};
 
 use crate::import::line;
 
