@@ -144,8 +144,8 @@ fn checked(document: &DocumentMut, key: &str) -> Result<String, EditError> {
     let text = document.to_string();
     match Config::parse(&text) {
         Ok(_) => Ok(text),
-        Err(what) if what.contains("unknown field") => Err(not_a_setting(key)),
-        Err(what) => Err(EditError::Invalid(what)),
+        Err(what) if what.to_string().contains("unknown field") => Err(not_a_setting(key)),
+        Err(what) => Err(EditError::Invalid(what.into())),
     }
 }
 

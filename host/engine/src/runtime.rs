@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use throughline_model::invalid::Invalid;
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
@@ -50,7 +50,7 @@ pub struct Runtime {
     /// The user's configuration.
     pub config: Config,
     /// What is wrong with the configuration file; then `config` is not what it says.
-    pub config_fault: Option<String>,
+    pub config_fault: Option<ConfigError>,
     /// The log of this run.
     pub log: Rc<Log>,
     /// The administrator's configuration.
@@ -86,7 +86,7 @@ pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 #[derive(Debug)]
 pub enum RuntimeError {
     /// The user's configuration, of which there is no good copy either.
-    Config(String),
+    Config(ConfigError),
     /// The administrator's configuration.
     Managed(Invalid),
     /// What was paused and forgotten.
@@ -96,7 +96,7 @@ pub enum RuntimeError {
 impl fmt::Display for RuntimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Config(what) => f.write_str(what),
+            Self::Config(error) => error.fmt(f),
             Self::Managed(what) => write!(f, "managed configuration: {what}"),
             Self::Intervals(error) => error.fmt(f),
         }
@@ -142,7 +142,7 @@ impl Runtime {
     fn configured(
         paths: Paths,
         mut config: Config,
-        config_fault: Option<String>,
+        config_fault: Option<ConfigError>,
     ) -> std::result::Result<Self, RuntimeError> {
         let managed = Managed::load(&paths.managed).map_err(RuntimeError::Managed)?;
         if let Some(name) = &paths.namespace {

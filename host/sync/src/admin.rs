@@ -120,13 +120,21 @@ impl Role {
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
-    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if (1..=24).contains(&text.len()) && text.bytes().all(is_plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("a name has 1 to 24 lower-case letters, digits and underscores".into())
+/// A name on the command line that is not allowed.
+#[derive(Debug)]
+struct InvalidName;
+
+impl std::fmt::Display for InvalidName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a name has 1 to 24 lower-case letters, digits and underscores")
     }
+}
+
+impl std::error::Error for InvalidName {}
+
+fn name(text: &str) -> Result<String, InvalidName> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if (1..=24).contains(&text.len()) && text.bytes().all(is_plain) { Ok(text.to_owned()) } else { Err(InvalidName) }
 }
 
 pub(crate) fn run(command: &Command) -> ExitCode {

@@ -57,7 +57,7 @@ async fn serve(settings: Settings, paths: Paths) -> Result<(), Failed> {
     })?;
     let unknown = |error: Error| Failed::new(format!("the address is unknown: {error}"), "try again");
     let host = listener.local_addr().map_err(unknown)?.to_string();
-    let no_random = |why| Failed::new(why, "try again");
+    let no_random = |error: getrandom::Error| Failed::new(format!("the system has no random numbers: {error}"), "try again");
     let (token, cookie) = (token::random().map_err(no_random)?, token::random().map_err(no_random)?);
     let address = format!("http://{host}/#{token}");
     let app = Arc::new(App {

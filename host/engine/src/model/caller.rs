@@ -23,7 +23,7 @@ use throughline_sandbox::imports::{ModelError, ModelRequest, ModelSource, Reply,
 use throughline_store::Replies;
 use throughline_store::ledger::{Cap, Ledger, NewCall, Reservation, Settlement};
 
-use super::limits;
+use super::limits::{self, NotAllowed};
 use super::settings::{Provider, Server, Settings};
 use crate::redaction::PolicyRedactor;
 use crate::runtime;
@@ -325,7 +325,7 @@ impl Caller {
         let messages = messages.collect();
         let timeout_ms = self.settings.timeout_ms.min(u64::try_from(self.left().as_millis()).unwrap_or(u64::MAX));
         let limits = wire::Limits { timeout_ms, tries: TRIES, backoff_ms: BACKOFF_MS };
-        let provider = self.provider().map_err(ModelError::NotAllowed)?;
+        let provider = self.provider().map_err(|why| ModelError::NotAllowed(why.to_string()))?;
         Ok(wire::Request { version: VERSION, provider, messages, schema, max_tokens, limits })
     }
 
@@ -356,11 +356,11 @@ impl Caller {
     }
 
     /// Returns the provider part of the request, or what is missing.
-    fn provider(&self) -> Result<WireProvider, String> {
+    fn provider(&self) -> Result<WireProvider, NotAllowed> {
         let name = self.settings.provider.name();
         if let Some(set) = self.server() {
             let model = set.model.clone().filter(|model| !model.trim().is_empty());
-            let model = model.ok_or_else(|| format!("model.{name}.model is not set"))?;
+            let model = model.ok_or(NotAllowed::NoModel(name))?;
             let base_url = set.base_url.clone().unwrap_or_default();
             let server = wire::Server { base_url, model, key: key_source(set) };
             return Ok(match self.settings.provider {
@@ -382,10 +382,10 @@ impl Caller {
                 Ok(WireProvider::Command { agent: of.agent, program, model: of.model.clone(), folder })
             }
             Provider::Recorded => {
-                let folder = self.settings.recorded.folder.as_ref().ok_or("model.recorded.folder is not set")?;
+                let folder = self.settings.recorded.folder.as_ref().ok_or(NotAllowed::NoRecordings)?;
                 Ok(WireProvider::Recorded { folder: folder.to_string_lossy().into_owned() })
             }
-            _ => Err("model.provider is \"none\"".into()),
+            _ => Err(NotAllowed::NoProvider),
         }
     }
 

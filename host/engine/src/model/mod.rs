@@ -219,7 +219,7 @@ impl Run<'_> {
         let caller = match limits::caps(&runtime.config.model, &runtime.managed.model, &policy.name) {
             Ok(caps) => Some(Rc::new(self.caller(policy, caps)?)),
             Err(why) => {
-                runtime.log.record(Level::Info, "no model may be asked", why);
+                runtime.log.record(Level::Info, "no model may be asked", why.to_string());
                 None
             }
         };

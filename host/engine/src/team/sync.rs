@@ -81,7 +81,7 @@ pub fn invitation(runtime: &Runtime) -> Result<String> {
     match credentials::load(&runtime.paths) {
         Ok(Some(url)) => Ok(url),
         Ok(None) => Err(SyncError(Fault::new(FaultKind::Address, "this machine has joined no team", hint)).into()),
-        Err(what) => Err(SyncError(Fault::new(FaultKind::Address, what, hint)).into()),
+        Err(what) => Err(SyncError(Fault::new(FaultKind::Address, what.to_string(), hint)).into()),
     }
 }
 

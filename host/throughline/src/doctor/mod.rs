@@ -40,12 +40,12 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
         }
         Ok((last, Some(error))) => {
             let hint = "fix the file or move it away; until then the last good configuration is in force";
-            findings.push(Finding::fail("configuration", error, hint));
+            findings.push(Finding::fail("configuration", error.to_string(), hint));
             last
         }
         Err(error) => {
             let hint = "fix the file or move it away; until then nothing is remembered";
-            findings.push(Finding::fail("configuration", error, hint));
+            findings.push(Finding::fail("configuration", error.to_string(), hint));
             Config::default()
         }
     };

@@ -19,7 +19,7 @@ impl RowTime for Row {
 }
 
 fn time_of(value: &Value) -> Option<Timestamp> {
-    line::parse_time(value).ok().flatten().filter(|at| *at > 0)
+    line::parse_time(value).filter(|at| *at > 0)
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ fn keeper_project(source: &Path) -> Option<String> {
 }
 
 fn parse_time(text: &str) -> Option<Timestamp> {
-    line::parse_time(&Value::String(text.trim().to_owned())).ok().flatten()
+    line::parse_time(&Value::String(text.trim().to_owned()))
 }
 
 /// Reads a summary that a model wrote of a logbook: the overall summary, each decision, and each open issue.
