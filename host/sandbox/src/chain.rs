@@ -478,17 +478,10 @@ impl Policies {
                 (candidate.found.manifest.capabilities.clone(), settings, candidate.name().to_owned())
             }
         };
-        let may_log = capabilities.log || capabilities.wasi;
-        Grants {
-            memories: capabilities.memories.and_then(|kinds| Some((Rc::clone(memories?), kinds))),
-            settings,
-            log: may_log.then(|| {
-                let sink: imports::LogSink =
-                    Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
-                sink
-            }),
-            model: capabilities.model.then(|| model.map(Rc::clone)).flatten(),
-        }
+        let log: imports::LogSink =
+            Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
+        let all = Grants { settings, log: Some(log), model: model.map(Rc::clone), memories: None };
+        all.limited_to(&capabilities, memories.map(Rc::clone))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wasmtime::Result;
 use wasmtime::component::{Resource, ResourceTable};
 
-use super::capability::KindSet;
+use super::capability::{Capabilities, KindSet};
 use super::engine::Meter;
 use super::v0_2::bindings::throughline::policy::transcript;
 use throughline_model::contract::{Memory, SessionRecord};
@@ -79,6 +79,19 @@ pub struct Grants {
     pub model: Option<Rc<dyn ModelSource>>,
     /// For capability `log`, and for standard output if `wasi` was granted.
     pub log: Option<LogSink>,
+}
+
+impl Grants {
+    /// Limits what an instance may have access to, to its capabilities.
+    #[must_use]
+    pub fn limited_to(self, capabilities: &Capabilities, memories: Option<Rc<dyn MemorySource>>) -> Self {
+        Self {
+            memories: memories.zip(capabilities.memories.clone()),
+            settings: self.settings,
+            model: self.model.filter(|_| capabilities.model),
+            log: self.log.filter(|_| capabilities.log || capabilities.wasi),
+        }
+    }
 }
 
 /// The transcript as the resource that the guest borrows; capability `transcript`.
