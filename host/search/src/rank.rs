@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn importance_age_and_sightings_part_equals_but_do_not_beat_relevance() {
+    fn importance_age_and_occurrences_part_equals_but_do_not_beat_relevance() {
         let plain = candidate(1, "a", 5.0);
         let important = Candidate { importance: 0.9, ..candidate(2, "b", 5.0) };
         let fresh = Candidate { created: SETTING.now, ..candidate(3, "c", 5.0) };

@@ -427,7 +427,7 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Returns whether a failure has to be inserted. If the same one happened again since, its sightings go there.
+    /// Returns whether a failure has to be inserted. If the same one happened again since, its occurrences go there.
     fn place_failure(&mut self, names: &[String], row: &[Value]) -> rusqlite::Result<bool> {
         let [Some(number), Some(project), Some(signature)] =
             ["number", "project_id", "signature"].map(|column| position(names, column).map(|at| &row[at]))

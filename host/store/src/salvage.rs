@@ -84,7 +84,7 @@ impl Store {
             StoreCheck::Counters,
             StoreCheck::WordTable,
             StoreCheck::EventWordTable,
-            StoreCheck::Sightings,
+            StoreCheck::Occurrences,
             StoreCheck::Shared,
             StoreCheck::Failures,
         ];

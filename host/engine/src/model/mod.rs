@@ -32,7 +32,7 @@ use throughline_store::ledger::Ledger;
 use throughline_store::{Replies, Store};
 
 use self::caller::{Caller, Calls, Outgoing, PROGRAM, Subject};
-use self::consolidation::Made;
+use self::consolidation::ConsolidationResult;
 use crate::memory::RequestError;
 use crate::redaction::PolicyRedactor;
 use crate::runtime::Runtime;
@@ -72,7 +72,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    fn add(&mut self, made: &Made, calls: Calls) {
+    fn add(&mut self, made: &ConsolidationResult, calls: Calls) {
         self.stored += made.stored;
         self.replaced += made.replaced;
         self.unsupported += made.unsupported;
@@ -225,7 +225,7 @@ impl Run<'_> {
         };
         let made = consolidation::consolidate(&input, store, caller.as_ref());
         let calls = caller.as_ref().map(|caller| caller.finish()).unwrap_or_default();
-        report.add(made.as_ref().unwrap_or(&Made::default()), calls);
+        report.add(made.as_ref().unwrap_or(&ConsolidationResult::default()), calls);
         let made = made?;
         // What failed is tried again at the next start, and so are what nobody might be asked about, and what was learned
         // meanwhile.

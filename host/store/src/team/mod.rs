@@ -16,7 +16,7 @@ mod record;
 mod scan;
 mod scrub;
 
-pub use incoming::{Applied, Incoming, IncomingMemory, Place, occurrence_key};
+pub use incoming::{Applied, Incoming, IncomingMemory, RecordHeader, occurrence_key};
 pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord};
 pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordError, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
