@@ -170,105 +170,114 @@ struct AgentFacts {
     project_variable: Option<&'static str>,
 }
 
-/// The table of agents.
-const fn facts(agent: Agent) -> AgentFacts {
+/// Claude Code. [`Scope`] has the names of its files.
+const CLAUDE_CODE_FACTS: AgentFacts = AgentFacts {
+    title: "Claude Code",
+    hooks: &CLAUDE_CODE,
+    layout: Layout { call: Call::Exec, ..GROUPED },
+    home: |paths| paths.claude.clone(),
+    project_folder: ".claude",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+};
+
+const CODEX_FACTS: AgentFacts = AgentFacts {
+    title: "Codex CLI",
+    hooks: &CODEX,
+    layout: Layout { only_hooks: true, ..GROUPED },
+    home: |paths| paths.codex.clone(),
+    project_folder: ".codex",
+    file: "hooks.json",
+    more_files: &["config.toml"],
+    project_variable: None,
+};
+
+const GEMINI_FACTS: AgentFacts = AgentFacts {
+    title: "Gemini CLI",
+    hooks: &GEMINI,
+    layout: MILLISECONDS,
+    home: |paths| paths.gemini.clone(),
+    project_folder: ".gemini",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: Some("GEMINI_PROJECT_DIR"),
+};
+
+const CURSOR_FACTS: AgentFacts = AgentFacts {
+    title: "Cursor",
+    hooks: &CURSOR,
+    layout: Layout { grouped: false, more: &[], version: Some(1), syntax: Syntax::Comments, only_hooks: true, ..GROUPED },
+    home: |paths| paths.cursor.clone(),
+    project_folder: ".cursor",
+    file: "hooks.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+const COPILOT_FACTS: AgentFacts = AgentFacts {
+    title: "Copilot CLI",
+    hooks: &COPILOT,
+    layout: Layout {
+        grouped: false,
+        call: Call::Shell("bash"),
+        timeout: "timeoutSec",
+        version: Some(1),
+        only_hooks: true,
+        ..GROUPED
+    },
+    home: |paths| paths.copilot.clone(),
+    project_folder: ".github",
+    // Copilot reads every file of this folder.
+    file: "hooks/throughline.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+const DROID_FACTS: AgentFacts = AgentFacts {
+    title: "Factory droid",
+    hooks: &DROID,
+    layout: Layout { syntax: Syntax::Comments, ..GROUPED },
+    home: |paths| paths.factory.clone(),
+    project_folder: ".factory",
+    file: DROIDS_OWN,
+    more_files: &["settings.json"],
+    project_variable: Some("FACTORY_PROJECT_DIR"),
+};
+
+const OPENCODE_FACTS: AgentFacts = AgentFacts {
+    title: "opencode",
+    hooks: &OPENCODE,
+    layout: Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
+    home: |paths| paths.user_config.join("opencode"),
+    project_folder: ".opencode",
+    file: "plugins/throughline.js",
+    more_files: &[],
+    project_variable: None,
+};
+
+const QWEN_FACTS: AgentFacts = AgentFacts {
+    title: "Qwen Code",
+    hooks: &QWEN,
+    layout: MILLISECONDS,
+    home: |paths| paths.home.join(".qwen"),
+    project_folder: ".qwen",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+/// Returns what installation has to know about the agent.
+const fn facts(agent: Agent) -> &'static AgentFacts {
     match agent {
-        // `Scope` has the names of its files.
-        Agent::ClaudeCode => AgentFacts {
-            title: "Claude Code",
-            hooks: &CLAUDE_CODE,
-            layout: Layout { call: Call::Exec, ..GROUPED },
-            home: |paths| paths.claude.clone(),
-            project_folder: ".claude",
-            file: "settings.json",
-            more_files: &[],
-            project_variable: Some("CLAUDE_PROJECT_DIR"),
-        },
-        Agent::Codex => AgentFacts {
-            title: "Codex CLI",
-            hooks: &CODEX,
-            layout: Layout { only_hooks: true, ..GROUPED },
-            home: |paths| paths.codex.clone(),
-            project_folder: ".codex",
-            file: "hooks.json",
-            more_files: &["config.toml"],
-            project_variable: None,
-        },
-        Agent::Gemini => AgentFacts {
-            title: "Gemini CLI",
-            hooks: &GEMINI,
-            layout: MILLISECONDS,
-            home: |paths| paths.gemini.clone(),
-            project_folder: ".gemini",
-            file: "settings.json",
-            more_files: &[],
-            project_variable: Some("GEMINI_PROJECT_DIR"),
-        },
-        Agent::Cursor => AgentFacts {
-            title: "Cursor",
-            hooks: &CURSOR,
-            layout: Layout {
-                grouped: false,
-                more: &[],
-                version: Some(1),
-                syntax: Syntax::Comments,
-                only_hooks: true,
-                ..GROUPED
-            },
-            home: |paths| paths.cursor.clone(),
-            project_folder: ".cursor",
-            file: "hooks.json",
-            more_files: &[],
-            project_variable: None,
-        },
-        Agent::Copilot => AgentFacts {
-            title: "Copilot CLI",
-            hooks: &COPILOT,
-            layout: Layout {
-                grouped: false,
-                call: Call::Shell("bash"),
-                timeout: "timeoutSec",
-                version: Some(1),
-                only_hooks: true,
-                ..GROUPED
-            },
-            home: |paths| paths.copilot.clone(),
-            project_folder: ".github",
-            // Copilot reads every file of this folder.
-            file: "hooks/throughline.json",
-            more_files: &[],
-            project_variable: None,
-        },
-        Agent::Droid => AgentFacts {
-            title: "Factory droid",
-            hooks: &DROID,
-            layout: Layout { syntax: Syntax::Comments, ..GROUPED },
-            home: |paths| paths.factory.clone(),
-            project_folder: ".factory",
-            file: DROIDS_OWN,
-            more_files: &["settings.json"],
-            project_variable: Some("FACTORY_PROJECT_DIR"),
-        },
-        Agent::Opencode => AgentFacts {
-            title: "opencode",
-            hooks: &OPENCODE,
-            layout: Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
-            home: |paths| paths.user_config.join("opencode"),
-            project_folder: ".opencode",
-            file: "plugins/throughline.js",
-            more_files: &[],
-            project_variable: None,
-        },
-        Agent::Qwen => AgentFacts {
-            title: "Qwen Code",
-            hooks: &QWEN,
-            layout: MILLISECONDS,
-            home: |paths| paths.home.join(".qwen"),
-            project_folder: ".qwen",
-            file: "settings.json",
-            more_files: &[],
-            project_variable: None,
-        },
+        Agent::ClaudeCode => &CLAUDE_CODE_FACTS,
+        Agent::Codex => &CODEX_FACTS,
+        Agent::Gemini => &GEMINI_FACTS,
+        Agent::Cursor => &CURSOR_FACTS,
+        Agent::Copilot => &COPILOT_FACTS,
+        Agent::Droid => &DROID_FACTS,
+        Agent::Opencode => &OPENCODE_FACTS,
+        Agent::Qwen => &QWEN_FACTS,
     }
 }
 
