@@ -99,7 +99,8 @@ pub fn set(text: &str, key: &str, new: &str) -> Result<String, EditError> {
     checked(&document, key).map_err(|error| refused(error, text, key))
 }
 
-/// Names the value if it is the reason: the text was valid before. TOML's own message names a line that nobody wrote.
+/// Names the value if it is the reason: the text was valid before. TOML's own message names a line that is not in the
+/// user's file.
 fn refused(error: EditError, text: &str, key: &str) -> EditError {
     let EditError::Invalid(what) = error else { return error };
     if Config::parse(text).is_err() {

@@ -82,7 +82,7 @@ pub struct Runtime {
 /// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
 pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
-/// Which of the settings cannot be read, so that nobody knows what is allowed.
+/// Which settings cannot be read. Without them, it is unknown what is allowed.
 #[derive(Debug)]
 pub enum RuntimeError {
     /// The user's configuration, of which there is no good copy either.
@@ -203,7 +203,7 @@ impl Runtime {
             || self.privacy.excludes_project(folder)
     }
 
-    /// Returns why nothing is remembered of a project, or of this session of it; none if it is.
+    /// Returns why nothing is remembered of a project or of this session, or `None` if it is remembered.
     pub fn refusal(&self, project: &Project, session: &str) -> Option<Refusal> {
         if self.is_excluded(&project.root) {
             return Some(Refusal::Excluded);
@@ -379,12 +379,12 @@ impl Runtime {
         Ok(store)
     }
 
-    /// Opens the store of a home that cannot be written, to tell what is known.
+    /// Opens the store of a home that cannot be written, to show stored memories.
     pub fn read_only_store(&self) -> std::result::Result<Store, StoreError> {
         Store::open_read_only(&self.paths.database())
     }
 
-    /// Writes what the run collected: policy failures, and the log, whose details are redacted.
+    /// Writes the policy failures and the log of this run. The details in the log are redacted.
     pub fn finish(&self) {
         if let Some(reporter) = self.reporter.get()
             && let Err(error) = reporter.failures.borrow_mut().save()

@@ -94,8 +94,8 @@ impl ExclusionFilter {
         })
     }
 
-    /// Returns a text that came with an event, without what is excluded; none if all of it is. `folders` returns all
-    /// folders that the transcript names.
+    /// Removes what is excluded from a text of an event. Returns `None` if nothing is left. `folders` returns all folders
+    /// that the transcript names.
     pub fn clean_supplement(
         &self,
         kind: &str,
@@ -122,7 +122,7 @@ struct VisitedFolder {
     project: String,
 }
 
-/// The folders in which the session was so far.
+/// The folders that the session has visited.
 struct VisitedFolders {
     known: HashMap<String, VisitedFolder>,
     /// The projects of the folders, and the session's own.
@@ -200,7 +200,7 @@ impl LineSource for FilteredLines {
 }
 
 impl FilteredLines {
-    /// Returns the line without what is excluded; none if the line is unchanged.
+    /// Returns the line without its excluded parts, or `None` if the line is unchanged.
     fn filter_line(&mut self, text: &str) -> io::Result<Option<String>> {
         if text.is_empty() {
             return Ok(None);

@@ -108,7 +108,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// What is called if a compilation takes long.
 static ON_SLOW: OnceLock<fn()> = OnceLock::new();
 
-/// Sets what is called when a compilation has taken a second, for a person who waits. Only the first call has an effect.
+/// Sets a function that is called after a compilation has taken a second, to inform a waiting user. Only the first call
+/// has an effect.
 pub fn on_slow(notice: fn()) {
     let _ = ON_SLOW.set(notice);
 }

@@ -146,7 +146,7 @@ impl HostState {
         self.waited.take()
     }
 
-    /// Returns the memories and which of `kinds` may be read; none if the policy may read none of them.
+    /// Returns the memories and which of `kinds` may be read; `None` if the policy may read none.
     fn readable(&self, kinds: Vec<String>) -> Result<Option<ReadableMemories>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);

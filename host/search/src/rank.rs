@@ -52,9 +52,9 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
-/// The share of an earlier memory's score that a later one must have by itself to stand before it, if it may have changed it. A
-/// search that the later one does not match may be about something else that the earlier one says. What likely changed it needs
-/// no match: "make it 15" has none of the words that one searches for.
+/// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
+/// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
+/// likely changed it needs no match: "make it 15" has none of the words that one searches for.
 const POSSIBLE_SHARE: f64 = 0.2;
 
 /// How textual and vector relevance are combined.
@@ -290,9 +290,9 @@ impl<Id: Copy> Candidate<Id> {
     }
 }
 
-/// Gives what holds now at least the score of what it superseded, and lowers the latter's. A later memory that may have changed
-/// an earlier one gets the latter's score too, if it likely did or matches as well; the latter keeps its own. Returns which
-/// memories must stand before which: by the earlier one, the later ones, the oldest first.
+/// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
+/// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
+/// latter keeps its own. Returns which memories must stand before which: by the earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
 ) -> HashMap<Id, Vec<Id>> {

@@ -314,7 +314,7 @@ enum Numbered {
     Failure,
 }
 
-/// Returns what the number in a column stands for.
+/// Returns the kind of row that the number in a column refers to.
 fn numbered(table: &str, column: &str) -> Option<Numbered> {
     match (table, column) {
         ("memories", "rowid" | "digest" | "superseded_by" | "followed_by" | "revisited_by")
@@ -535,7 +535,7 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Makes the index entries of what came back.
+    /// Makes the index entries of the restored rows.
     fn finish(self) -> rusqlite::Result<BroughtBack> {
         for rowid in &self.memories {
             unindex(self.tx, *rowid)?;

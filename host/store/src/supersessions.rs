@@ -1,9 +1,10 @@
 //! Table `supersessions`: which later memory took the place of an earlier one, and which ones are about the same.
 //!
-//! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads
-//! from the older memory to the newer one, so there is no circle. Of several links of one memory, the one to the newest
-//! memory counts, as long as that is not marked wrong; following it to the end leads to the *head*, which holds now. Triggers keep the columns
-//! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
+//! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads from
+//! the older memory to the newer one, so there is no circle. If a memory has several links, the link to the newest memory is in
+//! force, as long as that is not marked wrong; following it to the end leads to the *head*, which holds now. Triggers keep the
+//! columns `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no
+//! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier

@@ -39,7 +39,7 @@ impl Failed {
     }
 }
 
-/// Serves until nobody uses the viewer any more.
+/// Serves until the viewer is no longer used.
 pub(crate) fn run(settings: Settings) -> Result<(), Failed> {
     let paths = Paths::from_env()
         .map_err(|_| Failed::new("the folders cannot be determined", "start it with `throughline view`"))?;
@@ -100,7 +100,7 @@ async fn serve(settings: Settings, paths: Paths) -> Result<(), Failed> {
 /// Prints the address on stdout, and the rest for people on stderr.
 fn announce(settings: &Settings, address: &str) {
     let mut out = std::io::stdout().lock();
-    // If nobody reads, there is nobody to tell.
+    // If the reader is gone, the error has no recipient.
     let _ = writeln!(out, "{address}").and_then(|()| out.flush());
     let may = if settings.write { "changes are allowed" } else { "read-only; --write allows changes" };
     eprintln!(

@@ -137,8 +137,8 @@ pub(super) fn start_session(
     Ok(Started::new(runtime, &store, (event.agent, &session), text, &used))
 }
 
-/// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent is told what is
-/// known.
+/// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent still gets
+/// the stored memories.
 fn start_read_only(
     runtime: &Runtime,
     event: &Event,
@@ -167,7 +167,7 @@ pub fn context(
     if runtime.is_excluded(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
         return Ok((None, Vec::new()));
     }
-    // The agent's client replays the conversation, in which they stand.
+    // The agent's client replays the conversation, which contains them.
     let pinned = match source {
         "resume" | "fork" => Vec::new(),
         _ => store.pinned(&session.project, runtime.config.sharing.context)?,

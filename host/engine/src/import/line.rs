@@ -162,7 +162,7 @@ pub enum InvalidLine {
     /// Its importance is out of range, or no number.
     #[error("its importance is not a number from 0 to 1")]
     BadImportance,
-    /// Nobody is called like that who can have said it.
+    /// The speaker is not one that is known.
     #[error("its said_by is not human, agreed, agent or tool")]
     UnknownSpeaker,
 }

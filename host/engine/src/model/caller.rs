@@ -60,7 +60,7 @@ pub struct Outgoing {
     pub policy: String,
     /// What for.
     pub purpose: String,
-    /// SHA-256 of what is sent, hexadecimal.
+    /// SHA-256 of the request, hexadecimal.
     pub digest: String,
     /// The size of all texts in bytes.
     pub bytes: u64,
@@ -333,7 +333,7 @@ impl Caller {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Returns the digest of what is asked of this provider and model.
+    /// Returns the digest of the request to this provider and model.
     fn digest(&self, request: &wire::Request) -> String {
         let who = format!("{} {}", self.settings.provider.name(), self.model().unwrap_or_default());
         sha256_hex(format!("{who}\n{}", request.asked()).as_bytes())
@@ -400,7 +400,7 @@ impl Caller {
             return Err(ModelError::Unavailable("there is no time left for a call".into()));
         }
         let reserved = self.ledger.borrow_mut().reserve(call, &self.caps);
-        // Without the ledger nobody knows what is left.
+        // Without the ledger, the remaining budget is unknown.
         match reserved.map_err(|error| ModelError::Unavailable(format!("the ledger cannot be written: {error}")))? {
             Reservation::Reserved(number) => Ok(number),
             Reservation::Reached { cap, left, is_first } => {
@@ -513,7 +513,7 @@ impl Caller {
     }
 }
 
-/// Keeps a reply under the digest of what was asked, with the request beside it.
+/// Stores a reply under the digest of its request, together with the request.
 fn record(folder: &Path, request: &wire::Request, completed: &Completed) -> anyhow::Result<()> {
     throughline_platform::paths::create_private(folder)?;
     let asked = request.asked();

@@ -97,7 +97,7 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     Ok(ConsolidationResult { is_outdated, stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
 }
 
-/// Returns a digest of what the policy would be given.
+/// Returns a digest of the input that the policy would get.
 pub(super) fn state(input: &Input<'_>, store: &Store) -> Result<String> {
     let policies = input.runtime.policies(Some(&input.project.root))?;
     let kinds = policies.registry().candidates[input.policy.0].found.manifest.capabilities.memories.as_ref();
@@ -183,7 +183,7 @@ fn newest_session(session: &str, sources: &[SourceMemory]) -> String {
     newest.map(|source| source.memory.session_id.clone()).unwrap_or_default()
 }
 
-/// Checks an answer. Returns what is left of it, and how many statements were dropped.
+/// Checks an answer. Returns its valid statements, and how many were dropped.
 fn accept(
     answer: Consolidation,
     request: &ConsolidateRequest,

@@ -8,7 +8,7 @@
 //! are gone, as after switching branches, nothing is deleted without `--delete`. An interrupted sync continues where it
 //! stopped, because what agrees already is only recorded.
 //!
-//! No link in the folder is followed, nothing is written outside of it, and what cannot be read is reported and left as
+//! Links in the folder are not followed, nothing is written outside of it, and an unreadable file is reported and left as
 //! it is ([`folder`]).
 
 pub mod folder;

@@ -54,7 +54,7 @@ pub(super) struct SecretMatcher {
 }
 
 impl SecretMatcher {
-    /// Returns none if there is nothing to look for, or too much of it.
+    /// Returns `None` if there are no values to look for, or too many.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let values: Vec<String> = values.filter(|value| value.len() >= MIN_FRAGMENT_BYTES).map(str::to_owned).collect();
         let mut anchors: BTreeMap<Vec<u8>, Vec<(usize, Form)>> = BTreeMap::new();
@@ -259,8 +259,8 @@ impl<'a> View<'a> {
         self.read.as_ref().map_or(at, |(_, places)| places[at])
     }
 
-    /// Returns a view decoded by `next`. At each position, `next` returns the decoded bytes and how many bytes they
-    /// took, or none if the byte stands for itself.
+    /// Returns a view decoded by `next`. At each position, `next` returns the decoded bytes and how many bytes they took,
+    /// or `None` if the byte is not escaped.
     fn derived(&self, next: impl Fn(&[u8]) -> Option<(Decoded, usize)>) -> Self {
         let bytes = self.bytes();
         let mut read = Vec::with_capacity(bytes.len());

@@ -208,8 +208,8 @@ fn apply_memory(
     Ok(())
 }
 
-/// Takes a revision of an item away whose place another one took. What this machine learned by itself stays, with a link to
-/// the later word. A hash that belongs to another item is left alone: the author may decide about this item alone.
+/// Removes a revision of an item that another revision replaced. What this machine learned on its own stays, with a link
+/// to the later word. A hash that belongs to another item is left alone: the author may decide about this item alone.
 fn replace(
     tx: &Connection,
     item: &str,
@@ -345,7 +345,7 @@ pub(super) fn read_again(tx: &Connection, is_for: impl Fn(&str) -> bool) -> rusq
     Ok(())
 }
 
-/// Returns the column, and its value, of what is muted.
+/// Returns the column and the value that identify what is muted.
 fn muted_column(what: &str) -> Option<(&'static str, &str)> {
     match what.split_once(':') {
         Some(("person", name)) => Some(("author", name)),

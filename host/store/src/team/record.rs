@@ -1,4 +1,4 @@
-//! The form of what is shared: one record for a revision of a memory, or for its deletion, as JSON. A record is known by the
+//! The format of shared memories: one record for a revision of a memory, or for its deletion, as JSON. A record is known by the
 //! SHA-256 of its bytes.
 
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ pub(super) fn tombstone(item: &str, target: &str) -> Record {
 }
 
 fn to_json(written: &Written<'_>) -> String {
-    // Strings, numbers and lists of them: nothing that cannot be written.
+    // Strings, numbers and lists of them can always be written.
     serde_json::to_string(written).unwrap_or_default()
 }
 
@@ -222,7 +222,7 @@ const MAX_NAMED: usize = 64;
 const MAX_PROJECT_KEY: usize = 1 << 10;
 
 impl ReadRecord {
-    /// Reads a record, or says why it cannot be used, without any text of it.
+    /// Parses a record.
     pub fn parse(body: &str) -> Result<Self, RecordError> {
         let record: Self = serde_json::from_str(body).map_err(|error| RecordError::NotJson { column: error.column() })?;
         let hashes = record.replaces.iter().chain((!record.target.is_empty()).then_some(&record.target));

@@ -74,7 +74,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Returns why no agent calls this program's hooks for somebody who works in `folder`; none if an agent does.
+/// Returns why no agent calls this program's hooks for a user who works in `folder`, or `None` if one does.
 pub(crate) fn missing_hooks(paths: &Paths, folder: &Path) -> Option<String> {
     if agents::agents(paths, folder).any { None } else { hooks::missing(paths, folder) }
 }
