@@ -469,8 +469,8 @@ impl Config {
         Ok((config, text))
     }
 
-    /// Reads the file; none if there is none. The file may be a link, but nobody else may be able to change it or to put another
-    /// in its place: the settings say where transcripts and rules are read.
+    /// Reads the file, or `None` if there is none. The file may be a link, but nobody else may be able to change it or to put
+    /// another in its place: the settings say where transcripts and rules are read.
     fn read_trusted(file: &Path) -> Result<Option<String>, ConfigError> {
         let cannot = |error: io::Error| ConfigError::Unreadable { file: file.to_owned(), error };
         let mut opened = match open_regular(file) {
@@ -626,7 +626,7 @@ mod tests {
         for agent in Agent::ALL {
             for hook in agents::hooks(agent) {
                 let budget = config.hooks.budget(if hook.task == "memory-failure" { "memory-track" } else { hook.task });
-                // What the program waits before it ends itself by force comes on top.
+                // The grace period before the program kills itself is added to that.
                 assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
             }
             assert!(

@@ -308,7 +308,7 @@ pub fn classify_import(name: &str) -> Import {
     }
 }
 
-/// Returns the version of the contract in the name of an import or export; none if it is not the contract's.
+/// Returns the version of the contract in the name of an import or export, or `None` if it is not the contract's.
 pub fn version_in(name: &str) -> Option<&str> {
     let (path, version) = name.split_once('@')?;
     let (package, _) = path.split_once('/')?;

@@ -5,8 +5,8 @@
 //! would start half as fast. The child reads the component from standard input and writes the compiled form to standard output;
 //! the parent stores it in the cache.
 //!
-//! What the compiler writes is run as native code, so the compiler is trusted like this program itself: it lies beside this
-//! program, belongs to the same user or to root, and is never looked for in `PATH`. The two agree on their version and on
+//! The output of the compiler runs as native code, so the compiler is trusted like this program: it must be in the same
+//! folder, belong to the same user or to root, and is never searched in `PATH`. The two agree on their version and on
 //! [`engine::compatibility_key`] before anything is compiled.
 
 use std::fmt;

@@ -330,7 +330,8 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
 /// Puts each memory of the list before those whose place it took, which repeats of one session may have undone.
 fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<Id>], heads: &HashMap<Id, Vec<Id>>) {
     for at in 0..ranked.len() {
-        // What was put here may have been replaced itself. There is no circle, but the loop must end whatever is stored.
+        // The memory that was inserted here may itself have been replaced. There is no circle, but the loop must end
+        // whatever is stored.
         for _ in at..ranked.len() {
             let below = |head: &Id| ranked.iter().skip(at + 1).any(|it| it.id == *head);
             let Some(head) = heads.get(&ranked[at].id).and_then(|heads| heads.iter().rev().find(|head| below(head))) else {

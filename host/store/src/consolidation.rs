@@ -1,5 +1,5 @@
-//! What a consolidator goes over, and the transaction that stores what it returned: new memories under the keys of those that they
-//! take the place of, and links from older memories to newer ones.
+//! The input of a consolidator, and the transaction that stores its output: new memories under the keys of the memories that
+//! they replace, and links from older memories to newer ones.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

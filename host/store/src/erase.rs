@@ -20,7 +20,7 @@ use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
 
-/// How many rows are redacted per transaction, which is what a kill can undo.
+/// How many rows are redacted per transaction. A kill can undo at most this many.
 const ROWS: u32 = 100;
 
 /// What to forget: everything that matches all fields that are set.

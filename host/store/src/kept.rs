@@ -2,9 +2,9 @@
 //!
 //! While a deletion runs, temporary triggers write each changed row to a temporary table, as it was and as it became.
 //! That table is then written to the file, which nothing reads but [`Store::bring_back`]. To bring the rows back, the
-//! changes are undone in reverse order. What was learned since stays: a row that changed since the deletion is left as
-//! it is, and a row whose number was taken gets another one. Everything that is derived from the rows, such as the
-//! full-text index and the vectors, is computed again.
+//! changes are undone in reverse order. Later changes are kept: a row that changed since the deletion stays as it is, and
+//! a row whose number was reused gets a new one. Everything that is derived from the rows, such as the full-text index
+//! and the vectors, is computed again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;

@@ -102,8 +102,8 @@ impl Store {
         Ok(self.explain(uncompared(&self.conn, project))?.is_some())
     }
 
-    /// Stores the links of a comparison and remembers how far it went. A link that is known, also one that was undone,
-    /// stays as it is. Returns how many are new.
+    /// Stores the links of a comparison and remembers how far it went. An existing link stays as it is, even if it was
+    /// undone. Returns how many are new.
     pub fn put_comparison(&mut self, project: &str, comparison: &Comparison, links: &[Supersession]) -> Result<u64> {
         self.write(|tx| {
             let mut new = 0;
@@ -186,8 +186,8 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
-/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. What was superseded
-/// itself is represented by what holds instead.
+/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. A superseded memory
+/// is represented by the memory that replaced it.
 pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<(i64, bool)>> {
     let links: Vec<(i64, bool)> = conn
         .prepare_cached(

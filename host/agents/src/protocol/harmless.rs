@@ -85,8 +85,8 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// Returns whether a character changes what is shown, or is not shown itself: control characters, directions of writing, and
-/// the tags of Unicode, in which whole sentences can be hidden. Joiners stay: several scripts and emoji need them.
+/// Returns whether a character is invisible or changes how other text is shown: control characters, bidirectional marks, and
+/// Unicode tags, which can hide whole sentences. Joiners stay: several scripts and emoji need them.
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

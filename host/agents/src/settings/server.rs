@@ -66,7 +66,7 @@ impl RegisteredServer {
     }
 }
 
-/// Returns the program that Throughline's server in the text calls; none if there is no such server.
+/// Returns the program that Throughline's server in the text calls, or `None` if there is no such server.
 ///
 /// # Errors
 ///

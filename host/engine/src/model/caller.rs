@@ -523,7 +523,7 @@ fn record(folder: &Path, request: &wire::Request, completed: &Completed) -> anyh
     Ok(files::replace_atomically(&folder.join(format!("{name}.json")), &reply, 0o600)?)
 }
 
-/// Returns where the key is; none if the server needs none.
+/// Returns where the key is, or `None` if the server needs none.
 fn key_source(set: &Server) -> Option<KeySource> {
     let is_set = |name: &&String| std::env::var_os(name.as_str()).is_some_and(|value| !value.is_empty());
     if let Some(name) = set.key_env.iter().flatten().find(is_set) {

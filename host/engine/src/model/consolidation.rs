@@ -125,7 +125,7 @@ fn sources(input: &Input<'_>, store: &Store, kinds: Option<&KindSet>) -> Result<
             && !is_digest(&source.memory)
             && !source.memory.files.iter().any(is_excluded)
     });
-    // What was merged from several sessions is not what this one learned.
+    // Memories merged from several sessions do not belong to this one.
     let merged = project_key(input.policy.1);
     sources.retain(|source| !source.key.starts_with(&merged));
     // A memory that a session learned in several places is one source.

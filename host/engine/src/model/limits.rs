@@ -1,4 +1,4 @@
-//! What a call may cost: the user's limits, lowered by those of a policy and of the administrator, and the price of tokens.
+//! The limits of a call: those of the user, lowered by the policy's and the administrator's, and the price of tokens.
 
 use super::settings::{Amounts, Limits, Price, Settings};
 use throughline_sandbox::managed::ManagedModel;

@@ -206,7 +206,7 @@ impl Step {
         matches!(self, Self::Store { .. } | Self::Edit { .. } | Self::Rename { .. } | Self::Agree { .. })
     }
 
-    /// What the step changes; none if it only records a state, or leaves the decision to a person.
+    /// What the step changes, or `None` if it only records a state or leaves the decision to a person.
     fn change(&self) -> Option<&'static str> {
         Some(match self {
             Self::Store { .. } => "stored",

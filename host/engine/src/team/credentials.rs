@@ -38,7 +38,7 @@ pub fn file(paths: &Paths) -> PathBuf {
     paths.config.join("team-invitation")
 }
 
-/// Reads the invitation; none if this machine has joined no team. The error says what is wrong.
+/// Reads the invitation, or `None` if this machine has joined no team. The error says what is wrong.
 pub fn load(paths: &Paths) -> Result<Option<String>, InvitationError> {
     let file = file(paths);
     let cannot = |error: io::Error| InvitationError::Unreadable { file: file.clone(), error };

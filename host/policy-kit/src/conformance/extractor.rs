@@ -157,7 +157,7 @@ fn learned(extraction: &Extraction) -> StoredResult {
     learned
 }
 
-/// Describes how two results differ; none if they are equal.
+/// Describes how two results differ, or `None` if they are equal.
 fn difference(one: &StoredResult, other: &StoredResult) -> Option<String> {
     let found = compare::extractions(one, other);
     if found.is_empty() {

@@ -276,14 +276,14 @@ impl<'a> View<'a> {
         Self { plain: self.plain, read: Some((read, places)) }
     }
 
-    /// Returns a view with one layer of backslash escapes removed, as in JSON, shells and most languages; none if there
-    /// is no backslash.
+    /// Returns a view with one layer of backslash escapes removed, as in JSON, shells and most languages, or `None` if
+    /// there is no backslash.
     fn unescaped(&self) -> Option<Self> {
         memchr(b'\\', self.bytes())?;
         Some(self.derived(unescape))
     }
 
-    /// Returns a view with each `%XX` decoded; none if there is none.
+    /// Returns a view with each `%XX` decoded, or `None` if there is none.
     fn percent_decoded(&self) -> Option<Self> {
         let bytes = self.bytes();
         memchr(b'%', bytes)?;
@@ -291,7 +291,7 @@ impl<'a> View<'a> {
         memchr::memchr_iter(b'%', bytes).any(is_one).then(|| self.derived(percent))
     }
 
-    /// Returns a view with wrapped lines of base64 joined; none if there are none.
+    /// Returns a view with wrapped lines of base64 joined, or `None` if there are none.
     fn joined(&self) -> Option<Self> {
         let bytes = self.bytes();
         let mut cuts: Vec<Range<usize>> = Vec::new();

@@ -268,7 +268,7 @@ fn units_differ(some: &BTreeSet<facts::Value>, others: &BTreeSet<facts::Value>) 
     })
 }
 
-/// What the later statement says that it leaves as it is.
+/// What the later statement explicitly keeps.
 struct Kept {
     /// The largest share of the decision's words in such a sentence.
     share: f32,
@@ -322,7 +322,7 @@ fn same_file_elsewhere(older: &Parts<'_>, newer: &Parts<'_>) -> bool {
     })
 }
 
-/// Returns whether a name is that of a ticket, an issue or a document.
+/// Returns whether a name denotes a ticket, an issue or a document.
 fn is_ticket(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_document(name)
@@ -332,7 +332,7 @@ fn is_ticket(name: &str) -> bool {
         })
 }
 
-/// Returns whether a name, in lower case, is that of a document.
+/// Returns whether a name, in lower case, denotes a document.
 fn is_document(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
 }

@@ -82,8 +82,9 @@ impl Store {
     /// Stores a batch of records and how far the series were read. A record that is known changes nothing, so a batch can
     /// be applied again.
     ///
-    /// It is one transaction, and another one for deletions in our own name, which also delete what this machine learned by
-    /// itself. Whether it was us, only the server says: so what they delete is kept in the file, for a person to bring back.
+    /// One transaction stores the records. Another one applies our own deletions, which also delete what this machine learned
+    /// on its own. Whether it was us, only the server says: so what they delete is kept in the file, for a person to bring
+    /// back.
     pub fn team_apply(&mut self, batch: &[Incoming], now: u64, file: KeptFile<'_>) -> Result<Applied> {
         let (member, _) = self.explain(own_member(&self.conn))?;
         let is_own = |it: &&Incoming| matches!(it, Incoming::Tombstone(header, _) if header.author == member);
@@ -208,8 +209,9 @@ fn apply_memory(
     Ok(())
 }
 
-/// Removes a revision of an item that another revision replaced. What this machine learned on its own stays, with a link
-/// to the later word. A hash that belongs to another item is left alone: the author may decide about this item alone.
+/// Removes a revision of an item that another revision replaced. A memory that this machine learned on its own stays,
+/// with a link to the newer revision. A hash that belongs to another item is left alone: the author may decide about this
+/// item alone.
 fn replace(
     tx: &Connection,
     item: &str,
@@ -316,8 +318,8 @@ fn occurrence(tx: &Connection, import: &Import) -> rusqlite::Result<Option<i64>>
 }
 
 impl Store {
-    /// Lets what another version of this program could not read be read again. `current` is what its own unreadable records
-    /// wait for.
+    /// Lets what another version of this program could not read be read again. `current` is the reason for which its own
+    /// unreadable records wait.
     pub fn team_retry_unreadable(&mut self, current: &str) -> Result<()> {
         let is_other = |what: &str| what.starts_with("unreadable") && what != current;
         let any: bool = self.explain(

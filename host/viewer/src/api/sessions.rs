@@ -38,7 +38,7 @@ pub(super) fn show(app: &App, id: &str, _: &Wanted) -> Result<Value, ApiError> {
     Ok(shown)
 }
 
-/// What happened in a session and what it was told, in the order of time: the entries from position `at` on, and how many there are.
+/// The events of a session and the memories it was shown, by time: the entries from position `at` on, and their number.
 pub(super) fn moments(app: &App, id: &str, wanted: &Wanted) -> Result<Value, ApiError> {
     let Some(store) = app.store()? else { return Ok(json!({"entries": [], "total": 0})) };
     let told = store.told_to(id)?;

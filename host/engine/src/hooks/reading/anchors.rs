@@ -1,7 +1,7 @@
 //! How the files are that a reading's memories are about, so that a later hook can say that one has changed since.
 //!
-//! A session's anchor of a file moves on with what the session itself does to the file. If the file changed while no tool of the
-//! session ran, somebody else changed it, and the anchor stays as it is.
+//! A session's own changes to a file update the session's anchor of that file. If the file changed while no tool of the session
+//! ran, somebody else changed it, and the anchor stays as it is.
 
 use std::path::Path;
 

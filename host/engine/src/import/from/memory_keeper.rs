@@ -194,7 +194,7 @@ fn state_of(text: &str) -> SessionNotes {
     notes
 }
 
-/// Returns an item without the label of the state; none if the item only says when the summary was updated.
+/// Returns an item without the label of the state, or `None` if the item only says when the summary was updated.
 fn without_label(item: &str) -> Option<String> {
     let Some((label, text)) = item.split_once(':') else { return Some(item.to_owned()) };
     let label = label.trim_matches(['*', ' ']).to_lowercase();
