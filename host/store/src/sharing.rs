@@ -256,7 +256,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
         }
         let mut projects: Vec<String> = group.values().map(|(root, _)| root.clone()).collect();
         projects.sort();
-        // Of failures, prefer one that says what fixed it.
+        // Prefer a failure that says how it was fixed.
         let best = group.into_values().map(|(_, of)| of).max_by_key(|of| of.kind == "error_fix");
         found.extend(best.filter(|_| is_new).map(|of| Suggestion { projects, ..of }));
     }

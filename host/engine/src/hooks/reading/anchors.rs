@@ -25,8 +25,8 @@ const SUMMARIES: [&str; 2] = ["session_summary", "compact_summary"];
 /// How long before the report of a tool the tool may have changed a file, milliseconds.
 const TOOL_MS: u64 = 60_000;
 
-/// By how much the clock of a file system may be ahead, milliseconds. With more, what somebody does right after a tool would count as
-/// the tool's doing.
+/// By how much the clock of a file system may be ahead, milliseconds. With more, a change that a person makes right after a
+/// tool call would be attributed to the tool.
 const CLOCK_MS: u64 = 20;
 
 /// What a memory says about a file.
