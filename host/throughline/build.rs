@@ -44,7 +44,7 @@ fn git(arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Returns whether rustc links with its own lld; none if that cannot be found out.
+/// Returns whether rustc links with its own lld, or `None` if that cannot be found out.
 fn uses_own_lld() -> Option<bool> {
     // With a linker or flags of somebody's choice, anything is possible.
     let is_default = env::var_os("RUSTC_LINKER").is_none()

@@ -101,8 +101,8 @@ pub fn sessions(folder: &Path, project: &Path, first: u64, count: u64, turns: u6
     folder.to_owned()
 }
 
-/// Writes one session's transcript of at least so many bytes, as a real one is made up: most of it is what the client sends
-/// along and what tools print, and little of it is said. Memory stays bounded; gives the bytes written.
+/// Writes a session's transcript of at least this many bytes, with the proportions of a real one: mostly client metadata
+/// and tool output, and little conversation. Memory stays bounded; gives the bytes written.
 pub fn long_transcript(out: &mut impl Write, project: &Path, session: &str, bytes: u64, seed: u64) -> io::Result<u64> {
     let mut dice = Dice::new(seed);
     let mut written = 0;

@@ -49,7 +49,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Every hook that was run, as the client tells of it.
+    /// Every hook that the client reports to have run.
     pub fn hooks(&self) -> impl Iterator<Item = &Value> {
         self.events.iter().filter(|event| event["subtype"] == "hook_response")
     }

@@ -71,7 +71,7 @@ pub fn build() -> Result<Vec<u8>> {
     ComponentEncoder::default().module(&module)?.validate(true).encode().context("the module is no component")
 }
 
-/// The folder in which the sources of registry crates stand: its name depends on the registry's address.
+/// The folder with the sources of registry crates. Its name depends on the registry's address.
 fn registry(cargo_home: &Path) -> PathBuf {
     let sources = cargo_home.join("registry/src");
     let mut folders: Vec<PathBuf> =

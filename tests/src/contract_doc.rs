@@ -323,7 +323,7 @@ impl Page {
         }
     }
 
-    /// A list's entry: the declaration, and what is said of it, further lines indented.
+    /// A list entry: the declaration and its documentation, with further lines indented.
     fn member(&mut self, declaration: &str, says: &str) {
         let _ = write!(self.text, "- `{declaration}`");
         for (number, line) in says.lines().enumerate() {

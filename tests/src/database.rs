@@ -117,7 +117,7 @@ fn names(connection: &Connection, query: &str) -> Vec<String> {
 pub fn dump(path: &Path, skip: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let connection = open(path);
     let shadow: Vec<String> = names(&connection, "SELECT name FROM pragma_table_list WHERE type IN ('shadow', 'virtual')");
-    // Vectors stand under the numbers of rows, which say nothing: they are told by their memories.
+    // Vectors are stored under row numbers, which differ between homes, so they are identified by their memories.
     let mut lines = names(
         &connection,
         "SELECT 'vector of ' || m.id || '/' || (v.piece & 255) || ' ' || hex(v.vector)

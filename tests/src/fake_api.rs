@@ -20,7 +20,7 @@ pub const COMPACTION_SUMMARY: &str = "The human asked for a greeting file; it wa
 pub const COMMIT_MESSAGE: &str =
     "Cache tokens\n\nDecision: keep tokens in Redis, not in process memory\nRejected: one cache per worker";
 
-/// What the model stores of its own accord in the scenario `SCN_RECALL`.
+/// The text that the model stores unasked in the scenario `SCN_RECALL`.
 pub const SAVED_BY_THE_MODEL: &str = "The otter of Busan reads its greetings in the morning.";
 
 /// Counts the answers of all servers of this process.
@@ -123,7 +123,7 @@ fn answer(request: &Value, project: &Path) -> Answer {
         .and_then(|message| {
             let texts = text_blocks(&message["content"]);
             let is_persons = |text: &&&str| !text.trim_start().starts_with("<system-reminder>");
-            // A memory may stand behind the prompt, as a text of its own.
+            // A memory may follow the prompt as a separate text.
             let with_word = texts.iter().rfind(|text| is_persons(text) && text.contains("SCN_"));
             with_word.or_else(|| texts.iter().rfind(is_persons)).copied()
         })

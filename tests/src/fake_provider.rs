@@ -29,7 +29,7 @@ pub enum Act {
     Silent,
     /// Announces a body, writes half of it, and closes.
     Half,
-    /// Writes spaces until nobody listens any more.
+    /// Writes spaces until the client disconnects.
     Endless,
 }
 

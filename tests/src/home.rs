@@ -277,9 +277,9 @@ impl Home {
         }
     }
 
-    /// Waits until the children that hooks left behind have ended: on a busy machine they do what a hook had no time for, and
-    /// whoever looks at the database meanwhile sees it change. A child is `throughline background`, and is known by its
-    /// environment, which names this home.
+    /// Waits until the background processes of hooks have ended. On a busy machine they finish the work of hooks, and the
+    /// database changes until then. A child is `throughline background`, and is known by its environment, which names this
+    /// home.
     #[track_caller]
     pub fn rest(&self) {
         let home = self.path().as_os_str().as_encoded_bytes();

@@ -12,7 +12,7 @@ use crate::process::{self, Finished};
 /// The user and group `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// A home of `nobody`, and what stands in `/etc/throughline` for it.
+/// A home of the user `nobody`, and its configuration in `/etc/throughline`.
 pub struct ManagedMachine {
     /// The user's.
     pub home: Home,

@@ -35,13 +35,13 @@ pub struct Planted {
     pub secrets: Vec<String>,
 }
 
-/// All forms, and what was planted of them.
+/// All forms, and the secrets that were planted in each.
 pub struct Matrix {
     /// The forms, in the order of the file.
     pub forms: Vec<Form>,
     /// Texts that must stay as they are.
     pub look_alikes: Vec<String>,
-    /// What was planted so far.
+    /// The secrets that were planted.
     pub planted: Vec<Planted>,
     taken: HashSet<String>,
 }
@@ -85,7 +85,7 @@ impl Matrix {
 }
 
 impl Planted {
-    /// The parts of the secrets by which each is known: the whole, its last half, and the lines and words of what has several.
+    /// The parts by which each secret is recognized: the whole, its second half, and its lines and words if it has several.
     pub fn parts(&self) -> Vec<String> {
         /// A shorter part could be in a file by chance.
         const MIN_PART: usize = 12;

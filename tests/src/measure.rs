@@ -37,14 +37,15 @@ pub fn time(mut command: Command, input: &[u8]) -> Duration {
     wall
 }
 
-/// The word by which the bench calls itself to measure the memory of a command in a process that has had no other child.
+/// The argument with which the bench calls itself, to measure the memory of a command in a process without other
+/// children.
 pub const PEAK_WORD: &str = "peak-memory-of";
 
 /// Has the kernel read a file from disk again, as after a start of the machine.
 ///
-/// A file that was just written is cached in larger pieces than one that was read, and what is mapped with each piece counts as
-/// memory of the process. The hook after a tool call took 18.5 to 20.3 MiB with a binary that had just been copied, and 15.1 to 15.8
-/// MiB with the same one after this; a policy that had just been compiled made a difference of 2 MiB.
+/// A file that was just written is cached in larger pieces than one that was read, and each mapped piece counts as memory of
+/// the process. The hook after a tool call took 18.5 to 20.3 MiB with a binary that had just been copied, and 15.1 to 15.8 MiB
+/// with the same one after this; a policy that had just been compiled made a difference of 2 MiB.
 fn read_from_disk_again(file: &Path) {
     let Ok(file) = File::open(file) else { return };
     // What is not on disk yet stays in the cache.
@@ -55,8 +56,8 @@ fn read_from_disk_again(file: &Path) {
 
 /// The largest resident set, in bytes, that the command reaches, and its wall time.
 ///
-/// The kernel tells only the largest of all children so far, and lets a child begin with what its parent had; so a small
-/// process of our own stands in between.
+/// The kernel reports only the maximum over all children, and a child's count starts at its parent's; so a small process
+/// of ours runs the command.
 pub fn peak(command: &Command, input: Vec<u8>) -> (u64, Duration) {
     read_from_disk_again(Path::new(command.get_program()));
     let home = command.get_envs().find(|(name, _)| *name == "THROUGHLINE_HOME").and_then(|(_, home)| home);

@@ -1,4 +1,5 @@
-//! Databases of other memories, in every shape that they had, with rows of the tests' own; and what must come of them.
+//! Databases of other memory systems, in every schema that they had, with made-up rows, and the expected results of
+//! importing them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +13,7 @@ use crate::database;
 use crate::home::Home;
 use crate::process::Finished;
 
-/// The generations of jikime-mem: Prisma's, and those of its own making, of which each has other tables and columns.
+/// The generations of jikime-mem: the one made with Prisma and its own, each with different tables and columns.
 pub const GENERATIONS: [char; 8] = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
 
 /// 2026-01-15T10:00:00Z, milliseconds.

@@ -33,7 +33,7 @@ pub fn find(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// Writes a configuration with which it asks the stand-in. Returns the file.
+/// Writes a configuration that makes it use the fake API. Returns the file.
 pub fn configure(home: &Home, api: &FakeApi) -> PathBuf {
     let folder = home.path().join("xdg/config/opencode");
     std::fs::create_dir_all(&folder).expect("create the folder");

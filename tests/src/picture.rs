@@ -23,7 +23,7 @@ const MARGIN: usize = 18;
 /// The bar with the window's three buttons.
 const BAR: usize = 34;
 
-/// Between these lines README.md holds what the session after the demonstration is told.
+/// README.md has the context of the session after the demonstration between these lines.
 const EXAMPLE: (&str, &str) = ("<!-- demo: written by `cargo run -p tests --bin picture` -->\n", "<!-- /demo -->\n");
 
 /// The files that show the demonstration, with what they should hold: docs/demo.svg and README.md.
@@ -240,7 +240,7 @@ fn steady(output: &str, home: &Path) -> String {
     without_durations(&out)
 }
 
-/// What stands before the random part of the demonstration's folder.
+/// The path of the demonstration's folder before its random part.
 const DEMO_FOLDER: &str = "[HOME]/throughline-demo-";
 
 /// The text with every duration, a number before `ms` or `s`, as an ellipsis. In a column it takes as much room as before.

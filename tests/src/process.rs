@@ -57,7 +57,7 @@ impl Finished {
 
 /// Runs the command with `input` on its standard input, for at most `limit`.
 ///
-/// The input is written by a thread of its own: a process that does not read all of it is not disturbed.
+/// A separate thread writes the input, so that a process need not read all of it.
 pub fn run(mut command: Command, input: Vec<u8>, limit: Duration) -> Finished {
     let mut stdout = tempfile::tempfile().expect("a temporary file");
     let mut stderr = tempfile::tempfile().expect("a temporary file");

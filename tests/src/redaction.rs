@@ -1,5 +1,5 @@
-//! The corpus by which redaction is measured: templates filled in by a seeded generator, and put into what stands around
-//! secrets in transcripts; and the measuring.
+//! The corpus for measuring redaction, and the measurement. A seeded generator fills in templates and embeds them in the
+//! kinds of text that surround secrets in transcripts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -361,7 +361,7 @@ pub struct Counts {
     pub cases: u32,
     /// Cases in which a secret is left.
     pub missed: u32,
-    /// Cases in which something innocent went.
+    /// Cases in which innocent text was removed.
     pub spoiled: u32,
 }
 
@@ -375,13 +375,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of the cases with secrets, the part in which all of them went.
+    /// The share of cases with secrets in which all secrets were removed.
     pub fn recall(&self) -> f64 {
         let (cases, missed) = self.sum(false, |counts| (counts.cases, counts.missed));
         f64::from(cases - missed) / f64::from(cases.max(1))
     }
 
-    /// Of the cases in which something went, the part in which nothing innocent did.
+    /// The share of cases with removed text in which no innocent text was removed.
     pub fn precision(&self) -> f64 {
         let (cases, missed) = self.sum(false, |counts| (counts.cases, counts.missed));
         let (spoiled, _) = self.sum(false, |counts| (counts.spoiled, 0));
@@ -396,9 +396,9 @@ impl Report {
     }
 }
 
-/// Cases of somebody else's, an object a line: `family`, `text`, and in `secrets` what of it must go, nothing in an innocent
-/// text. A part of a secret may be
-/// left, such as a webhook's host, and more may go: where it begins and ends is a matter of opinion.
+/// Foreign cases, one object a line: `family`, `text`, and `secrets`, the parts that must be removed, which is empty for an
+/// innocent text. A part of a secret may be left, such as a webhook's host, and more may go: where it begins and ends is a
+/// matter of opinion.
 pub fn cases(file: &Path) -> Result<(Vec<Case>, Vec<Case>)> {
     #[derive(Deserialize)]
     struct Line {

@@ -1,7 +1,7 @@
 //! Holds what the program prints for programs against the schemas in docs/json.
 //!
-//! Every run of the binary under test that is asked for JSON comes past here, in whatever test it is: a schema that lags behind what is
-//! printed fails the first test that prints it.
+//! Every run of the binary with `--json` is checked here, in every test, so the first test that prints something that its
+//! schema lacks fails.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

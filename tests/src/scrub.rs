@@ -1,4 +1,4 @@
-//! Takes out of a text what differs from run to run, so that it can stand in a snapshot.
+//! Removes the parts of a text that differ from run to run, so that it can be used in a snapshot.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub fn scrub(text: &str, home: &Path) -> String {
     out
 }
 
-/// What is recognized, longest first: `9` stands for any digit, `f` for any hexadecimal digit.
+/// The recognized patterns, longest first: `9` stands for any digit, `f` for any hexadecimal digit.
 const PATTERNS: &[(&str, &str)] = &[
     ("ffffffff-ffff-ffff-ffff-ffffffffffff", "[UUID]"),
     ("9999-99-99T99:99:99.999Z", "[TIME]"),

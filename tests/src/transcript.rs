@@ -17,7 +17,7 @@ pub struct Transcript {
     session: String,
     cwd: PathBuf,
     clock: Timestamp,
-    /// Lines so far, also those that were handed over already: identifiers count on.
+    /// The number of lines, including those that were already handed over, because identifiers continue.
     counter: u64,
     parent: Option<String>,
     /// Complete lines that [`Transcript::append_to`] has not written yet, each with its newline.
@@ -154,7 +154,7 @@ impl Transcript {
         )
     }
 
-    /// The whole to-do list as it now stands: what each is, and `pending`, `in_progress` or `completed`.
+    /// The complete current to-do list: each text with `pending`, `in_progress` or `completed`.
     pub fn todo(&mut self, list: &[(&str, &str)]) -> &mut Self {
         let todos: Vec<Value> = list
             .iter()
@@ -214,7 +214,7 @@ impl Transcript {
         )
     }
 
-    /// A record of what a client sends along, of at least so many bytes, that no one should remember.
+    /// A record of client metadata of at least this many bytes, which must not be remembered.
     pub fn noise(&mut self, bytes: usize) -> &mut Self {
         let body = "the quick brown fox jumps over the lazy dog ".repeat(bytes / 44 + 1);
         self.metadata(&json!({"type": "attachment", "attachment": {"type": "prompt_snapshot", "content": body}}))
@@ -246,7 +246,7 @@ impl Transcript {
         )
     }
 
-    /// Lets go of the text so far; identifiers and the clock go on. For transcripts that are longer than memory should be.
+    /// Drops the text; identifiers and the clock continue. For transcripts that are longer than memory should be.
     pub fn forget_text(&mut self) {
         self.fresh.clear();
         self.all.clear();

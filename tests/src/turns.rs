@@ -1,8 +1,8 @@
 //! Keeps tests that measure time apart from tests that keep the whole machine busy.
 //!
-//! All end-to-end tests run in one process, two or more at a time. Most of them do not care what runs beside them. A few compare a
-//! time with a bound, or choose moments within a time that they have measured before; and a few run a compiler on every core for
-//! up to a minute. Tests of these two kinds do not run at the same time.
+//! All end-to-end tests run in one process, two or more at a time. Most of them can run beside others. A few compare a time
+//! with a bound, or choose moments within a time that they have measured before; and a few run a compiler on every core for up
+//! to a minute. Tests of these two kinds do not run at the same time.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -93,7 +93,7 @@ pub fn extractor(body: &str) -> Vec<u8> {
 /// `patch` names what is replaced in its text form, to break it.
 ///
 /// # Panics
-/// Where what is to be replaced does not stand there once.
+/// If the text to replace does not occur exactly once.
 pub fn token_redactor(patch: Option<(&str, &str)>) -> Vec<u8> {
     const MODULE: &str = include_str!("redactor.wat");
     let module = match patch {
@@ -141,7 +141,8 @@ pub fn summarizer(body: &str) -> Vec<u8> {
     one_function("summarizer-policy", "throughline:policy/summarizer@0.1.0#summarize", body)
 }
 
-/// A redactor that also imports WASI: what it may call stands in `imports`, in text form, and in `wit` as a world's lines.
+/// A redactor that also imports WASI: `imports` has the functions that it may call in text form, and `wit` has them as
+/// lines of a world.
 pub fn redactor_with_wasi(wit: &str, imports: &str, body: &str) -> Vec<u8> {
     let module = format!(
         r#"(module

@@ -7,7 +7,7 @@
 //!   Its [`protocol::transcripts`] translates transcripts.
 //! - [`transcript`] opens transcript files, and reads complete lines from where the last read stopped.
 //! - [`settings`] adds and removes our hooks in the agents' settings files, without changing any other byte.
-//! - [`loaded_files`] has what an agent loads by itself when a session starts.
+//! - [`loaded_files`] finds the files that an agent loads on its own when a session starts.
 //! - [`plugin`] is the plugin for Claude Code, embedded in the program. Its files are in `plugin/` at the root of the
 //!   repository; a symbolic link in this crate leads there, which `cargo package` replaces by the files.
 //!

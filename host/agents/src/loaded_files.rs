@@ -1,5 +1,6 @@
-//! The files that an agent loads by itself when a session starts, so that nothing is told twice: instructions such as `CLAUDE.md` with
-//! what they import, rules, and the index of Claude Code's auto memory. Of a file only what the agent loads counts.
+//! The files that an agent loads on its own when a session starts, so that we do not repeat their content: instructions such as
+//! `CLAUDE.md` with what they import, rules, and the index of Claude Code's auto memory. Only the part of a file that the agent
+//! loads is compared.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -123,8 +124,8 @@ impl Loading<'_> {
         self.texts.push(text);
     }
 
-    /// Returns the file that an import names. The agent asks before it loads a file from outside of the project, and nobody knows what
-    /// was answered. So such a file does not count, unless the user's own instructions import it.
+    /// Returns the file that an import names. The agent asks before it loads a file from outside of the project, and we cannot
+    /// know the answer. So such a file does not count, unless the user's own instructions import it.
     fn imported(&self, from: &Path, import: &str) -> Option<PathBuf> {
         let path = match import.strip_prefix("~/") {
             Some(rest) => self.paths.home.join(rest),
@@ -159,7 +160,7 @@ fn imports(text: &str) -> Vec<&str> {
     found
 }
 
-/// Reads a file without blocking; none if it is no regular file, or cannot be read.
+/// Reads a file without blocking; returns `None` if it is not a regular file or cannot be read.
 fn read(path: &Path) -> Option<String> {
     let mut options = File::options();
     options.read(true).nonblocking();

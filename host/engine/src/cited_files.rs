@@ -1,8 +1,8 @@
 //! The files that memories are about: where they are, and sketches by which a changed file is recognized.
 //!
 //! A [`FileSketch`] says how many of a file's lines another one has too. It has one byte for each of 64 groups of lines, which
-//! is too little to guess a line from. What a memory quotes is compared on its own ([`quoted`]): if a file had the quoted words and
-//! has them no longer, the memory is outdated, however little else changed.
+//! is too little to guess a line from. Quotations in a memory are compared separately ([`quoted`]): if a file no longer
+//! contains the quoted words, the memory is outdated, however little else changed.
 
 use std::fs::File;
 use std::hash::Hasher as _;

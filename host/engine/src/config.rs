@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use throughline_model::files::open_regular;
+use throughline_model::invalid::Invalid;
 use throughline_platform::files;
 use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
@@ -413,6 +414,38 @@ impl Hooks {
     }
 }
 
+/// Why a configuration file cannot be used: what is wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{} cannot be read: {error}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Somebody else can change the file, or put another in its place.
+    #[error("{at} is not obeyed: {why}; see `ls -ld {at}`, and let only yourself write to it", at = path.display())]
+    Untrusted {
+        /// The file, or its folder.
+        path: PathBuf,
+        /// Who can.
+        why: &'static str,
+    },
+    /// The file is larger than any configuration.
+    #[error("{} is too large", .0.display())]
+    TooLarge(PathBuf),
+    /// A setting cannot be used.
+    #[error("{}: {why}", file.display())]
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: Invalid,
+    },
+}
+
 /// Keeps a copy of a good configuration beside the database. It takes the text that was parsed and not the file, which
 /// somebody may have broken since. If the copy cannot be written, a later run writes it.
 fn keep_copy(text: &str, copy: &Path) {
@@ -424,29 +457,27 @@ fn keep_copy(text: &str, copy: &Path) {
 }
 
 impl Config {
-    /// Reads the file; a missing file gives the default. The error says what is wrong, where, and what to do.
-    pub fn load(file: &Path) -> Result<Self, String> {
+    /// Reads the file; a missing file gives the default.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
         Self::load_with_text(file).map(|(config, _)| config)
     }
 
     /// Like [`Config::load`], and returns the text that was parsed. It is empty if there is no file.
-    fn load_with_text(file: &Path) -> Result<(Self, String), String> {
+    fn load_with_text(file: &Path) -> Result<(Self, String), ConfigError> {
         let text = Self::read_trusted(file)?.unwrap_or_default();
-        let config = Self::parse(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let config = Self::parse(&text).map_err(|why| ConfigError::Invalid { file: file.to_owned(), why })?;
         Ok((config, text))
     }
 
-    /// Reads the file; none if there is none. The file may be a link, but nobody else may be able to change it or to put another
-    /// in its place: the settings say where transcripts and rules are read.
-    fn read_trusted(file: &Path) -> Result<Option<String>, String> {
-        let cannot = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+    /// Reads the file, or `None` if there is none. The file may be a link, but nobody else may be able to change it or to put
+    /// another in its place: the settings say where transcripts and rules are read.
+    fn read_trusted(file: &Path) -> Result<Option<String>, ConfigError> {
+        let cannot = |error: io::Error| ConfigError::Unreadable { file: file.to_owned(), error };
         let mut opened = match open_regular(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(cannot)?,
         };
-        let distrust = |path: &Path, why: &str| {
-            format!("{} is not obeyed: {why}; see `ls -ld {0}`, and let only yourself write to it", path.display())
-        };
+        let distrust = |path: &Path, why| ConfigError::Untrusted { path: path.to_owned(), why };
         let meta = opened.metadata().map_err(cannot)?;
         if let Some(why) = distrust_reason(&meta, Owner::User) {
             return Err(distrust(file, why));
@@ -457,7 +488,7 @@ impl Config {
             return Err(distrust(folder, why));
         }
         if meta.len() > MAX_CONFIG_BYTES {
-            return Err(format!("{} is too large", file.display()));
+            return Err(ConfigError::TooLarge(file.to_owned()));
         }
         let mut text = String::new();
         io::Read::read_to_string(&mut opened, &mut text).map_err(cannot)?;
@@ -466,7 +497,7 @@ impl Config {
 
     /// Reads the file and keeps a copy of it if it is good. If it is broken, returns the copy that was kept last, and what
     /// is wrong with the file. If there is no copy either, that is the error.
-    pub fn load_or_last_good(file: &Path, copy: &Path) -> Result<(Self, Option<String>), String> {
+    pub fn load_or_last_good(file: &Path, copy: &Path) -> Result<(Self, Option<ConfigError>), ConfigError> {
         match Self::load_with_text(file) {
             Ok((config, text)) => {
                 keep_copy(&text, copy);
@@ -480,29 +511,29 @@ impl Config {
     }
 
     /// Parses and validates the text.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let config: Self = toml::from_str(text).map_err(Invalid::because)?;
         if !(500..=10_000).contains(&config.context.budget) {
-            return Err(format!("context.budget is {}, but must be between 500 and 10000", config.context.budget));
+            return Err(format!("context.budget is {}, but must be between 500 and 10000", config.context.budget).into());
         }
         if let Some(root) = config.transcripts.roots.iter().find(|root| !root.is_absolute()) {
-            return Err(format!("transcripts.roots contains {}, which is not absolute", root.display()));
+            return Err(format!("transcripts.roots contains {}, which is not absolute", root.display()).into());
         }
         if let Some(file) = config.redaction.rules.iter().find(|file| !file.is_absolute()) {
-            return Err(format!("redaction.rules contains {}, which is not absolute", file.display()));
+            return Err(format!("redaction.rules contains {}, which is not absolute", file.display()).into());
         }
         if throughline_search::rank::find_profile(&config.search.profile).is_none() {
             let known = throughline_search::rank::PROFILES.map(|profile| profile.name).join(", ");
-            return Err(format!("search.profile is {:?}, but must be one of {known}", config.search.profile));
+            return Err(format!("search.profile is {:?}, but must be one of {known}", config.search.profile).into());
         }
         if config.checkpoint.every == 0 {
             return Err("checkpoint.every is 0; to turn checkpoints off, set checkpoint.mode to \"off\"".into());
         }
         if !(0.0..=1.0).contains(&config.compress.below) {
-            return Err(format!("compress.below is {}, but must be between 0 and 1", config.compress.below));
+            return Err(format!("compress.below is {}, but must be between 0 and 1", config.compress.below).into());
         }
         if let Some(folder) = config.projections.folder.iter().find(|folder| !folder.is_absolute()) {
-            return Err(format!("projections.folder is {}, which is not absolute", folder.display()));
+            return Err(format!("projections.folder is {}, which is not absolute", folder.display()).into());
         }
         config.embedding.check()?;
         config.model.check()?;
@@ -537,10 +568,10 @@ mod tests {
         mode(&file, 0o644);
         assert_eq!(Config::load(&file).unwrap().context.budget, 700);
         mode(&file, 0o666);
-        assert!(Config::load(&file).unwrap_err().contains("other users may write to it"));
+        assert!(Config::load(&file).unwrap_err().to_string().contains("other users may write to it"));
         mode(&file, 0o600);
         mode(dir.path(), 0o777);
-        assert!(Config::load(&file).unwrap_err().contains("other users may write to it"));
+        assert!(Config::load(&file).unwrap_err().to_string().contains("other users may write to it"));
         mode(dir.path(), 0o700);
         assert_eq!(Config::load(&file).unwrap().context.budget, 700);
         // As from a folder of dot files.
@@ -559,7 +590,7 @@ mod tests {
         let file = dir.path().join("config.toml");
         fs::write(&file, "").unwrap();
         std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
-        assert!(Config::load(&file).unwrap_err().contains("it belongs to another user"));
+        assert!(Config::load(&file).unwrap_err().to_string().contains("it belongs to another user"));
     }
 
     #[test]
@@ -567,7 +598,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("config.toml");
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
-        assert!(Config::load(&file).unwrap_err().contains("not a regular file"));
+        assert!(Config::load(&file).unwrap_err().to_string().contains("not a regular file"));
     }
 
     #[test]
@@ -583,10 +614,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert!(Config::parse("[context]\nbudgte = 1").unwrap_err().contains("budgte"));
-        assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().contains("20000"));
-        assert!(Config::parse("[compress]\nbelow = 2.0").unwrap_err().contains("compress.below"));
-        assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().contains("absolute"));
+        assert!(Config::parse("[context]\nbudgte = 1").unwrap_err().to_string().contains("budgte"));
+        assert!(Config::parse("[context]\nbudget = 20000").unwrap_err().to_string().contains("20000"));
+        assert!(Config::parse("[compress]\nbelow = 2.0").unwrap_err().to_string().contains("compress.below"));
+        assert!(Config::parse("[transcripts]\nroots = [\"a\"]").unwrap_err().to_string().contains("absolute"));
     }
 
     #[test]
@@ -595,7 +626,7 @@ mod tests {
         for agent in Agent::ALL {
             for hook in agents::hooks(agent) {
                 let budget = config.hooks.budget(if hook.task == "memory-failure" { "memory-track" } else { hook.task });
-                // What the program waits before it ends itself by force comes on top.
+                // The grace period before the program kills itself is added to that.
                 assert!(Duration::from_secs(hook.timeout) >= budget + Duration::from_millis(250), "{agent:?} {hook:?}");
             }
             assert!(

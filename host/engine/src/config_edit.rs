@@ -124,7 +124,8 @@ pub fn set(text: &str, key: &str, new: &str) -> Result<String, EditError> {
     checked(&document, key).map_err(|error| refused(error, text, key))
 }
 
-/// Names the value if it is the reason: the text was valid before. TOML's own message names a line that nobody wrote.
+/// Names the value if it is the reason: the text was valid before. TOML's own message names a line that is not in the
+/// user's file.
 fn refused(error: EditError, text: &str, key: &str) -> EditError {
     let EditError::Invalid(what) = error else { return error };
     if Config::parse(text).is_err() {
@@ -189,8 +190,8 @@ fn checked(document: &DocumentMut, key: &str) -> Result<String, EditError> {
     let text = document.to_string();
     match Config::parse(&text) {
         Ok(_) => Ok(text),
-        Err(what) if what.contains("unknown field") => Err(not_a_setting(key)),
-        Err(what) => Err(EditError::Invalid(what)),
+        Err(what) if what.to_string().contains("unknown field") => Err(not_a_setting(key)),
+        Err(what) => Err(EditError::Invalid(what.into())),
     }
 }
 

@@ -50,6 +50,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::config::ConfigError;
 
     #[test]
     fn a_typed_error_keeps_its_hint_below_what_was_added() {
@@ -63,7 +64,7 @@ mod tests {
         assert!(hint(IntervalsError::TooLarge(PathBuf::from("/x")).into()).contains("do not delete it"));
         let managed = hint(RuntimeError::Managed("x".into()).into());
         assert!(managed.contains("the administrator"), "{managed}");
-        assert!(hint(RuntimeError::Config("x".into()).into()).contains("config init"));
+        assert!(hint(RuntimeError::Config(ConfigError::TooLarge(PathBuf::from("/x"))).into()).contains("config init"));
         let intervals = RuntimeError::Intervals(IntervalsError::TooLarge(PathBuf::from("/x")));
         assert!(hint(intervals.into()).contains("do not delete it"));
         assert_eq!(of(&anyhow::anyhow!("x")), None);

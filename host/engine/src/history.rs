@@ -2,7 +2,8 @@
 //!
 //! `throughline ingest --git` reads the history, and from then on a detached process reads the new commits at the end of
 //! each session. A commit becomes a memory of type `commit` without a session. Authors and trailers are left out. A
-//! commit that reverts another one takes its place. Of merges only the title is kept, and none if it only names branches.
+//! commit that reverts another one takes its place. For a merge, only the title is kept; if the title only names
+//! branches, the merge is skipped.
 //!
 //! `git` is run on a repository that somebody else may have made. So nothing of its configuration that could start a
 //! program or fetch objects is in force, and no difference is computed.
@@ -51,7 +52,7 @@ pub struct HistoryReport {
     pub known: u64,
     /// Commits without a text worth keeping, such as merges of branches.
     pub passed_over: u64,
-    /// Reverted commits that are no longer told.
+    /// Reverted commits that are no longer shown.
     pub reverted: u64,
 }
 

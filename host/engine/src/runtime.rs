@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use throughline_model::invalid::Invalid;
 use throughline_model::project::Project;
 use throughline_platform::log::{Level, Log};
@@ -50,7 +50,7 @@ pub struct Runtime {
     /// The user's configuration.
     pub config: Config,
     /// What is wrong with the configuration file; then `config` is not what it says.
-    pub config_fault: Option<String>,
+    pub config_fault: Option<ConfigError>,
     /// The log of this run.
     pub log: Rc<Log>,
     /// The administrator's configuration.
@@ -82,11 +82,11 @@ pub struct Runtime {
 /// A function that is called before the database is opened, for callers that cannot wait for a schema upgrade.
 pub type BeforeOpening = fn(&Runtime) -> std::result::Result<(), StoreError>;
 
-/// Which of the settings cannot be read, so that nobody knows what is allowed.
+/// Which settings cannot be read. Without them, it is unknown what is allowed.
 #[derive(Debug)]
 pub enum RuntimeError {
     /// The user's configuration, of which there is no good copy either.
-    Config(String),
+    Config(ConfigError),
     /// The administrator's configuration.
     Managed(Invalid),
     /// What was paused and forgotten.
@@ -96,7 +96,7 @@ pub enum RuntimeError {
 impl fmt::Display for RuntimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Config(what) => f.write_str(what),
+            Self::Config(error) => error.fmt(f),
             Self::Managed(what) => write!(f, "managed configuration: {what}"),
             Self::Intervals(error) => error.fmt(f),
         }
@@ -142,7 +142,7 @@ impl Runtime {
     fn configured(
         paths: Paths,
         mut config: Config,
-        config_fault: Option<String>,
+        config_fault: Option<ConfigError>,
     ) -> std::result::Result<Self, RuntimeError> {
         let managed = Managed::load(&paths.managed).map_err(RuntimeError::Managed)?;
         if let Some(name) = &paths.namespace {
@@ -203,7 +203,7 @@ impl Runtime {
             || self.privacy.excludes_project(folder)
     }
 
-    /// Returns why nothing is remembered of a project, or of this session of it; none if it is.
+    /// Returns why nothing is remembered of a project or of this session, or `None` if it is remembered.
     pub fn refusal(&self, project: &Project, session: &str) -> Option<Refusal> {
         if self.is_excluded(&project.root) {
             return Some(Refusal::Excluded);
@@ -379,12 +379,12 @@ impl Runtime {
         Ok(store)
     }
 
-    /// Opens the store of a home that cannot be written, to tell what is known.
+    /// Opens the store of a home that cannot be written, to show stored memories.
     pub fn read_only_store(&self) -> std::result::Result<Store, StoreError> {
         Store::open_read_only(&self.paths.database())
     }
 
-    /// Writes what the run collected: policy failures, and the log, whose details are redacted.
+    /// Writes the policy failures and the log of this run. The details in the log are redacted.
     pub fn finish(&self) {
         if let Some(reporter) = self.reporter.get()
             && let Err(error) = reporter.failures.borrow_mut().save()

@@ -86,7 +86,7 @@ fn is_called_on_windows(root: &Path, typed: &Path) -> bool {
     has_drive && !typed.is_empty() && root.ends_with(&typed)
 }
 
-/// Returns the session whose identifier is `beginning` or begins with it; none if there is no such session.
+/// Returns the session whose identifier is `beginning` or begins with it, or `None` if there is none.
 pub fn find_session(store: &Store, beginning: &str) -> Result<Option<String>> {
     // What was saved by hand belongs to no session, and must not be taken for one without a name: `--session "$UNSET"`.
     if beginning.trim().is_empty() {

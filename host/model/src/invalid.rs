@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Why something that a person wrote cannot be used. The message is for that person: it says what is wrong and, where that is
-/// known, what would be right. Whoever knows the file or the field puts it before the message.
+/// Why something that a person wrote cannot be used. The message is for that person: it says what is wrong and, if known, how
+/// to correct it. The caller that knows the file or the field adds it in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid(String);
 

@@ -14,7 +14,7 @@
 //! - [`files`] resolves paths and reads small files that somebody else may have prepared.
 //! - [`redacted`] has the wrapper that says that a value's texts were redacted. The store accepts nothing else.
 //! - [`invalid`] has the error of whatever reads what a person wrote.
-//! - [`said_by`] has who said what a memory says.
+//! - [`said_by`] says who made the statement of a memory.
 //! - [`digest`] has SHA-256 and hexadecimal.
 //!
 //! This crate depends on no other crate of ours, and has two features, so that no crate links a library that it does

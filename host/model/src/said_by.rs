@@ -69,7 +69,7 @@ impl SaidBy {
         attributes.iter().filter(|(name, _)| name == SAID_BY).filter_map(|(_, word)| Self::of_word(word)).min()
     }
 
-    /// Like [`Self::of`], and knows the attributes with which an older build stored what was saved on request.
+    /// Like [`Self::of`], but also reads the attributes that older builds used for memories saved on request.
     pub fn of_stored(attributes: &[Attribute]) -> Option<Self> {
         let of_source = |value: &str| match value {
             SAVED => Some(Self::Human),
@@ -88,18 +88,18 @@ pub fn set(attributes: &mut Vec<Attribute>, said_by: Option<SaidBy>) {
 }
 
 impl Memory {
-    /// Returns who said what the memory says, if that is known.
+    /// Returns who made the statement of the memory, if known.
     pub fn said_by(&self) -> Option<SaidBy> {
         SaidBy::of_stored(&self.attributes)
     }
 
-    /// Returns the colleague who shared the memory; none if it is this machine's own.
+    /// Returns the colleague who shared the memory, or `None` if it was made on this machine.
     pub fn colleague(&self) -> Option<&str> {
         self.attributes.iter().find(|(name, _)| name == COLLEAGUE).map(|(_, colleague)| colleague.as_str())
     }
 
-    /// Puts the colleague's name before title and content, for where only these are told: nobody, whatever policy tells
-    /// it, shall take a colleague's word for the user's.
+    /// Puts the colleague's name before title and content, for where only these are told: a colleague's statement must
+    /// never be mistaken for the user's, regardless of the policy.
     pub fn name_colleague(&mut self) {
         let Some(mark) = self.colleague().map(|name| format!("From a colleague ({name}): ")) else { return };
         for text in [&mut self.title, &mut self.content] {

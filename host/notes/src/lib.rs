@@ -13,9 +13,9 @@
 //!
 //! A note's *kind* is the word that policies know (`error_fix`, `decision`, …), so a session is told of a note like of
 //! any other memory. Its *type* is the memory protocol's (`root-cause`, `architecture-decision`, …). The registry says
-//! which types belong to which kinds. So what policies find by themselves counts as a note without being stored twice,
-//! and the contract needs no fourteen new kinds. The parts that other memories lack (tags, description, relations, file
-//! name) are in the store's table `notes`. A memory that a policy made has no row there until it is synced.
+//! which types belong to which kinds. So memories that policies extract are notes too and need not be stored twice, and
+//! the contract needs no fourteen new kinds. The parts that other memories lack (tags, description, relations, file name)
+//! are in the store's table `notes`. A memory that a policy made has no row there until it is synced.
 //!
 //! # Identity
 //!

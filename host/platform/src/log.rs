@@ -73,7 +73,7 @@ impl Log {
         }
     }
 
-    /// Returns the entries so far, one line each, unredacted: for the person who asked for them, not for the disk.
+    /// Returns the entries, one line each and unredacted. They are for the user who asked, and never for the disk.
     pub fn unredacted_lines(&self) -> Vec<String> {
         self.entries
             .borrow()

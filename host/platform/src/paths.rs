@@ -187,7 +187,7 @@ impl Paths {
         self.data.join("privacy.json")
     }
 
-    /// The folder of what was forgotten within the last day.
+    /// The folder with the content that was forgotten in the last day.
     pub fn forgotten(&self) -> PathBuf {
         self.data.join("forgotten")
     }

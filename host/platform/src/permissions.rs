@@ -72,7 +72,7 @@ pub enum Owner {
     Root,
 }
 
-/// Returns why a file or folder cannot be trusted; none if it can.
+/// Returns why a file or folder cannot be trusted, or `None` if it can.
 pub fn distrust_reason(meta: &Metadata, owner: Owner) -> Option<&'static str> {
     let own = belongs_to_root(meta) || (owner == Owner::User && belongs_to_user(meta));
     if !own {

@@ -45,7 +45,7 @@ impl Interval {
     }
 }
 
-/// Why the intervals cannot be read or changed. Then nobody knows what was paused or forgotten.
+/// Why the intervals cannot be read or changed. Without them, it is unknown what was paused or forgotten.
 #[derive(Debug)]
 pub enum IntervalsError {
     /// The file cannot be read.
@@ -90,7 +90,7 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Reads the file; a missing file contains no intervals. The error says what is wrong; then nobody knows what was
+    /// Reads the file; a missing file contains no intervals. The error says what is wrong; it is then unknown what was
     /// paused.
     pub fn load(file: &Path) -> Result<Self, IntervalsError> {
         let unreadable = |error| IntervalsError::Unreadable(file.into(), error);

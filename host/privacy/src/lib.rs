@@ -1,5 +1,4 @@
-//! What must not be remembered: excludes what the user does not want remembered, and masks the secret values of this
-//! machine.
+//! Keeps private content out of memory: applies the user's exclusions, and masks the secret values of this machine.
 //!
 //! Two things happen to a text here, on both sides of a policy:
 //!
@@ -130,7 +129,7 @@ impl ExclusionRules {
             .any(|literal| literal.is_empty() || memchr::memmem::find(text.as_bytes(), literal.as_bytes()).is_some())
     }
 
-    /// Returns the text without what matches a pattern and without the lines that name an excluded file; none if the
+    /// Returns the text without what matches a pattern and without the lines that name an excluded file, or `None` if the
     /// text is unchanged.
     pub fn clean(&self, text: &str) -> Option<String> {
         let mut cleaned: Option<String> = None;

@@ -84,7 +84,7 @@ impl ExclusionFilter {
             return lines;
         }
         Box::new(FilteredLines {
-            places: Places::new(self),
+            places: VisitedFolders::new(self),
             guard: self.clone(),
             lines,
             earlier,
@@ -94,8 +94,8 @@ impl ExclusionFilter {
         })
     }
 
-    /// Returns a text that came with an event, without what is excluded; none if all of it is. `folders` returns all
-    /// folders that the transcript names.
+    /// Removes what is excluded from a text of an event. Returns `None` if nothing is left. `folders` returns all folders
+    /// that the transcript names.
     pub fn clean_supplement(
         &self,
         kind: &str,
@@ -104,9 +104,9 @@ impl ExclusionFilter {
     ) -> Option<String> {
         // A summary of the whole session includes what was said in an excluded folder or while it was paused.
         if kind == "compact-summary" && self.depends_on_place_or_time() {
-            let mut places = Places::new(self);
+            let mut places = VisitedFolders::new(self);
             places.visit_all(self, &folders().ok()?);
-            if places.were_excluded || Places::overlap(self, &places.projects, &[&self.session]) {
+            if places.were_excluded || VisitedFolders::overlap(self, &places.projects, &[&self.session]) {
                 return None;
             }
         }
@@ -116,15 +116,15 @@ impl ExclusionFilter {
 
 /// What is known about a folder.
 #[derive(Clone)]
-struct Place {
+struct VisitedFolder {
     is_excluded: bool,
     /// The identifier of its project.
     project: String,
 }
 
-/// The folders in which the session was so far.
-struct Places {
-    known: HashMap<String, Place>,
+/// The folders that the session has visited.
+struct VisitedFolders {
+    known: HashMap<String, VisitedFolder>,
     /// The projects of the folders, and the session's own.
     projects: BTreeSet<String>,
     /// Whether one of the folders is excluded.
@@ -133,19 +133,19 @@ struct Places {
     has_earlier: bool,
 }
 
-impl Places {
+impl VisitedFolders {
     fn new(guard: &ExclusionFilter) -> Self {
         let projects = BTreeSet::from([guard.project.clone()]);
         Self { known: HashMap::new(), projects, were_excluded: false, has_earlier: false }
     }
 
-    fn visit(&mut self, guard: &ExclusionFilter, folder: &str) -> Place {
+    fn visit(&mut self, guard: &ExclusionFilter, folder: &str) -> VisitedFolder {
         if let Some(known) = self.known.get(folder) {
             return known.clone();
         }
         let path = Path::new(folder);
         let is_excluded = guard.folders.as_ref().is_some_and(|is_excluded| is_excluded(path));
-        let place = Place { is_excluded, project: Project::discover(path).id };
+        let place = VisitedFolder { is_excluded, project: Project::discover(path).id };
         self.were_excluded |= is_excluded;
         self.projects.insert(place.project.clone());
         self.known.insert(folder.to_owned(), place.clone());
@@ -181,7 +181,7 @@ struct FilteredLines {
     earlier: Box<dyn EarlierPart>,
     /// Whether the tool calls of the earlier part are known.
     looked_back: bool,
-    places: Places,
+    places: VisitedFolders,
     /// The identifiers of the tool calls seen so far, and of those whose results are excluded.
     seen: HashSet<String>,
     excluded: HashSet<String>,
@@ -200,7 +200,7 @@ impl LineSource for FilteredLines {
 }
 
 impl FilteredLines {
-    /// Returns the line without what is excluded; none if the line is unchanged.
+    /// Returns the line without its excluded parts, or `None` if the line is unchanged.
     fn filter_line(&mut self, text: &str) -> io::Result<Option<String>> {
         if text.is_empty() {
             return Ok(None);
@@ -257,7 +257,7 @@ impl FilteredLines {
             (Some(place), Some(_)) => BTreeSet::from([self.guard.project.clone(), place.project]),
             _ => self.places.projects.clone(),
         };
-        if !Places::overlap(&self.guard, &projects, &sessions) {
+        if !VisitedFolders::overlap(&self.guard, &projects, &sessions) {
             return Ok(false);
         }
         let Some(at) = at else { return Ok(true) };

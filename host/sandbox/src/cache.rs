@@ -108,7 +108,7 @@ impl Cache {
         self.kind == CacheKind::System
     }
 
-    /// Fails unless nobody else can have written what is in the folder.
+    /// Fails if another user could have written the content of the folder.
     fn check_folder(&self) -> Result<()> {
         if self.kind != CacheKind::System {
             return private_folder(&self.folder);
@@ -202,7 +202,7 @@ impl Cache {
         compile()
     }
 
-    /// Takes the lock for compiling. Returns none if the lock file cannot be created; then there is nothing to wait
+    /// Takes the lock for compiling. Returns `None` if the lock file cannot be created; there is then nothing to wait
     /// for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
         let opened = create_private_folder(&self.folder)
@@ -349,7 +349,7 @@ fn create_private_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless `folder` is a folder (not a link) of this user that nobody else can write to.
+/// Fails unless `folder` is a folder (not a link), belongs to this user, and is not writable by others.
 pub fn private_folder(folder: &Path) -> Result<()> {
     let meta = fs::symlink_metadata(folder)?;
     if !meta.is_dir() || !permissions::belongs_to_user(&meta) || permissions::others_may_write(&meta) {

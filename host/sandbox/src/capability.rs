@@ -92,7 +92,19 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Returns the name, without the kinds.
+    /// All capabilities, in the order in which they are listed.
+    pub const ALL: [Self; 8] = [
+        Self::Transcript,
+        Self::Memories(KindSet::ALL),
+        Self::Settings,
+        Self::Log,
+        Self::Model,
+        Self::WallClock,
+        Self::Random,
+        Self::Wasi,
+    ];
+
+    /// Returns the name, without the kinds. A capability of the contract has the name of its interface.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Transcript => "transcript",
@@ -103,6 +115,16 @@ impl Capability {
             Self::WallClock => "wall-clock",
             Self::Random => "random",
             Self::Wasi => "wasi",
+        }
+    }
+
+    /// Returns the packages that the capability covers, if its interface is not one of the contract's.
+    fn packages(&self) -> &'static [&'static str] {
+        match self {
+            Self::WallClock => &["wasi:clocks"],
+            Self::Random => &["wasi:random"],
+            Self::Wasi => &["wasi:cli", "wasi:io", "wasi:filesystem", "wasi:sockets"],
+            Self::Transcript | Self::Memories(_) | Self::Settings | Self::Log | Self::Model => &[],
         }
     }
 }
@@ -132,20 +154,15 @@ impl FromStr for Capability {
             }
             return Ok(Self::Memories(KindSet::Only(kinds)));
         }
-        Ok(match text {
-            "transcript" => Self::Transcript,
-            "memories" | "memories:all" => Self::Memories(KindSet::ALL),
-            "settings" => Self::Settings,
-            "log" => Self::Log,
-            "model" => Self::Model,
-            "wall-clock" => Self::WallClock,
-            "random" => Self::Random,
-            "wasi" => Self::Wasi,
-            _ => {
-                return Err(format!(
-                    "there is no capability {text}; the capabilities are transcript, memories, memories:KIND,…, settings, log, model, wall-clock, random, wasi"
-                ).into());
-            }
+        if text == "memories:all" {
+            return Ok(Self::Memories(KindSet::ALL));
+        }
+        Self::ALL.into_iter().find(|capability| capability.name() == text).ok_or_else(|| {
+            let known = Self::ALL.map(|capability| match capability {
+                Self::Memories(_) => "memories, memories:KIND,…",
+                other => other.name(),
+            });
+            format!("there is no capability {text}; the capabilities are {}", known.join(", ")).into()
         })
     }
 }
@@ -181,53 +198,48 @@ impl Capabilities {
         Self { transcript: true, memories: Some(KindSet::ALL), settings: true, log: true, ..Self::default() }
     }
 
+    /// Returns the switch of a capability; `None` for `memories`, which is a set of kinds.
+    fn switch(&mut self, capability: &Capability) -> Option<&mut bool> {
+        Some(match capability {
+            Capability::Transcript => &mut self.transcript,
+            Capability::Memories(_) => return None,
+            Capability::Settings => &mut self.settings,
+            Capability::Log => &mut self.log,
+            Capability::Model => &mut self.model,
+            Capability::WallClock => &mut self.wall_clock,
+            Capability::Random => &mut self.random,
+            Capability::Wasi => &mut self.wasi,
+        })
+    }
+
     /// Adds a capability.
     pub fn add(&mut self, capability: Capability) {
-        match capability {
-            Capability::Transcript => self.transcript = true,
-            Capability::Memories(kinds) => {
-                self.memories = Some(match self.memories.take() {
-                    Some(had) => had.with(kinds),
-                    None => kinds,
-                });
-            }
-            Capability::Settings => self.settings = true,
-            Capability::Log => self.log = true,
-            Capability::Model => self.model = true,
-            Capability::WallClock => self.wall_clock = true,
-            Capability::Random => self.random = true,
-            Capability::Wasi => self.wasi = true,
+        if let Some(switch) = self.switch(&capability) {
+            *switch = true;
+        } else if let Capability::Memories(kinds) = capability {
+            self.memories = Some(match self.memories.take() {
+                Some(had) => had.with(kinds),
+                None => kinds,
+            });
         }
     }
 
     /// Removes a capability. For `memories`, removes the kinds that are named, or all if none is named.
     pub fn remove(&mut self, capability: &Capability) {
-        match capability {
-            Capability::Transcript => self.transcript = false,
-            Capability::Memories(kinds) => {
-                self.memories = self.memories.take().and_then(|had| had.missing_from(Some(kinds)));
-            }
-            Capability::Settings => self.settings = false,
-            Capability::Log => self.log = false,
-            Capability::Model => self.model = false,
-            Capability::WallClock => self.wall_clock = false,
-            Capability::Random => self.random = false,
-            Capability::Wasi => self.wasi = false,
+        if let Some(switch) = self.switch(capability) {
+            *switch = false;
+        } else if let Capability::Memories(kinds) = capability {
+            self.memories = self.memories.take().and_then(|had| had.missing_from(Some(kinds)));
         }
     }
 
     /// Returns the capabilities as a list.
     pub fn list(&self) -> Vec<Capability> {
-        let mut list = Vec::new();
-        list.extend(self.transcript.then_some(Capability::Transcript));
-        list.extend(self.memories.clone().map(Capability::Memories));
-        list.extend(self.settings.then_some(Capability::Settings));
-        list.extend(self.log.then_some(Capability::Log));
-        list.extend(self.model.then_some(Capability::Model));
-        list.extend(self.wall_clock.then_some(Capability::WallClock));
-        list.extend(self.random.then_some(Capability::Random));
-        list.extend(self.wasi.then_some(Capability::Wasi));
-        list
+        let granted = |capability: Capability| match capability {
+            Capability::Memories(_) => self.memories.clone().map(Capability::Memories),
+            other => self.has(&other).then_some(other),
+        };
+        Capability::ALL.into_iter().filter_map(granted).collect()
     }
 
     /// Returns the capabilities in `self` that are not in `granted`.
@@ -284,23 +296,19 @@ pub fn classify_import(name: &str) -> Import {
     let Some((package, interface)) = path.split_once('/') else {
         return Import::Unsupported;
     };
+    let needs = |covers: &dyn Fn(&Capability) -> bool| {
+        Capability::ALL.into_iter().find(covers).map_or(Import::Unsupported, Import::Needs)
+    };
     match (package, interface) {
         (CONTRACT, _) if !is_supported(version) => Import::OtherVersion(version.to_owned()),
         (CONTRACT, "types") => Import::Types,
-        (CONTRACT, "transcript") => Import::Needs(Capability::Transcript),
-        (CONTRACT, "memories") => Import::Needs(Capability::Memories(KindSet::ALL)),
-        (CONTRACT, "settings") => Import::Needs(Capability::Settings),
-        (CONTRACT, "log") => Import::Needs(Capability::Log),
-        // Version 0.1 has no such interface, and a component cannot mix versions.
-        (CONTRACT, "model") => Import::Needs(Capability::Model),
-        ("wasi:clocks", _) => Import::Needs(Capability::WallClock),
-        ("wasi:random", _) => Import::Needs(Capability::Random),
-        ("wasi:cli" | "wasi:io" | "wasi:filesystem" | "wasi:sockets", _) => Import::Needs(Capability::Wasi),
-        _ => Import::Unsupported,
+        // Version 0.1 has no `model`, and a component cannot mix versions.
+        (CONTRACT, _) => needs(&|it| it.packages().is_empty() && it.name() == interface),
+        _ => needs(&|it| it.packages().contains(&package)),
     }
 }
 
-/// Returns the version of the contract in the name of an import or export; none if it is not the contract's.
+/// Returns the version of the contract in the name of an import or export, or `None` if it is not the contract's.
 pub fn version_in(name: &str) -> Option<&str> {
     let (path, version) = name.split_once('@')?;
     let (package, _) = path.split_once('/')?;
@@ -349,15 +357,17 @@ mod tests {
         assert_eq!(granted, set(&["memories:plan"]));
         granted.remove(&"memories".parse().unwrap());
         assert_eq!(granted, Capabilities::default());
-        for name in ["transcript", "memories", "settings", "log", "model", "wall-clock", "random", "wasi"] {
-            let capability: Capability = name.parse().unwrap();
-            assert_eq!(capability.to_string(), name);
+        for capability in Capability::ALL {
+            let name = capability.name();
+            assert_eq!((name.parse(), capability.to_string().as_str()), (Ok(capability.clone()), name));
             let mut one = set(&[name]);
             assert!(one.has(&capability));
             one.remove(&capability);
             assert_eq!(one, Capabilities::default());
         }
-        assert!("files".parse::<Capability>().unwrap_err().to_string().contains("files"));
+        let error = "files".parse::<Capability>().unwrap_err().to_string();
+        let known = "transcript, memories, memories:KIND,…, settings, log, model, wall-clock, random, wasi";
+        assert_eq!(error, format!("there is no capability files; the capabilities are {known}"));
         assert!("memories:".parse::<Capability>().is_err());
     }
 

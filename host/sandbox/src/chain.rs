@@ -97,7 +97,7 @@ pub enum Compiling {
 }
 
 impl Compiling {
-    /// Returns the deadline for compiling the default; none if it may not be compiled.
+    /// Returns the deadline for compiling the default, or `None` if it may not be compiled.
     pub fn default_until(self) -> Option<Instant> {
         match self {
             Self::Never => None,
@@ -398,7 +398,7 @@ impl Policies {
         self.registry.candidates.get(index).is_some_and(|candidate| self.sandbox.compiled(candidate).is_some())
     }
 
-    /// Returns a linked policy; none if it is not available now, which is then logged.
+    /// Returns a linked policy, or `None` if it is not available now, which is then logged.
     fn loaded(&self, index: usize) -> Option<&Arc<LinkedPolicy>> {
         let load = || {
             let candidate = &self.registry.candidates[index];
@@ -478,17 +478,10 @@ impl Policies {
                 (candidate.found.manifest.capabilities.clone(), settings, candidate.name().to_owned())
             }
         };
-        let may_log = capabilities.log || capabilities.wasi;
-        Grants {
-            memories: capabilities.memories.and_then(|kinds| Some((Rc::clone(memories?), kinds))),
-            settings,
-            log: may_log.then(|| {
-                let sink: imports::LogSink =
-                    Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
-                sink
-            }),
-            model: capabilities.model.then(|| model.map(Rc::clone)).flatten(),
-        }
+        let log: imports::LogSink =
+            Rc::new(move |level, message| log.record(level.into(), "a policy logged", format!("{name}: {message}")));
+        let all = Grants { settings, log: Some(log), model: model.map(Rc::clone), memories: None };
+        all.limited_to(&capabilities, memories.map(Rc::clone))
     }
 }
 

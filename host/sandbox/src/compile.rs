@@ -5,8 +5,8 @@
 //! would start half as fast. The child reads the component from standard input and writes the compiled form to standard output;
 //! the parent stores it in the cache.
 //!
-//! What the compiler writes is run as native code, so the compiler is trusted like this program itself: it lies beside this
-//! program, belongs to the same user or to root, and is never looked for in `PATH`. The two agree on their version and on
+//! The output of the compiler runs as native code, so the compiler is trusted like this program: it must be in the same
+//! folder, belong to the same user or to root, and is never searched in `PATH`. The two agree on their version and on
 //! [`engine::compatibility_key`] before anything is compiled.
 
 use std::fmt;
@@ -108,7 +108,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// What is called if a compilation takes long.
 static ON_SLOW: OnceLock<fn()> = OnceLock::new();
 
-/// Sets what is called when a compilation has taken a second, for a person who waits. Only the first call has an effect.
+/// Sets a function that is called after a compilation has taken a second, to inform a waiting user. Only the first call
+/// has an effect.
 pub fn on_slow(notice: fn()) {
     let _ = ON_SLOW.set(notice);
 }

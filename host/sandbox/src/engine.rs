@@ -184,8 +184,9 @@ pub fn is_precompiled(bytes: &[u8]) -> bool {
     Engine::detect_precompiled(bytes).is_some()
 }
 
-/// Returns a key of what a compiled component depends on besides its source: wasmtime's version, the configuration and the kind of
-/// machine. Wasmtime checks all of it again when it loads the code, and whether this very machine has the instructions.
+/// Returns a key of everything except the source that a compiled component depends on: wasmtime's version, the configuration
+/// and the kind of machine. Wasmtime checks all of it again when it loads the code, and whether this very machine has the
+/// instructions.
 pub fn compatibility_key() -> String {
     let mut sha = Sha256::new();
     for part in [WASMTIME_VERSION, SETTINGS, std::env::consts::ARCH, std::env::consts::OS] {

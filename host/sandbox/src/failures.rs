@@ -1,6 +1,6 @@
-//! Counts the consecutive failures of each policy and sets aside those that keep failing. Each stage is counted on its
-//! own: a policy whose redactor works and whose extractor never does is one that keeps failing. The counts are kept in
-//! one small file beside the database, which contains nothing that a policy wrote.
+//! Counts the consecutive failures of each policy and sets aside those that keep failing. Each stage has its own counter:
+//! a policy with a working redactor and a broken extractor keeps failing. The counts are kept in one small file beside
+//! the database, which contains nothing that a policy wrote.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

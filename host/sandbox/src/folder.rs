@@ -252,8 +252,8 @@ pub fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns one digest over all policies of a folder, ordered by name: this is what a person trusts. Entries that are
-/// not policies are never loaded and do not count.
+/// Returns one digest over all policies of a folder, ordered by name. Trusting a folder records this digest. Entries that
+/// are not policies are never loaded and do not count.
 pub fn identity(policies: &[PolicyPackage]) -> String {
     let lines: Vec<String> =
         policies.iter().map(|policy| format!("{} {}", policy.manifest.name, policy.identity())).collect();

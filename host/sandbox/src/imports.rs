@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wasmtime::Result;
 use wasmtime::component::{Resource, ResourceTable};
 
-use super::capability::KindSet;
+use super::capability::{Capabilities, KindSet};
 use super::engine::Meter;
 use super::v0_2::bindings::throughline::policy::transcript;
 use throughline_model::contract::{Memory, SessionRecord};
@@ -81,6 +81,19 @@ pub struct Grants {
     pub log: Option<LogSink>,
 }
 
+impl Grants {
+    /// Limits what an instance may have access to, to its capabilities.
+    #[must_use]
+    pub fn limited_to(self, capabilities: &Capabilities, memories: Option<Rc<dyn MemorySource>>) -> Self {
+        Self {
+            memories: memories.zip(capabilities.memories.clone()),
+            settings: self.settings,
+            model: self.model.filter(|_| capabilities.model),
+            log: self.log.filter(|_| capabilities.log || capabilities.wasi),
+        }
+    }
+}
+
 /// The transcript as the resource that the guest borrows; capability `transcript`.
 pub struct Reader {
     /// Where the lines come from.
@@ -133,7 +146,7 @@ impl HostState {
         self.waited.take()
     }
 
-    /// Returns the memories and which of `kinds` may be read; none if the policy may read none of them.
+    /// Returns the memories and which of `kinds` may be read; `None` if the policy may read none.
     fn readable(&self, kinds: Vec<String>) -> Result<Option<ReadableMemories>> {
         let queries = self.queries.get() + 1;
         self.queries.set(queries);

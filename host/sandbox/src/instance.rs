@@ -417,7 +417,7 @@ impl PolicyInstance {
     }
 }
 
-/// Checks the limits of what a consolidator makes the host store.
+/// Checks the limits on the output of a consolidator.
 fn check_consolidation(answer: &Consolidation) -> Result<()> {
     if answer.memories.len() > MAX_CONSOLIDATED || answer.superseded.len() > MAX_CONSOLIDATED {
         bail!("the consolidator returned more than {MAX_CONSOLIDATED} memories");
@@ -431,8 +431,7 @@ fn check_consolidation(answer: &Consolidation) -> Result<()> {
     Ok(())
 }
 
-/// Checks the limits of what a policy makes the host store. The total size of the texts is limited while they are
-/// passed over.
+/// Checks the limits on a policy's output. The total size of the texts is limited while they are passed over.
 fn check_extraction(extraction: &Extraction) -> Result<()> {
     if extraction.state.len() > MAX_STATE_BYTES {
         bail!("the extractor's state has {} bytes, but only {MAX_STATE_BYTES} are allowed", extraction.state.len());

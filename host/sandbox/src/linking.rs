@@ -4,7 +4,7 @@
 use wasmtime::component::{ComponentType, Linker, LinkerInstance, Lower, Resource, ResourceType};
 use wasmtime::{Result, StoreContextMut};
 
-use super::capability::{CONTRACT, Capabilities};
+use super::capability::{CONTRACT, Capabilities, Capability};
 use super::imports::{Fact, HostState, Level, ModelRequest, Reader};
 
 type Caller<'a> = StoreContextMut<'a, HostState>;
@@ -12,23 +12,18 @@ type Caller<'a> = StoreContextMut<'a, HostState>;
 /// Defines the functions of every capability in `granted` that this version of the contract has.
 pub(super) fn link(linker: &mut Linker<HostState>, version: &str, granted: &Capabilities) -> Result<()> {
     let has_model = is_since_0_2(version);
-    let mut instance = |interface: &str, define: fn(&mut LinkerInstance<'_, HostState>) -> Result<()>| {
-        define(&mut linker.instance(&format!("{CONTRACT}/{interface}@{version}"))?)
-    };
-    if granted.transcript {
-        instance("transcript", transcript)?;
-    }
-    if granted.memories.is_some() {
-        instance("memories", if has_model { memories } else { memories_0_1 })?;
-    }
-    if granted.settings {
-        instance("settings", settings)?;
-    }
-    if granted.log {
-        instance("log", log)?;
-    }
-    if granted.model && has_model {
-        instance("model", model)?;
+    for capability in granted.list() {
+        let define: fn(&mut LinkerInstance<'_, HostState>) -> Result<()> = match capability {
+            Capability::Transcript => transcript,
+            Capability::Memories(_) if has_model => memories,
+            Capability::Memories(_) => memories_0_1,
+            Capability::Settings => settings,
+            Capability::Log => log,
+            Capability::Model if has_model => model,
+            // The module `wasi` defines the others.
+            Capability::Model | Capability::WallClock | Capability::Random | Capability::Wasi => continue,
+        };
+        define(&mut linker.instance(&format!("{CONTRACT}/{}@{version}", capability.name()))?)?;
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ impl Lock {
         Self { version: VERSION, policies: policies.iter().map(pin).collect() }
     }
 
-    /// Reads the file; none if there is no file.
+    /// Reads the file, or `None` if there is no file.
     pub fn load(file: &Path, owner: Owner) -> Result<Option<Self>, Invalid> {
         if file.symlink_metadata().is_err() {
             return Ok(None);
@@ -81,7 +81,7 @@ impl Lock {
         self.policies.is_empty()
     }
 
-    /// Returns why this lock does not let the policy run; none if it does.
+    /// Returns why this lock does not let the policy run, or `None` if it does.
     pub fn objection(&self, found: &PolicyPackage) -> Option<String> {
         let Some(pin) = self.policies.iter().find(|pin| pin.name == found.manifest.name) else {
             return Some("policies.lock does not name it".into());

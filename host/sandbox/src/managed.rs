@@ -1,7 +1,7 @@
-//! Managed configuration: what an administrator sets for everybody on this machine and users cannot override. It is
-//! read from `/etc/throughline/managed.toml` and drop-ins beside it, all of which must belong to root and be writable
-//! by nobody else. No variable moves it. If any of it is damaged, unreadable or owned by somebody else, nothing is
-//! remembered, because nobody can know what was forbidden.
+//! Managed configuration: what an administrator sets for everybody on this machine and users cannot override. It is read
+//! from `/etc/throughline/managed.toml` and drop-ins beside it, all of which must belong to root and be writable by
+//! nobody else. No variable moves it. If any of it is damaged, unreadable or owned by somebody else, nothing is
+//! remembered, because it is then unknown what was forbidden.
 //!
 //! Drop-ins add up, and the stricter of two switches or limits holds. The configuration binds this program, not a user
 //! who runs another one: that is the operating system's part.

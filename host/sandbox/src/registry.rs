@@ -110,7 +110,7 @@ impl Candidate {
         &self.found.manifest.name
     }
 
-    /// Returns its mode for the stage; none if it does not have the stage.
+    /// Returns its mode for the stage, or `None` if it does not have the stage.
     pub fn mode(&self, stage: Stage) -> Option<Mode> {
         self.found.manifest.stages.get(&stage).copied()
     }
@@ -328,7 +328,7 @@ fn scope_flag(source: Source) -> &'static str {
     if source == Source::Project { " --in-project" } else { "" }
 }
 
-/// Returns why managed configuration does not let a policy run; none if it does.
+/// Returns why managed configuration does not let a policy run, or `None` if it does.
 pub fn forbidden(managed: &Managed, source: Source, found: &PolicyPackage) -> Option<Refusal> {
     const ASK: &str = "ask your administrator: this is set in /etc/throughline/managed.toml";
     let allowed = match source {

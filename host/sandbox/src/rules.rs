@@ -2,8 +2,8 @@
 //! user's files of rules, and the files that these extend, are read here.
 //!
 //! The administrator's rules come last, and of several rules with the same name the last one counts. Under forced
-//! redaction the user's rules go into a setting of their own, in which they can only add: no file of the user can allow,
-//! disable or redefine what another rule finds.
+//! redaction the user's rules go into a separate setting and can only add: no user file can allow, disable or redefine
+//! what another rule finds.
 
 use std::fs;
 use std::path::{Path, PathBuf};

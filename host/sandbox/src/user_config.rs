@@ -94,7 +94,7 @@ pub enum DecisionScope<'a> {
 
 impl UserPolicyConfig {
     /// Reads the file; a missing file contains no decisions. If the file is damaged, only the default policy can run,
-    /// because nobody knows what was granted.
+    /// because the grants are then unknown.
     pub fn load(file: &Path) -> Result<Self, UserConfigError> {
         if file.symlink_metadata().is_err() {
             return Ok(Self::default());

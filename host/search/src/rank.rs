@@ -52,9 +52,9 @@ const COLLEAGUE_FACTOR: f64 = 0.98;
 /// The factor applied to the score of a memory whose place a later one took.
 const SUPERSEDED_FACTOR: f64 = 0.5;
 
-/// The share of an earlier memory's score that a later one must have by itself to stand before it, if it may have changed it. A
-/// search that the later one does not match may be about something else that the earlier one says. What likely changed it needs
-/// no match: "make it 15" has none of the words that one searches for.
+/// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
+/// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
+/// likely changed it needs no match: "make it 15" has none of the words that one searches for.
 const POSSIBLE_SHARE: f64 = 0.2;
 
 /// How textual and vector relevance are combined.
@@ -290,9 +290,9 @@ impl<Id: Copy> Candidate<Id> {
     }
 }
 
-/// Gives what holds now at least the score of what it superseded, and lowers the latter's. A later memory that may have changed
-/// an earlier one gets the latter's score too, if it likely did or matches as well; the latter keeps its own. Returns which
-/// memories must stand before which: by the earlier one, the later ones, the oldest first.
+/// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
+/// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
+/// latter keeps its own. Returns which memories must stand before which: by the earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
 ) -> HashMap<Id, Vec<Id>> {
@@ -330,7 +330,8 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
 /// Puts each memory of the list before those whose place it took, which repeats of one session may have undone.
 fn put_heads_first<Id: Ord + Copy + std::hash::Hash>(ranked: &mut [RankedMemory<Id>], heads: &HashMap<Id, Vec<Id>>) {
     for at in 0..ranked.len() {
-        // What was put here may have been replaced itself. There is no circle, but the loop must end whatever is stored.
+        // The memory that was inserted here may itself have been replaced. There is no circle, but the loop must end
+        // whatever is stored.
         for _ in at..ranked.len() {
             let below = |head: &Id| ranked.iter().skip(at + 1).any(|it| it.id == *head);
             let Some(head) = heads.get(&ranked[at].id).and_then(|heads| heads.iter().rev().find(|head| below(head))) else {
@@ -557,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn importance_age_and_sightings_part_equals_but_do_not_beat_relevance() {
+    fn importance_age_and_occurrences_part_equals_but_do_not_beat_relevance() {
         let plain = candidate(1, "a", 5.0);
         let important = Candidate { importance: 0.9, ..candidate(2, "b", 5.0) };
         let fresh = Candidate { created: SETTING.now, ..candidate(3, "c", 5.0) };

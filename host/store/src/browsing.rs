@@ -1,4 +1,4 @@
-//! Pages of what is stored, and what is new, for a person who looks through all of it.
+//! Pages of stored memories and of new ones, for a user who browses all of them.
 //!
 //! A page continues after the last entry of the one before, so it costs the same at the beginning and after a million entries.
 
@@ -164,7 +164,7 @@ impl Store {
         self.explain(self.conn.query_row("SELECT COALESCE(max(event_id), 0) FROM events", [], |row| row.get(0)))
     }
 
-    /// Returns what a session was told, in order.
+    /// Returns the memories that a session was shown, in order.
     pub fn told_to(&self, session: &str) -> Result<Vec<Telling>> {
         self.explain(
             self.conn

@@ -16,7 +16,7 @@ pub(super) fn open_small(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags)
 }
 
-/// Opens a database as a file that nobody changes. `SQLite` then needs neither a WAL nor locks.
+/// Opens a database as an immutable file. `SQLite` then needs neither a WAL nor locks.
 pub(super) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let mut uri = String::from("file:");
     for byte in std::path::absolute(path).unwrap_or_else(|_| path.into()).as_os_str().as_encoded_bytes() {

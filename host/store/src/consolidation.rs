@@ -1,5 +1,5 @@
-//! What a consolidator goes over, and the transaction that stores what it returned: new memories under the keys of those that they
-//! take the place of, and links from older memories to newer ones.
+//! The input of a consolidator, and the transaction that stores its output: new memories under the keys of the memories that
+//! they replace, and links from older memories to newer ones.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -12,7 +12,7 @@ use throughline_search::supersession::Relation;
 
 /// A memory as a session learned it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SessionSource {
+pub struct SourceMemory {
     /// The memory.
     pub memory: Memory,
     /// The key under which the session learned it.
@@ -55,7 +55,7 @@ impl Texts for ConsolidatedMemories {
 impl Store {
     /// Returns what one session of a project learned, in order, with its archived turns. Digests and what was folded into one are
     /// left out.
-    pub fn session_sources(&self, project: &str, session: &str) -> Result<Vec<SessionSource>> {
+    pub fn session_sources(&self, project: &str, session: &str) -> Result<Vec<SourceMemory>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
@@ -66,7 +66,7 @@ impl Store {
                 ))
                 .and_then(|mut s| {
                     s.query_map([session, project], |row| {
-                        Ok(SessionSource { memory: from_row(row)?, key: row.get(11)?, line_uuid: row.get(12)? })
+                        Ok(SourceMemory { memory: from_row(row)?, key: row.get(11)?, line_uuid: row.get(12)? })
                     })?
                     .collect()
                 }),

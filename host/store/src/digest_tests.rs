@@ -54,7 +54,7 @@ fn fold(it: &mut Fixture, project: &Project) -> Vec<String> {
     groups.iter().filter_map(|group| it.store.fold(group, &folding).unwrap()).collect()
 }
 
-/// Returns the identifiers and titles of what a search finds.
+/// Returns the identifiers and titles of search results.
 fn search(it: &Fixture, words: &str, project: &Project) -> Vec<(String, String)> {
     let query = Query::parse(words, &jiff::Zoned::now());
     let profile = throughline_search::rank::find_profile("text").unwrap();

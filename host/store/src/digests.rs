@@ -61,7 +61,7 @@ const MAX_GROUP_GAP_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// The attribute that marks a memory as a digest.
 pub const DIGEST: (&str, &str) = ("source", "digest");
 
-/// Kinds of which a project keeps the newest ones whatever their age: each summarizes a whole session, or what came
+/// Kinds whose newest memories are never folded, regardless of their age: each summarizes a whole session, or what came
 /// before a compaction.
 const SUMMARIES: &str = "'session_summary', 'compact_summary'";
 

@@ -124,7 +124,8 @@ fn erasures(conn: &Connection) -> rusqlite::Result<u64> {
     Ok(index::meta(conn, ERASURES)?.and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
-/// Clears the cache. Vectors of erased texts cannot be told from the others, and all of them can be computed again.
+/// Clears the cache. Vectors of erased texts cannot be distinguished from the others, and all vectors can be computed
+/// again.
 pub(super) fn clear_cache(tx: &Connection) -> rusqlite::Result<()> {
     index::set_meta(tx, ERASURES, &(erasures(tx)? + 1).to_string())?;
     tx.execute_batch("DELETE FROM embedding_cache")

@@ -20,7 +20,7 @@ use throughline_model::contract::{Draft, Memory, SessionNotes};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::redacted::TextRedactor;
 
-/// How many rows are redacted per transaction, which is what a kill can undo.
+/// How many rows are redacted per transaction. A kill can undo at most this many.
 const ROWS: u32 = 100;
 
 /// What to forget: everything that matches all fields that are set.
@@ -242,7 +242,7 @@ fn forget(tx: &Connection, selection: &Selection, now: u64) -> rusqlite::Result<
     Ok(Forgotten { counts: forgotten, memories: listed, kept: None })
 }
 
-/// Adds a memory to the list of what is deleted, as long as the list is not full.
+/// Adds a memory to the list of deletions, unless the list is full.
 pub(super) fn list(tx: &Connection, rowid: i64, listed: &mut Vec<Memory>) -> rusqlite::Result<()> {
     if listed.len() >= MAX_LISTED {
         return Ok(());
@@ -620,7 +620,7 @@ const TABLES: &[Table] = &[
 pub(crate) const MEMORY_COLUMNS: &[&str] = &["title", "content", "keywords", "files", "metadata"];
 
 /// The columns with text that a scrub leaves alone, each with the reason. A test compares all three lists with the
-/// schema, so that nobody adds a column without deciding.
+/// schema, so that every new column needs a decision.
 #[cfg(test)]
 pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     ("meta", &["key", "value"], "the host's own settings"),

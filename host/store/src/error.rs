@@ -39,6 +39,8 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct DatabaseError(pub(super) rusqlite::Error);
 
+impl std::error::Error for DatabaseError {}
+
 impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -19,7 +19,7 @@ pub struct FileAnchor {
     pub lines: u32,
     /// A sketch of its lines.
     pub sketch: Vec<u8>,
-    /// Hashes of what the session's memories quote and the file had.
+    /// Hashes of the quotations in the session's memories that the file contained.
     pub words: Vec<u32>,
 }
 

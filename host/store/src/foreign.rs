@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::error::DatabaseError;
 use super::foreign_limits::{self, WorkCounter};
 use throughline_model::contract::Timestamp;
 use throughline_platform::metadata::{self, Modified as _};
@@ -28,6 +29,37 @@ const MAX_CELL_BYTES: usize = 4 << 20;
 
 /// Suffixes of files beside a database that belong to it.
 const SIDECAR_SUFFIXES: [&str; 2] = ["-wal", "-journal"];
+
+/// Why another program's database, or a value in it, cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ForeignError {
+    /// There is no temporary folder.
+    #[error("cannot create a temporary folder for a copy of it: {0}")]
+    NoFolder(io::Error),
+    /// The file, or one that belongs to it, cannot be copied.
+    #[error("it cannot be copied: {0}")]
+    NotCopied(io::Error),
+    /// Another program changed the file each time that it was copied.
+    #[error("another program keeps writing to it; stop that program and import again")]
+    KeepsChanging,
+    /// SQLite cannot read the copy.
+    #[error("it cannot be read as a SQLite database: {0}")]
+    NotADatabase(DatabaseError),
+    /// A row cannot be read.
+    #[error("it cannot be read: {0}")]
+    UnreadableRow(DatabaseError),
+    /// A value is not text, or too long.
+    #[error("its {column} {why}")]
+    UnreadableValue {
+        /// The column of the value.
+        column: String,
+        /// What is wrong with the value.
+        why: &'static str,
+    },
+    /// A text should be JSON, and is not.
+    #[error("its {0} is not valid JSON")]
+    NotJson(&'static str),
+}
 
 /// A copy of a database.
 pub struct Database {
@@ -44,9 +76,9 @@ pub struct Database {
 
 impl Database {
     /// Copies and opens the database. The error says why that failed.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    pub fn open(path: &Path) -> Result<Self, ForeignError> {
         let copy = tempfile::Builder::new().prefix("throughline-import-").tempdir();
-        let copy = copy.map_err(|error| format!("cannot create a temporary folder for a copy of it: {error}"))?;
+        let copy = copy.map_err(ForeignError::NoFolder)?;
         let file = copy.path().join("copy.db");
         duplicate(path, &file)?;
         let open = || -> rusqlite::Result<(Connection, WorkCounter, bool)> {
@@ -58,8 +90,7 @@ impl Database {
             conn.pragma_update(None, "query_only", true)?;
             Ok((conn, work, mode.is_ok_and(|mode| mode == "delete")))
         };
-        let (conn, work, is_one_file) =
-            open().map_err(|error| format!("it cannot be read as a SQLite database: {error}"))?;
+        let (conn, work, is_one_file) = open().map_err(|error| ForeignError::NotADatabase(DatabaseError(error)))?;
         let modified = fs::metadata(path).ok().and_then(|meta| metadata::modified_ms(&meta));
         // An open file can be read after it was unlinked, so nothing is left behind wherever the import is stopped.
         let copy = if is_one_file { None } else { Some(copy) };
@@ -200,7 +231,7 @@ impl Database {
     }
 
     /// Returns one row, or `None` if it does not exist (any more).
-    pub fn row(&self, table: &str, columns: &[&'static str], number: i64) -> Result<Option<Row>, String> {
+    pub fn row(&self, table: &str, columns: &[&'static str], number: i64) -> Result<Option<Row>, ForeignError> {
         if !self.has(table) {
             return Ok(None);
         }
@@ -215,7 +246,7 @@ impl Database {
                 })
                 .optional()
         };
-        read().map_err(|error| format!("it cannot be read: {error}"))
+        read().map_err(|error| ForeignError::UnreadableRow(DatabaseError(error)))
     }
 }
 
@@ -224,8 +255,8 @@ fn quoted(name: &str) -> String {
 }
 
 /// Copies a database and its log as of a single moment: if they change meanwhile, copies them again.
-fn duplicate(from: &Path, to: &Path) -> Result<(), String> {
-    let cannot = |error: io::Error| format!("it cannot be copied: {error}");
+fn duplicate(from: &Path, to: &Path) -> Result<(), ForeignError> {
+    let cannot = ForeignError::NotCopied;
     for _ in 0..MAX_RETRIES {
         let before = stamps(from).map_err(cannot)?;
         for (end, stamp) in [""].iter().chain(&SIDECAR_SUFFIXES).zip(&before) {
@@ -243,7 +274,7 @@ fn duplicate(from: &Path, to: &Path) -> Result<(), String> {
             return Ok(());
         }
     }
-    Err("another program keeps writing to it; stop that program and import again".into())
+    Err(ForeignError::KeepsChanging)
 }
 
 /// Extends a truncated copy to the length given in its header. Otherwise SQLite would refuse to read any of it; now it
@@ -336,12 +367,12 @@ impl Row {
     }
 
     /// Returns the column's text, or why it cannot be read.
-    pub fn content(&self, column: &str) -> Result<Option<String>, String> {
+    pub fn content(&self, column: &str) -> Result<Option<String>, ForeignError> {
         match self.cell(column) {
             Cell::Nothing => Ok(None),
             Cell::Number(number) => Ok(Some(number.to_string())),
             Cell::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
-            Cell::Other(why) => Err(format!("its {column} {why}")),
+            Cell::Other(why) => Err(ForeignError::UnreadableValue { column: column.to_owned(), why }),
         }
     }
 
@@ -376,6 +407,8 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -413,7 +446,7 @@ mod tests {
             .unwrap()
             .rows("t", &COLUMNS, |row| {
                 read.push((row.id(), row.list("text"), row.value("at"), row.content("text").is_ok(), row.text("missing")));
-                Ok::<(), String>(())
+                Ok::<(), Infallible>(())
             })
             .unwrap();
         let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -446,13 +479,13 @@ mod tests {
         let database = Database::open(&path).unwrap();
         assert!(!database.has("memories") && database.has("T"));
         assert_eq!((database.count("memories"), database.count("t")), (0, 3));
-        let broken = database.rows("memories", &COLUMNS, |_| -> Result<(), String> { panic!("it is a view") }).unwrap();
+        let broken = database.rows("memories", &COLUMNS, |_| -> Result<(), Infallible> { panic!("it is a view") }).unwrap();
         assert_eq!(broken, [] as [String; 0]);
         assert!(database.row("memories", &COLUMNS, 1).unwrap().is_none());
         let mut texts = Vec::new();
         let broken = database.rows("huge", &COLUMNS, |row| {
             texts.push(row.text("text"));
-            Ok::<(), String>(())
+            Ok::<(), Infallible>(())
         });
         assert_eq!((broken.unwrap(), texts), (Vec::new(), vec![None, None]), "generated columns are not read");
         // Whatever else runs without a row is interrupted.
@@ -478,7 +511,7 @@ mod tests {
             if let Ok(database) = Database::open(&path) {
                 let broken = database.rows("t", &COLUMNS, |row| {
                     drop((row.id(), row.list("text"), row.value("at")));
-                    Ok::<(), String>(())
+                    Ok::<(), Infallible>(())
                 });
                 prop_assert!(broken.is_ok());
                 drop(database.row("t", &COLUMNS, 7));

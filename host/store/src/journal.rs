@@ -67,7 +67,7 @@ pub enum Refusal {
     },
 }
 
-/// What the host records by itself.
+/// Records that the host makes on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostRecord<'a> {
     /// Memories were shown to the session: where, and their identifiers.
@@ -242,7 +242,7 @@ impl Journal {
         self.append_record(record)
     }
 
-    /// Appends what the host itself records. It holds no text from outside, so no redactor needs to run.
+    /// Appends a record that the host makes on its own. It holds no text from outside, so no redactor needs to run.
     pub fn append_host(&self, session: &str, cwd: &Path, at: u64, record: HostRecord<'_>) -> io::Result<AppendOutcome> {
         let (kind, summary, detail) = match record {
             HostRecord::Shown { source, ids } => (SHOWN, word(source).to_owned(), ids.join("\n")),

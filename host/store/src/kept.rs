@@ -2,9 +2,9 @@
 //!
 //! While a deletion runs, temporary triggers write each changed row to a temporary table, as it was and as it became.
 //! That table is then written to the file, which nothing reads but [`Store::bring_back`]. To bring the rows back, the
-//! changes are undone in reverse order. What was learned since stays: a row that changed since the deletion is left as
-//! it is, and a row whose number was taken gets another one. Everything that is derived from the rows, such as the
-//! full-text index and the vectors, is computed again.
+//! changes are undone in reverse order. Later changes are kept: a row that changed since the deletion stays as it is, and
+//! a row whose number was reused gets a new one. Everything that is derived from the rows, such as the full-text index
+//! and the vectors, is computed again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -314,7 +314,7 @@ enum Numbered {
     Failure,
 }
 
-/// Returns what the number in a column stands for.
+/// Returns the kind of row that the number in a column refers to.
 fn numbered(table: &str, column: &str) -> Option<Numbered> {
     match (table, column) {
         ("memories", "rowid" | "digest" | "superseded_by" | "followed_by" | "revisited_by")
@@ -427,7 +427,7 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Returns whether a failure has to be inserted. If the same one happened again since, its sightings go there.
+    /// Returns whether a failure has to be inserted. If the same one happened again since, its occurrences go there.
     fn place_failure(&mut self, names: &[String], row: &[Value]) -> rusqlite::Result<bool> {
         let [Some(number), Some(project), Some(signature)] =
             ["number", "project_id", "signature"].map(|column| position(names, column).map(|at| &row[at]))
@@ -535,7 +535,7 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Makes the index entries of what came back.
+    /// Makes the index entries of the restored rows.
     fn finish(self) -> rusqlite::Result<BroughtBack> {
         for rowid in &self.memories {
             unindex(self.tx, *rowid)?;

@@ -104,7 +104,7 @@ pub struct NewCall {
     pub provider: String,
     /// The model.
     pub model: String,
-    /// The digest of what is sent.
+    /// The digest of the request.
     pub request: String,
     /// Its size.
     pub bytes: u64,
@@ -181,7 +181,7 @@ pub struct SentCall {
     pub provider: String,
     /// The model.
     pub model: String,
-    /// SHA-256 of what was sent, hexadecimal.
+    /// SHA-256 of the request, hexadecimal.
     pub request: String,
     /// Its size in bytes.
     pub bytes: u64,

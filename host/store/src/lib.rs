@@ -138,7 +138,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use browsing::{BrowseFilter, MemoryPlace, RedactionCount, Telling};
 use columns::{from_json_or_default, json, open_immutable, open_read_only, time, time_from_sql};
-pub use consolidation::{ConsolidatedMemories, NewMemory, SessionSource};
+pub use consolidation::{ConsolidatedMemories, NewMemory, SourceMemory};
 pub use copy::{CopySummary, database_files, examine, match_page_size};
 pub use digests::{DIGEST, DigestDetails, DigestSource, FoldGroup, FoldOptions, UnfoldOutcome};
 pub use embedding_queue::Unembedded;

@@ -18,8 +18,8 @@ use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, Texts};
 use throughline_model::said_by::SaidBy;
 
-/// How many memories of a project can be pinned. All of them are told at every start, so a longer list would leave no room
-/// for what is new.
+/// How many memories of a project can be pinned. All of them are shown at every start, so a longer list would leave no
+/// room for new memories.
 pub const MAX_PINNED: u32 = 12;
 
 /// A pinned memory, as it is told.
@@ -61,7 +61,7 @@ pub struct MarkChange {
     pub marked: Vec<Memory>,
     /// Memories whose place the wrong one had taken: they hold again.
     pub holds_again: Vec<Memory>,
-    /// Memories that held meanwhile, whose place it takes again.
+    /// Memories that replaced it in the meantime, and that it replaces again.
     pub superseded: Vec<Memory>,
 }
 
@@ -225,7 +225,7 @@ fn pinned_of(conn: &Connection, project: &str) -> rusqlite::Result<Vec<Memory>> 
     .collect()
 }
 
-/// Returns the row of a memory, and those of its shared copy and of what it is a copy of.
+/// Returns the rows of a memory, of its shared copy, and of its original.
 fn with_copies(conn: &Connection, id: &str) -> rusqlite::Result<Vec<i64>> {
     let own = conn
         .prepare_cached(&format!("SELECT {COLUMNS}, m.rowid FROM memories m WHERE m.id = ?1"))?

@@ -22,7 +22,7 @@ pub struct Marks {
     pub wrong_at: Option<u64>,
 }
 
-/// Which memories a list or a search includes, by what a person said of them.
+/// Which memories a list or a search includes, by the marks that a person made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Marked {
     /// All but those that are wrong.

@@ -794,7 +794,7 @@ pub(super) fn put(
     Ok(put)
 }
 
-/// Records that somebody more trusted said what a memory says, or who said it if that was not known.
+/// Records a more trusted speaker of a memory, or its speaker if there was none.
 fn raise_said_by(tx: &Connection, memory: i64, draft: &Draft) -> rusqlite::Result<()> {
     let Some(said_by) = SaidBy::of(&draft.attributes) else { return Ok(()) };
     change_attributes(tx, memory, |attributes| {
@@ -880,7 +880,7 @@ pub(super) fn insert(
     Ok((rowid, id))
 }
 
-/// Returns the number that stands for a policy and its digest, whose texts would be a twentieth of a memory.
+/// Returns the number of a policy and its digest. Their texts would take a twentieth of the size of a memory.
 fn policy_number(tx: &Connection, (policy, digest): (&str, &str)) -> rusqlite::Result<i64> {
     let known = tx
         .prepare_cached("SELECT number FROM makers WHERE policy = ?1 AND digest = ?2")?
@@ -929,7 +929,7 @@ pub(super) fn rewrite(tx: &Connection, rowid: i64, project: &str, draft: &Draft,
     .execute(params![rowid, hash])?;
     tx.prepare_cached("DELETE FROM tombstones WHERE project_id = ?1 AND content_hash = ?2")?
         .execute(params![project, hash])?;
-    // Whoever rewrote it said something else than what was wrong.
+    // The rewritten text is another statement than the wrong one.
     let is_new = tx
         .prepare_cached("SELECT content_hash <> ?2 FROM memories WHERE rowid = ?1")?
         .query_row(params![rowid, hash], |row| row.get::<_, bool>(0))?;

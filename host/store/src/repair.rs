@@ -63,7 +63,7 @@ impl Store {
             let is_damaged = checks.contains(&StoreCheck::EventWordTable);
             self.write(|tx| repair_events(tx, is_damaged))?;
         }
-        if checks.contains(&StoreCheck::Sightings) {
+        if checks.contains(&StoreCheck::Occurrences) {
             self.write(|tx| {
                 for rowid in numbers(tx, &wrong_counts_sql())? {
                     recount(tx, rowid)?;

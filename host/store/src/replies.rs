@@ -88,7 +88,7 @@ impl Replies {
             .map_err(|error| classify(&self.path, error))
     }
 
-    /// Returns the digest of what was stored when a policy had last gone over a session or a project.
+    /// Returns the digest of the stored memories after a policy last processed a session or a project.
     pub fn last_state(&self, policy: &str, subject: &str) -> Result<Option<String>> {
         self.conn
             .prepare_cached("SELECT state FROM runs WHERE policy = ?1 AND subject = ?2")
@@ -96,7 +96,7 @@ impl Replies {
             .map_err(|error| classify(&self.path, error))
     }
 
-    /// Records that a policy went over a session or a project, with the digest of what is stored now.
+    /// Records that a policy processed a session or a project, with the digest of the stored memories.
     pub fn record_run(&self, policy: &str, subject: &str, at: u64, state: &str) -> Result<()> {
         self.conn
             .execute(

@@ -84,7 +84,7 @@ impl Store {
             StoreCheck::Counters,
             StoreCheck::WordTable,
             StoreCheck::EventWordTable,
-            StoreCheck::Sightings,
+            StoreCheck::Occurrences,
             StoreCheck::Shared,
             StoreCheck::Failures,
         ];
@@ -151,7 +151,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the rows from one number to another, whatever of them can be read.
+    /// Reads the rows in a range of numbers, skipping those that cannot be read.
     fn read_range(&mut self, first: i64, last: i64) {
         if first > last || self.failures > MAX_FAILURES {
             return;

@@ -13,7 +13,7 @@ use super::{Result, classify, foreign_limits, migrations, reindex};
 /// The objects of a schema: kind and name, with the table and the tokens of the statement that makes it.
 type Objects = BTreeMap<(String, String), (String, Option<Vec<String>>)>;
 
-/// Returns in what a database differs from the schema that this program makes for its version; none if it does not, or
+/// Returns how a database differs from the schema that this program makes for its version, or `None` if it does not, or
 /// if it is a database of another program or of a newer version. Nothing of the database is run for that.
 pub fn find_difference(file: &Path) -> Result<Option<String>> {
     let compared = (|| {

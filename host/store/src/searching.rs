@@ -385,7 +385,7 @@ fn add_heads(
     let most = candidates.len() + MAX_ADDED;
     let mut select = conn.prepare_cached(&select_stored())?;
     let mut at = 0;
-    // What is added may have been changed itself.
+    // The memory that is added may itself have been changed.
     while at < candidates.len() {
         let candidate = &candidates[at].0;
         let likely = candidate.later.iter().filter(|it| it.is_likely).map(|it| it.id);
@@ -516,7 +516,8 @@ fn memory(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<(Memory, u32
         .optional()
 }
 
-/// The name of the attribute of what a colleague shared ([`throughline_model::said_by::COLLEAGUE`]), as it is written in JSON.
+/// The name of the attribute of memories that a colleague shared ([`throughline_model::said_by::COLLEAGUE`]), as it is written
+/// in JSON.
 const COLLEAGUE_ATTRIBUTE: &str = "[\"colleague\",";
 
 /// The columns of a memory that ranking needs, borrowed from its row: of some hundred candidates only a few are

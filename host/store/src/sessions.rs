@@ -306,7 +306,7 @@ impl Store {
         Ok(session)
     }
 
-    /// Returns when something was last stored of a session of a project, other than `except`; none if nothing was.
+    /// Returns when something was last stored of a session of a project, other than `except`, or `None` if nothing was.
     pub fn last_session_at(&self, project: &str, except: &str) -> Result<Option<u64>> {
         self.explain(
             self.conn

@@ -88,7 +88,7 @@ impl Store {
         self.explain(suggestions(&self.conn))
     }
 
-    /// Filters shared memories, dropping those that the project knows by itself.
+    /// Drops shared memories that the project also has as its own.
     pub(super) fn shared_of(&self, memories: Vec<Memory>, project: &str) -> Result<Vec<Memory>> {
         self.explain(
             memories
@@ -116,7 +116,7 @@ impl Store {
     }
 }
 
-/// Returns whether the project itself knows what the copy says.
+/// Returns whether the project has the content of the copy as its own memory.
 pub(super) fn is_known(conn: &Connection, copy: &str, project: &str) -> rusqlite::Result<bool> {
     // A note's hash differs from its copy's, because it includes the title.
     conn.prepare_cached(
@@ -256,7 +256,7 @@ fn suggestions(conn: &Connection) -> rusqlite::Result<Vec<Suggestion>> {
         }
         let mut projects: Vec<String> = group.values().map(|(root, _)| root.clone()).collect();
         projects.sort();
-        // Of failures, prefer one that says what fixed it.
+        // Prefer a failure that says how it was fixed.
         let best = group.into_values().map(|(_, of)| of).max_by_key(|of| of.kind == "error_fix");
         found.extend(best.filter(|_| is_new).map(|of| Suggestion { projects, ..of }));
     }

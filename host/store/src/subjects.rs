@@ -23,7 +23,7 @@ const PROGRAMS: [&str; 20] = [
     "pytest", "ruff", "rustc", "tsc", "vitest", "yarn",
 ];
 
-/// Tools whose subject is the tool and a file, both of which were redacted as they are.
+/// Tools whose subject is the tool and a file. Both are already redacted.
 const FILE_TOOLS: [&str; 6] = ["Edit", "Glob", "Grep", "MultiEdit", "Read", "Write"];
 
 impl Store {

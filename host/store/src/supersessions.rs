@@ -1,9 +1,10 @@
 //! Table `supersessions`: which later memory took the place of an earlier one, and which ones are about the same.
 //!
-//! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads
-//! from the older memory to the newer one, so there is no circle. Of several links of one memory, the one to the newest
-//! memory counts, as long as that is not marked wrong; following it to the end leads to the *head*, which holds now. Triggers keep the columns
-//! `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no join.
+//! A link is found by comparing texts ([`throughline_search::supersession`]), or a person or an agent states it. It leads from
+//! the older memory to the newer one, so there is no circle. If a memory has several links, the link to the newest memory is in
+//! force, as long as that is not marked wrong; following it to the end leads to the *head*, which holds now. Triggers keep the
+//! columns `memories.superseded_by`, `memories.followed_by` and `memories.revisited_by`, so that lists and searches need no
+//! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
 //! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
@@ -101,8 +102,8 @@ impl Store {
         Ok(self.explain(uncompared(&self.conn, project))?.is_some())
     }
 
-    /// Stores the links of a comparison and remembers how far it went. A link that is known, also one that was undone,
-    /// stays as it is. Returns how many are new.
+    /// Stores the links of a comparison and remembers how far it went. An existing link stays as it is, even if it was
+    /// undone. Returns how many are new.
     pub fn put_comparison(&mut self, project: &str, comparison: &Comparison, links: &[Supersession]) -> Result<u64> {
         self.write(|tx| {
             let mut new = 0;
@@ -185,8 +186,8 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
-/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. What was superseded
-/// itself is represented by what holds instead.
+/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. A superseded memory
+/// is represented by the memory that replaced it.
 pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<(i64, bool)>> {
     let links: Vec<(i64, bool)> = conn
         .prepare_cached(

@@ -187,7 +187,7 @@ pub(super) struct Scan<'p> {
     /// Blocks that are taken together.
     parts: Vec<RangeInclusive<i64>>,
     most: usize,
-    /// The next part that nobody has taken.
+    /// The next part that no thread has taken.
     next: AtomicUsize,
 }
 
@@ -219,7 +219,7 @@ impl<'p> Scan<'p> {
         Self { probe, memories: first..=last, is_large, parts, most, next: AtomicUsize::new(0) }
     }
 
-    /// Scans the blocks that nobody else has taken.
+    /// Scans the blocks that no other thread has taken.
     pub(super) fn run(&self, conn: &Connection) -> rusqlite::Result<ScanResult> {
         Ok(if self.is_large { ScanResult::Codes(self.by_codes(conn)?) } else { ScanResult::All(self.every(conn)?) })
     }
@@ -281,7 +281,7 @@ impl<'p> Scan<'p> {
         Ok(cosines.into_iter().collect())
     }
 
-    /// Takes the next blocks that nobody else has taken.
+    /// Takes the next blocks that no other thread has taken.
     fn take(&self) -> Option<&RangeInclusive<i64>> {
         self.parts.get(self.next.fetch_add(1, Ordering::Relaxed))
     }

@@ -47,7 +47,8 @@ pub enum StoreCheck {
     /// The row numbers that projects have assigned.
     Counters,
     /// The number of occurrences of memories.
-    Sightings,
+    #[serde(rename = "sightings")]
+    Occurrences,
     /// The number of occurrences of failures.
     Failures,
     /// Copies of shared memories.
@@ -378,7 +379,7 @@ fn counted(conn: &Connection) -> rusqlite::Result<Vec<StoreFault>> {
             "advances the counter",
         ),
         (
-            StoreCheck::Sightings,
+            StoreCheck::Occurrences,
             "memories",
             wrong_counts_sql(),
             "memories with a wrong number of occurrences",

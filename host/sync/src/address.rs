@@ -13,14 +13,14 @@ pub(crate) struct Address {
     /// For the client.
     pub(crate) config: tokio_postgres::Config,
     /// Where to connect to.
-    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     /// How the certificate is checked.
     pub(crate) trust: Trust,
 }
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     /// A name or address, and a port.
     Tcp(String, u16),
     /// A socket.
@@ -65,17 +65,19 @@ impl Address {
             }
         }
         let port = config.get_ports().first().copied().unwrap_or(5432);
-        let place = match config.get_hosts() {
-            [Host::Tcp(name)] => Place::Tcp(name.clone(), port),
-            [Host::Unix(folder)] => Place::Unix(folder.join(format!(".s.PGSQL.{port}"))),
+        let endpoint = match config.get_hosts() {
+            [Host::Tcp(name)] => Endpoint::Tcp(name.clone(), port),
+            [Host::Unix(folder)] => Endpoint::Unix(folder.join(format!(".s.PGSQL.{port}"))),
             _ => return Err(bad("it has no host, or several")),
         };
         if config.get_user().is_none() {
             return Err(bad("it has no name"));
         }
-        let is_local = match &place {
-            Place::Unix(_) => true,
-            Place::Tcp(name, _) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback()),
+        let is_local = match &endpoint {
+            Endpoint::Unix(_) => true,
+            Endpoint::Tcp(name, _) => {
+                name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+            }
         };
         match mode.as_str() {
             "disable" if is_local => trust = Trust::Local,
@@ -83,21 +85,21 @@ impl Address {
             "" | "require" | "verify-ca" | "verify-full" => {}
             _ => return Err(bad("sslmode is neither disable nor verify-full, which is the default")),
         }
-        if matches!(place, Place::Unix(_)) {
+        if matches!(endpoint, Endpoint::Unix(_)) {
             trust = Trust::Local;
         }
         config.ssl_mode(if trust == Trust::Local { SslMode::Disable } else { SslMode::Require });
         config.application_name("throughline-sync");
         // Whatever others have put into other schemas is not found by an unqualified name.
         config.options("-c search_path=pg_catalog");
-        Ok(Self { config, place, trust })
+        Ok(Self { config, endpoint, trust })
     }
 
     /// Describes the address without name and password.
     pub(crate) fn describe(&self) -> String {
-        match &self.place {
-            Place::Tcp(name, port) => format!("{name}:{port}"),
-            Place::Unix(path) => path.display().to_string(),
+        match &self.endpoint {
+            Endpoint::Tcp(name, port) => format!("{name}:{port}"),
+            Endpoint::Unix(path) => path.display().to_string(),
         }
     }
 }
@@ -120,12 +122,15 @@ mod tests {
 
     #[test]
     fn encrypted_unless_it_is_this_machine() {
-        let parse = |url: &str| Address::parse(url).map(|it| (it.place, it.trust));
-        let tcp = |name: &str, port| Place::Tcp(name.into(), port);
+        let parse = |url: &str| Address::parse(url).map(|it| (it.endpoint, it.trust));
+        let tcp = |name: &str, port| Endpoint::Tcp(name.into(), port);
         assert_eq!(parse("postgres://a:b@db.example/t").unwrap(), (tcp("db.example", 5432), Trust::System));
         assert_eq!(parse("postgres://a:b@db.example:7/t?sslmode=require").unwrap(), (tcp("db.example", 7), Trust::System));
         assert_eq!(parse("postgres://a@127.0.0.1/t?sslmode=disable").unwrap(), (tcp("127.0.0.1", 5432), Trust::Local));
-        assert_eq!(parse("postgres://a@%2Ftmp%2Fx:7/t").unwrap(), (Place::Unix("/tmp/x/.s.PGSQL.7".into()), Trust::Local));
+        assert_eq!(
+            parse("postgres://a@%2Ftmp%2Fx:7/t").unwrap(),
+            (Endpoint::Unix("/tmp/x/.s.PGSQL.7".into()), Trust::Local)
+        );
         let pin = "ab".repeat(32);
         assert_eq!(parse(&format!("postgres://a@h/t?sslpin={pin}")).unwrap().1, Trust::Pinned([0xab; 32]));
         assert_eq!(parse("postgres://a@h/t?sslrootcert=%2Fca.pem").unwrap().1, Trust::Authority("/ca.pem".into()));

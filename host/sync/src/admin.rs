@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio_postgres::error::SqlState;
 
-use crate::address::{Address, Place};
+use crate::address::{Address, Endpoint};
 use crate::connect::Connected;
 use crate::fault;
 use crate::hex::hex;
@@ -120,13 +120,21 @@ impl Role {
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
-    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if (1..=24).contains(&text.len()) && text.bytes().all(is_plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("a name has 1 to 24 lower-case letters, digits and underscores".into())
+/// A name on the command line that is not allowed.
+#[derive(Debug)]
+struct InvalidName;
+
+impl std::fmt::Display for InvalidName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a name has 1 to 24 lower-case letters, digits and underscores")
     }
+}
+
+impl std::error::Error for InvalidName {}
+
+fn name(text: &str) -> Result<String, InvalidName> {
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if (1..=24).contains(&text.len()) && text.bytes().all(is_plain) { Ok(text.to_owned()) } else { Err(InvalidName) }
 }
 
 pub(crate) fn run(command: &Command) -> ExitCode {
@@ -292,11 +300,11 @@ async fn invite(arguments: &InviteArguments) -> Result<(), Fault> {
 fn invitation(address: &Address, arguments: &InviteArguments, login: &str, password: &str) -> String {
     let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let port = address.config.get_ports().first().copied().unwrap_or(5432);
-    let host = match (&arguments.reached_at, &address.place) {
+    let host = match (&arguments.reached_at, &address.endpoint) {
         (Some(host), _) => host.clone(),
-        (None, Place::Tcp(host, port)) if host.contains(':') => format!("[{host}]:{port}"),
-        (None, Place::Tcp(host, port)) => format!("{host}:{port}"),
-        (None, Place::Unix(path)) => {
+        (None, Endpoint::Tcp(host, port)) if host.contains(':') => format!("[{host}]:{port}"),
+        (None, Endpoint::Tcp(host, port)) => format!("{host}:{port}"),
+        (None, Endpoint::Unix(path)) => {
             let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
             format!("{}:{port}", encoded(&folder))
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::net::{TcpStream, UnixStream};
 use tokio_postgres::{Client, NoTls};
 
-use crate::address::{Address, Place, Trust};
+use crate::address::{Address, Endpoint, Trust};
 use crate::fault;
 use crate::stream::Bounded;
 use crate::tls::Tls;
@@ -33,7 +33,9 @@ impl Connected {
         let slow = || fault::slow(&server, timeout.as_millis());
         let client = match connected {
             Ok(Ok(client)) => client,
-            Ok(Err(_)) if overrun.load(Ordering::Relaxed) => return Err(fault::lie("a message is too long", &server)),
+            Ok(Err(_)) if overrun.load(Ordering::Relaxed) => {
+                return Err(fault::invalid_answer("a message is too long", &server));
+            }
             Ok(Err(error)) => return Err(error),
             Err(_) => return Err(slow()),
         };
@@ -52,29 +54,29 @@ impl Connected {
     /// Explains an error.
     pub(crate) fn explain(&self, error: &tokio_postgres::Error) -> Fault {
         if self.overrun.load(Ordering::Relaxed) {
-            return fault::lie("a message is too long", &self.server);
+            return fault::invalid_answer("a message is too long", &self.server);
         }
         fault::of(error, &self.server)
     }
 
     /// Reports that the server says what cannot be.
-    pub(crate) fn lie(&self, what: &str) -> Fault {
-        fault::lie(what, &self.server)
+    pub(crate) fn invalid_answer(&self, what: &str) -> Fault {
+        fault::invalid_answer(what, &self.server)
     }
 }
 
 async fn connect(address: &Address, server: &str, overrun: &Arc<AtomicBool>) -> Result<Client, Fault> {
     let overrun = Arc::clone(overrun);
     let explain = |error: tokio_postgres::Error| fault::of(&error, server);
-    match (&address.place, &address.trust) {
-        (Place::Unix(path), _) => {
+    match (&address.endpoint, &address.trust) {
+        (Endpoint::Unix(path), _) => {
             let stream = UnixStream::connect(path).await.map_err(|error| fault::of_connecting(&error, server))?;
             let stream = Bounded::new(stream, overrun);
             let (client, connection) = address.config.connect_raw(stream, NoTls).await.map_err(explain)?;
             tokio::spawn(connection);
             Ok(client)
         }
-        (Place::Tcp(name, port), trust) => {
+        (Endpoint::Tcp(name, port), trust) => {
             let stream =
                 TcpStream::connect((name.as_str(), *port)).await.map_err(|error| fault::of_connecting(&error, server))?;
             // Requests are small and each is waited for.

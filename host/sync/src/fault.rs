@@ -68,9 +68,9 @@ pub(crate) fn slow(server: &str, milliseconds: u128) -> Fault {
 }
 
 /// The server says what cannot be.
-pub(crate) fn lie(what: &str, server: &str) -> Fault {
+pub(crate) fn invalid_answer(what: &str, server: &str) -> Fault {
     Fault::new(
-        FaultKind::Lie,
+        FaultKind::InvalidAnswer,
         format!("{server} says what cannot be: {what}"),
         "nothing of this answer was stored; ask whoever runs the server, and do not go on before it is explained",
     )

@@ -34,7 +34,7 @@ pub(crate) fn run() -> ExitCode {
         let reply = runtime.block_on(answer(&mut session, request)).unwrap_or_else(Reply::Failed);
         let mut output = io::BufWriter::new(io::stdout().lock());
         if wire::write(&mut output, &reply).and_then(|()| output.flush()).is_err() {
-            // Nobody reads any more.
+            // The reader is gone.
             return ExitCode::SUCCESS;
         }
     }

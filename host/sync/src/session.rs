@@ -13,7 +13,7 @@ use crate::connect::Connected;
 use crate::fault;
 use crate::hex::hex;
 use throughline_sync_wire::{
-    Cursor, Fault, FaultKind, Found, MAX_BODY, Outgoing, Pulled, Refusal, Reply, SCHEMA, SeriesHead,
+    Cursor, Fault, FaultKind, FoundRecord, MAX_BODY, Outgoing, Pulled, Refusal, Reply, SCHEMA, SeriesHead,
 };
 
 /// The most text of one answer, bytes. What is left is asked for again.
@@ -64,7 +64,7 @@ impl Session {
             return Err(not_a_member());
         };
         if !is_name(&tenant) || !is_name(&member) {
-            return Err(connected.lie("a name that is none"));
+            return Err(connected.invalid_answer("a name that is none"));
         }
         let has_vectors = get(&connected, &row, 4)?;
         if !device.is_empty() {
@@ -115,7 +115,7 @@ impl Session {
                     let before = records.len();
                     records.retain(|it| it.hash != refusal.hash);
                     if records.len() == before {
-                        return Err(self.connected.lie("it refuses a record that was not sent"));
+                        return Err(self.connected.invalid_answer("it refuses a record that was not sent"));
                     }
                     refused.push(refusal);
                 }
@@ -209,17 +209,17 @@ impl Session {
         );
         let rows = self.connected.ask(asked).await?;
         if rows.len() > MAX_SERIES {
-            return Err(self.connected.lie("more series than a team can have"));
+            return Err(self.connected.invalid_answer("more series than a team can have"));
         }
         let mut series = Vec::with_capacity(rows.len());
         for row in &rows {
             let (device, kind, last): (String, String, i64) = (self.get(row, 0)?, self.get(row, 1)?, self.get(row, 2)?);
             let (member, name, tenant): (String, String, String) = (self.get(row, 3)?, self.get(row, 4)?, self.get(row, 5)?);
             if tenant != self.tenant {
-                return Err(self.connected.lie("a series of another team"));
+                return Err(self.connected.invalid_answer("a series of another team"));
             }
             if !is_device(&device) || !is_kind(&kind) || last < 0 || !is_name(&member) || !is_device_name(&name) {
-                return Err(self.connected.lie("a series that is none"));
+                return Err(self.connected.invalid_answer("a series that is none"));
             }
             series.push(SeriesHead { device, kind, last, member, name });
         }
@@ -252,9 +252,9 @@ impl Session {
                 let record = self.record(&row)?;
                 let known = last
                     .get_mut(&(record.device.clone(), record.kind.clone()))
-                    .ok_or_else(|| self.connected.lie("a record of a series that was not asked for"))?;
+                    .ok_or_else(|| self.connected.invalid_answer("a record of a series that was not asked for"))?;
                 if record.sequence <= *known {
-                    return Err(self.connected.lie("a series that goes back"));
+                    return Err(self.connected.invalid_answer("a series that goes back"));
                 }
                 *known = record.sequence;
                 bytes += record.body.as_ref().map_or(0, String::len);
@@ -283,17 +283,17 @@ impl Session {
             body: self.get(row, 6)?,
         };
         if tenant != self.tenant {
-            return Err(self.connected.lie("a record of another team"));
+            return Err(self.connected.invalid_answer("a record of another team"));
         }
         if let Some(body) = &record.body {
             if body.len() > MAX_BODY {
-                return Err(self.connected.lie("a record that is too long"));
+                return Err(self.connected.invalid_answer("a record that is too long"));
             }
             if hex(&Sha256::digest(body.as_bytes())) != record.hash {
-                return Err(self.connected.lie("a record whose hash is not that of its text"));
+                return Err(self.connected.invalid_answer("a record whose hash is not that of its text"));
             }
         } else if record.kind == "tombstone" {
-            return Err(self.connected.lie("a tombstone without a text"));
+            return Err(self.connected.invalid_answer("a tombstone without a text"));
         }
         Ok(record)
     }
@@ -312,18 +312,18 @@ impl Session {
             .take(64)
             .map(str::to_lowercase)
             .collect();
-        let mut scores: HashMap<String, (Found, f64)> = HashMap::new();
+        let mut scores: HashMap<String, (FoundRecord, f64)> = HashMap::new();
         let mut take = |rows: &[Row], session: &Self| -> Result<(), Fault> {
             for (place, row) in rows.iter().enumerate() {
                 let (hash, body, member): (String, Option<String>, String) =
                     (session.get(row, 0)?, session.get(row, 1)?, session.get(row, 2)?);
                 let Some(body) = body.filter(|body| body.len() <= MAX_BODY) else { continue };
                 if hex(&Sha256::digest(body.as_bytes())) != hash || !is_name(&member) {
-                    return Err(session.connected.lie("a result whose hash is not that of its text"));
+                    return Err(session.connected.invalid_answer("a result whose hash is not that of its text"));
                 }
                 #[expect(clippy::cast_precision_loss, reason = "a rank")]
                 let score = 1.0 / (FUSION + place as f64);
-                scores.entry(hash).or_insert_with(|| (Found { body, member, score: 0.0 }, 0.0)).1 += score;
+                scores.entry(hash).or_insert_with(|| (FoundRecord { body, member, score: 0.0 }, 0.0)).1 += score;
             }
             Ok(())
         };
@@ -357,7 +357,8 @@ impl Session {
             self.connected.ask(self.connected.client.batch_execute("COMMIT")).await?;
             take(&rows?, self)?;
         }
-        let mut found: Vec<Found> = scores.into_values().map(|(found, score)| Found { score, ..found }).collect();
+        let mut found: Vec<FoundRecord> =
+            scores.into_values().map(|(found, score)| FoundRecord { score, ..found }).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.body.cmp(&b.body)));
         found.truncate(limit as usize);
         Ok(Reply::Found { found, vectors: vector.is_some() })
@@ -378,7 +379,7 @@ enum Appending {
 
 /// Reads a value. One of another type, or a text that is not UTF-8, is none that our schema has.
 fn get<'a, T: tokio_postgres::types::FromSql<'a>>(connected: &Connected, row: &'a Row, column: usize) -> Result<T, Fault> {
-    row.try_get(column).map_err(|_| connected.lie("a value of the wrong form, or a text that is not UTF-8"))
+    row.try_get(column).map_err(|_| connected.invalid_answer("a value of the wrong form, or a text that is not UTF-8"))
 }
 
 fn not_a_member() -> Fault {

@@ -12,8 +12,8 @@ use tokio_postgres::tls::{ChannelBinding, TlsStream};
 /// The longest message, bytes. The longest that a server has a reason to send is one record.
 pub(crate) const MAX_MESSAGE: u32 = 4 << 20;
 
-/// A stream of the PostgreSQL protocol, as it is after the handshake of TLS: each message has a byte for its type and four for
-/// its length, which counts itself.
+/// A stream of the PostgreSQL protocol after the TLS handshake: each message has a byte for its type and four for its length,
+/// which counts itself.
 pub(crate) struct Bounded<S> {
     inner: S,
     frames: Frames,

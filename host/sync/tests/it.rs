@@ -61,7 +61,7 @@ fn it_ends_with_its_input_and_says_what_it_does_not_understand() {
 }
 
 /// Accepts one connection, sends these bytes, and reads until the client goes.
-fn lie(bytes: Vec<u8>) -> (tempfile::TempDir, std::thread::JoinHandle<()>) {
+fn invalid_answer(bytes: Vec<u8>) -> (tempfile::TempDir, std::thread::JoinHandle<()>) {
     use std::io::{Read as _, Write as _};
     let folder = tempfile::tempdir().expect("a folder");
     let listener = std::os::unix::net::UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("listen");
@@ -83,12 +83,12 @@ fn attack_a_server_that_sends_a_gigabyte_nothing_or_noise() {
     // `DataRow` of a gigabyte, of which nothing else ever comes: seen by its head, and not waited for.
     let huge = [&b"D"[..], &(1_u32 << 30).to_be_bytes(), &[0; 100]].concat();
     for (bytes, kinds) in [
-        (huge, [FaultKind::Lie, FaultKind::Lie]),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), [FaultKind::Lie, FaultKind::Unreachable]),
-        (vec![0xff; 4096], [FaultKind::Lie, FaultKind::Unreachable]),
+        (huge, [FaultKind::InvalidAnswer, FaultKind::InvalidAnswer]),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), [FaultKind::InvalidAnswer, FaultKind::Unreachable]),
+        (vec![0xff; 4096], [FaultKind::InvalidAnswer, FaultKind::Unreachable]),
         (Vec::new(), [FaultKind::Slow, FaultKind::Slow]),
     ] {
-        let (folder, serving) = lie(bytes);
+        let (folder, serving) = invalid_answer(bytes);
         let (run, replies) = served(connect(VERSION, &url_of(folder.path())));
         assert!(kinds.contains(&fault(&replies).kind), "{replies:?}");
         assert!(run.wall < Duration::from_secs(20), "{run:#?}");

@@ -1,5 +1,6 @@
 //! Says in one line that memory works, or that it does not and why: for the start of a session and for `status`.
 
+use throughline_engine::config::ConfigError;
 use throughline_engine::hooks::Notice;
 use throughline_engine::runtime::RuntimeError;
 
@@ -19,14 +20,14 @@ pub(crate) fn at_start(notice: Notice, now: u64) -> String {
 }
 
 /// Says at the start of a session that the configuration cannot be used, and that the last good one is in force.
-pub(crate) fn of_last_good_config(fault: &str) -> String {
-    format!("Throughline: {}; the last good configuration is in force", config_fault(fault))
+pub(crate) fn of_last_good_config(fault: &ConfigError) -> String {
+    format!("Throughline: {}; the last good configuration is in force", config_fault(&fault.to_string()))
 }
 
 /// Says at the start of a session why nothing can be remembered.
 pub(crate) fn of_failed_start(error: &RuntimeError) -> String {
     let why = match error {
-        RuntimeError::Config(fault) => config_fault(fault),
+        RuntimeError::Config(fault) => config_fault(&fault.to_string()),
         RuntimeError::Managed(_) => "the administrator's configuration cannot be used".into(),
         RuntimeError::Intervals(_) => "the list of pauses, privacy.json, cannot be used".into(),
     };
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_fault_names_line_and_key_and_nothing_else() {
-        let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err());
+        let fault = |text: &str| config_fault(&Config::parse(text).unwrap_err().to_string());
         assert_eq!(fault("[context]\n\nbugdet = 1\n"), "config.toml line 3: unknown key bugdet");
         assert_eq!(fault("[context]\nbudget = \"hunter2\"\n"), "config.toml line 2 cannot be used");
         assert!(fault("[context]\nbudget = 1\n").starts_with("config.toml cannot be used"));

@@ -1,5 +1,4 @@
-//! Tests commands through the binary, each in a home of its own: exit codes, what goes to which stream, and what is on
-//! disk afterwards.
+//! Tests commands through the binary, each in its own home: exit codes, output streams, and the files on disk afterwards.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -36,7 +36,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens the store; none if nothing was stored yet.
+    /// Opens the store, or `None` if nothing was stored yet.
     pub(crate) fn store(&self) -> Result<Option<Store>, ApiError> {
         match Store::open(&self.paths.database(), Access::Existing, BUSY_TIMEOUT) {
             Err(StoreError::Missing(_)) => Ok(None),

@@ -94,7 +94,7 @@ impl Happening {
         }
     }
 
-    /// What a record of a journal says. One that lists what was told says as much as there are memories in it.
+    /// What a record of a journal says. A record of shown memories becomes one entry for each memory.
     pub(crate) fn of_record(record: &JournalRecord, store: Option<&Store>) -> Vec<Self> {
         let project = || Project::discover(&record.cwd).root.to_string_lossy().into_owned();
         if record.kind == SHOWN_NOTHING {

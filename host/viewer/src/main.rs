@@ -3,10 +3,10 @@
 //! `throughline view` starts this program. Code that serves HTTP lives here and not in `throughline`, which reads everything that is
 //! said in every session and contains no network code.
 //!
-//! A request goes through `guard`, which knows who may ask, to `page` (the files of the page, all in this binary) or to `api`. What
-//! `api` answers comes from the commands of `throughline` with `--json` (`program`), so that nothing here can do, or show, what a
-//! command cannot. Four things that commands print as a whole, or not at all, are read from the store: the long list of memories, page
-//! by page; the events of a session; what sessions were told; and counts. `live` follows the running sessions.
+//! A request goes through `guard`, which knows who may ask, to `page` (the files of the page, all in this binary) or to `api`.
+//! The answers of `api` come from commands of `throughline` with `--json` (`program`), so that the viewer can do and show only
+//! what a command can. Four things that commands print as a whole, or not at all, are read from the store: the long list of
+//! memories, page by page; the events of a session; what sessions were told; and counts. `live` follows the running sessions.
 //!
 //! # Who may ask
 //!

@@ -39,7 +39,7 @@ impl Failed {
     }
 }
 
-/// Serves until nobody uses the viewer any more.
+/// Serves until the viewer is no longer used.
 pub(crate) fn run(settings: Settings) -> Result<(), Failed> {
     let paths = Paths::from_env()
         .map_err(|_| Failed::new("the folders cannot be determined", "start it with `throughline view`"))?;
@@ -57,7 +57,7 @@ async fn serve(settings: Settings, paths: Paths) -> Result<(), Failed> {
     })?;
     let unknown = |error: Error| Failed::new(format!("the address is unknown: {error}"), "try again");
     let host = listener.local_addr().map_err(unknown)?.to_string();
-    let no_random = |why| Failed::new(why, "try again");
+    let no_random = |error: getrandom::Error| Failed::new(format!("the system has no random numbers: {error}"), "try again");
     let (token, cookie) = (token::random().map_err(no_random)?, token::random().map_err(no_random)?);
     let address = format!("http://{host}/#{token}");
     let app = Arc::new(App {
@@ -100,7 +100,7 @@ async fn serve(settings: Settings, paths: Paths) -> Result<(), Failed> {
 /// Prints the address on stdout, and the rest for people on stderr.
 fn announce(settings: &Settings, address: &str) {
     let mut out = std::io::stdout().lock();
-    // If nobody reads, there is nobody to tell.
+    // If the reader is gone, the error has no recipient.
     let _ = writeln!(out, "{address}").and_then(|()| out.flush());
     let may = if settings.write { "changes are allowed" } else { "read-only; --write allows changes" };
     eprintln!(

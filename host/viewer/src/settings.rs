@@ -25,14 +25,21 @@ pub(crate) struct Settings {
     pub(crate) project: Option<String>,
 }
 
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error("the settings from `throughline view` cannot be read: {0}")]
+    Unreadable(serde_json::Error),
+    #[error("this is throughline-viewer {own}, and throughline is {0}", own = env!("CARGO_PKG_VERSION"))]
+    OtherVersion(String),
+}
+
 impl Settings {
     /// Parses the argument.
-    pub(crate) fn parse(argument: &str) -> Result<Self, String> {
-        let settings: Self = serde_json::from_str(argument)
-            .map_err(|error| format!("the settings from `throughline view` cannot be read: {error}"))?;
-        let own = env!("CARGO_PKG_VERSION");
-        if settings.version != own {
-            return Err(format!("this is throughline-viewer {own}, and throughline is {}", settings.version));
+    pub(crate) fn parse(argument: &str) -> Result<Self, SettingsError> {
+        let settings: Self = serde_json::from_str(argument).map_err(SettingsError::Unreadable)?;
+        if settings.version != env!("CARGO_PKG_VERSION") {
+            return Err(SettingsError::OtherVersion(settings.version));
         }
         Ok(settings)
     }

@@ -36,7 +36,8 @@ const MAX_LARGE_BYTES: u64 = 48 << 20;
 const MAX_RATIO_TO_SQLITE_SEARCH: f64 = 10.0;
 /// The slowest of a hundred hooks while 16 sessions work side by side, or 64 hooks of one at once.
 const MAX_UNDER_LOAD: Duration = Duration::from_millis(100);
-/// What a session of 10,000 uses of tools may leave: a journal, a database, and what a prompt and the next start are told.
+/// Limits after a session of 10,000 tool calls: the size of the journal and the database, and the context of a prompt and
+/// of the next start.
 const MAX_JOURNAL_BYTES: u64 = 32 << 20;
 const MAX_DATABASE_BYTES: u64 = 64 << 20;
 const MAX_CONTEXT_UNITS: usize = 9_500;
@@ -533,8 +534,8 @@ fn hooks(table: &mut Table, rounds: usize) {
     );
 }
 
-/// A home in which a policy of the repository is built, granted what it asks for, and compiled; none where the tools of its
-/// language are not there.
+/// A home in which a policy of the repository is built, granted and compiled, or `None` if the tools of its language are
+/// missing.
 fn with_policy(name: &str) -> Option<Home> {
     let folder = tests::sources::build(name, "the cost of a policy")?;
     let home = Home::new();
@@ -621,7 +622,7 @@ fn long_flush(table: &mut Table, rounds: usize) {
 
     let payload = session.payload("PreCompact", &json!({"trigger": "auto", "custom_instructions": null}));
     let hooks = [("PreCompact, hook memory-flush", &["memory-flush"][..], &payload)];
-    // A transcript of its own goes on in the same file: its uuids must be new.
+    // Another transcript continues the same file, so its uuids must be new.
     let mut more = tests::transcript::Transcript::new(&session_id(2), &project);
     let mut dice = Dice::new(2);
     let compared = Floor::find().compare(&home, &hooks, rounds, || {

@@ -1,6 +1,6 @@
-//! How the search grows from a thousand memories to a million: whole processes with a warm page cache, in a project with half
-//! of all memories, in a small one, and in all of them; what a memory takes of disk and of an import's time; whether needles are found;
-//! and, with `--viewer`, how soon the viewer paints at the last size.
+//! Measures search from a thousand memories to a million: whole processes with a warm page cache, in a project with half of all
+//! memories, in a small one, and in all of them; disk space and import time per memory; whether needles are found; and, with
+//! `--viewer`, how soon the viewer paints at the last size.
 //!
 //! `cargo run --release -p tests --bin growth` after `cargo build --release`; `--most 1000` only shows that it runs. It needs 3 GB
 //! of disk for the million.

@@ -254,8 +254,8 @@ pub fn cosqa(queries: &Path, functions: &Path) -> Result<Set> {
     })
 }
 
-/// KLUE-NLI: Korean sentences, and what follows from them. Each paragraph is `sentences` premises of one source, and what
-/// follows from one of them asks for its paragraph.
+/// KLUE-NLI: Korean sentences, and what follows from them. Each paragraph has `sentences` premises of one source; the
+/// query is a consequence of one of them, and the answer is its paragraph.
 pub fn klue_nli(file: &Path, sentences: usize) -> Result<Set> {
     #[derive(Deserialize)]
     struct Pair {
@@ -331,8 +331,8 @@ pub fn longmemeval(file: &Path, grain: Grain) -> Result<Set> {
     finish(Set { name: "longmemeval".into(), source: Source::Documents(found), unit: Unit::Session, questions })
 }
 
-/// A replay set: memories, and queries with graded labels, some of which are to find nothing of what is forbidden. Each file is
-/// a project.
+/// A replay set: memories, and queries with graded labels, some of which must not find forbidden memories. Each file is a
+/// project.
 pub fn replay(files: &[impl AsRef<Path>]) -> Result<Set> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -23,7 +23,7 @@ pub struct Row {
     pub measures: Measures,
     /// The same by kind of question, where there are several.
     pub kinds: BTreeMap<String, (usize, Measures)>,
-    /// Of the questions that forbid something: how many there are, and how many found such among the first five.
+    /// The number of questions with forbidden memories, and how many of them found one among the first five.
     pub forbidding: (usize, usize),
     median: Duration,
     p99: Duration,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::set::{Question, Set, Source, Unit};
 
-/// How many places a ranking has; what stands behind them is not found.
+/// The length of a ranking. Later results count as not found.
 pub const LIMIT: u32 = 20;
 
 /// How many results are asked for where sessions are labelled, since one can have many.
@@ -97,8 +97,8 @@ impl Filled {
         Ok(output.status.code() != Some(2))
     }
 
-    /// Asks all questions, so many at once; `profile`: of the search, none for its default. What was looked up before may
-    /// count in a ranking, so each profile finds the home as it was filled.
+    /// Asks all questions, so many at once; `profile`: of the search, none for its default. Earlier look-ups may affect
+    /// the ranking, so each profile starts with a fresh copy of the home.
     pub fn answers(&self, set: &Set, profile: Option<&str>, threads: usize) -> Result<Vec<Answer>> {
         let fresh = self.copy()?;
         let next = AtomicUsize::new(0);

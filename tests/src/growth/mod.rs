@@ -1,4 +1,4 @@
-//! A store that grows to a million memories: what is in it, what is asked of it, and the picture of how the search grows.
+//! A store that grows to a million memories: its content, its queries, and the chart of search times.
 
 pub mod memories;
 pub mod paint;

@@ -57,14 +57,14 @@ pub struct Report {
 }
 
 /// A conversation: the chain's place, and its own within the chain.
-type Place = (usize, usize);
+type ConversationIndex = (usize, usize);
 
 /// Measures the binary under test on a set: `NAME.jsonl` in a folder.
 pub fn measure(folder: &Path, name: &str) -> Result<Report> {
     let chains: Vec<Chain> = read(&folder.join(format!("{name}.jsonl")))?;
     let home = Home::new();
     let project = home.project("product");
-    let mut places: BTreeMap<String, Place> = BTreeMap::new();
+    let mut places: BTreeMap<String, ConversationIndex> = BTreeMap::new();
     for (at, chain) in chains.iter().enumerate() {
         for (nth, conversation) in chain.conversations.iter().enumerate() {
             let session = write(&home, &project, conversation, places.len() as u64 + 1);
@@ -120,7 +120,10 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
 }
 
 /// Returns the links that hide the older one, by the conversations that they connect.
-fn links(home: &Home, places: &BTreeMap<String, Place>) -> BTreeMap<(Place, Place), String> {
+fn links(
+    home: &Home,
+    places: &BTreeMap<String, ConversationIndex>,
+) -> BTreeMap<(ConversationIndex, ConversationIndex), String> {
     let database = database::open(&home.database());
     let select = database.prepare(
         "SELECT o.session_id, n.session_id, s.relation FROM supersessions s
@@ -138,7 +141,13 @@ fn links(home: &Home, places: &BTreeMap<String, Place>) -> BTreeMap<(Place, Plac
 }
 
 /// Returns which conversation of a chain a search finds first.
-fn first_found(home: &Home, project: &Path, query: &str, places: &BTreeMap<String, Place>, chain: usize) -> Option<usize> {
+fn first_found(
+    home: &Home,
+    project: &Path,
+    query: &str,
+    places: &BTreeMap<String, ConversationIndex>,
+    chain: usize,
+) -> Option<usize> {
     let arguments = ["search", "--json", "--limit", "50", "--project"].map(OsStr::new);
     let found = home.json(arguments.into_iter().chain([project.as_os_str(), OsStr::new("--"), OsStr::new(query)]));
     let sessions = found.as_array()?.iter().filter_map(|it| it["session_id"].as_str());

@@ -1,5 +1,5 @@
-//! Gold: files that say of one real session what tomorrow's agent should be told, what it must not be told, and what later
-//! prompts should bring back.
+//! Gold: for one real session, the statements that the next agent should get, those that it must not get, and those that
+//! later prompts should bring back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -151,7 +151,7 @@ pub fn measure(folder: &Path, transcripts: &Path, model: Option<&Model>) -> Resu
         repositories.entry(repository).or_default().push(gold);
     }
     for (repository, golds) in repositories {
-        // What a model makes of a session is measured where it is told at the next start.
+        // The output of a model is measured in the context of the next start.
         if model.is_none() {
             measure_prompts(&repository, transcripts, &golds, &mut report)?;
         }

@@ -1,5 +1,5 @@
-//! How well the memory judges: what it tells of real sessions beside what readers wanted to be told, whether it brings back
-//! the rules that were settled in conversations, and whether it tells what holds now.
+//! Measures the judgement of the memory: its context for real sessions compared with what readers wanted, whether it
+//! brings back rules from conversations, and whether it shows current statements.
 
 pub mod chains;
 pub mod conversations;

@@ -11,14 +11,14 @@ use tests::home::Home;
 use tests::session::Session;
 use tests::transcript::session_id;
 
-/// What is asked in the sessions below, with something that is to hold from then on.
+/// The prompt of the sessions below, with a standing rule.
 const REQUEST: &str =
     "Make the invoice importer skip rows whose amount is empty. From now on keep amounts in cents, not in floats.";
 
 /// Their last words.
 const LAST_WORDS: &str = "The importer skips rows without an amount.";
 
-/// What the next session must be told of them.
+/// The text that the next session must get about them.
 const WANTED: [&str; 3] = ["importer", "src/importer.rs", "cents"];
 
 /// Calls the hook as that agent does, and gives what it printed: one JSON object, or nothing.
@@ -40,7 +40,7 @@ fn joined(lines: &[Value]) -> String {
     lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// What Claude Code is told when it starts in the project.
+/// The context that Claude Code gets when it starts in the project.
 fn claude_is_told(home: &Home, project: &Path) -> String {
     Session::new(home, project, &session_id(900)).start("startup").said().to_owned()
 }
@@ -307,7 +307,7 @@ fn codex_may_notify_instead() {
     knows(&claude_is_told(&home, &project));
     let before = events(&home, &rollout.session);
     assert_eq!(before.iter().filter(|(kind, _)| kind == "stop").count(), 1, "{before:#?}");
-    // Where its hooks are registered, they tell of it.
+    // If its hooks are registered, they report it.
     let hooks =
         json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/bin/throughline hook --agent codex"}]}]}});
     fs::write(home.path().join(".codex/hooks.json"), hooks.to_string()).unwrap();
@@ -396,7 +396,7 @@ impl Chat {
         Self { session, project: project.to_owned(), path }
     }
 
-    /// A session of some substance; a message to which something was added is written once more.
+    /// A session with several turns. A message that was extended is written again.
     fn work(&self) -> Vec<Value> {
         let call = |id: &str, name: &str, args: Value, output: &str| {
             json!({"id": id, "name": name, "args": args, "status": "success", "timestamp": "2026-11-22T10:00:05.000Z",

@@ -1,5 +1,5 @@
-//! Installing with agents other than Claude Code: into nothing and beside what others wrote, twice, on trial, broken and forbidden, and
-//! out again; and what the doctor says of it. The registered lines are run as the agents run them.
+//! Installing with agents other than Claude Code: into missing and existing files, twice, as a dry run, into broken and
+//! unwritable files, and uninstalling; and the findings of `doctor`. The registered lines are run as the agents run them.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Agent {
         }
     }
 
-    /// Files that somebody wrote, each in a layout of its own.
+    /// Files written by hand, each in a different layout.
     fn files(&self) -> Vec<String> {
         let (theirs, stop) = (self.theirs(), self.stop);
         let version = if self.is_flat() { "\"version\": 1, " } else { "" };
@@ -268,7 +268,7 @@ fn the_registered_line_runs_whatever_the_path() {
         let line = agent.line(&read(&home.path().join(agent.file)), agent.start);
         let words = ["hook", "--agent", agent.name, agent.start];
         let expected = &words[..if agent.name == "copilot" { 4 } else { 3 }];
-        // What the shell makes of it, once as words and once by running it.
+        // How the shell parses it, as words and by running it.
         let mut shell = home.isolated("/bin/sh");
         shell.args(["-c", &format!("printf '%s\\n' {line}")]);
         let run = process::run(shell, Vec::new(), WATCHDOG).success();

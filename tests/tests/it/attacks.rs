@@ -1,5 +1,5 @@
-//! The attack suite: each case of `tests/fixtures/attacks/` goes through the real hooks. A case has a name, what an attacker
-//! prepares or says, and the suite says what must not come of it.
+//! The attack suite: each case of `tests/fixtures/attacks/` goes through the real hooks. A case has a name and the input of an
+//! attacker, and the suite says which outcome must not occur.
 
 mod poisoning;
 
@@ -36,7 +36,7 @@ struct Results {
 }
 
 impl Results {
-    /// Adds an attack: its name, what was tried, and what came of it.
+    /// Adds an attack: its name, the attempt and the result.
     fn add(&mut self, name: &str, tried: &str, result: impl Into<String>) {
         self.rows.push([name.to_owned(), tried.to_owned(), result.into()]);
     }
@@ -204,14 +204,14 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
 }
 
-/// Words that must not be told as they are.
+/// Words that must not be shown verbatim.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Told {
     name: String,
     /// What the user says.
     say: String,
-    /// What no hook may tell.
+    /// Text that no hook may show.
     never: String,
 }
 
@@ -467,7 +467,7 @@ fn attack_a_link_to_the_notes_of_another_project() {
     assert_eq!(notes(), before);
 }
 
-/// The agent is told what is known even if the home cannot be written.
+/// The agent gets the stored memories even if the home cannot be written.
 #[test]
 fn attack_a_home_that_became_read_only() {
     let home = Home::new();

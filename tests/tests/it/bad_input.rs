@@ -1,5 +1,5 @@
-//! Whatever is broken, a hook harms no session: it exits with 0 and says nothing wrong, writes down what was wrong, loses
-//! nothing that was stored, and `doctor` tells of it. A command says what is wrong, and what to do.
+//! A hook never harms a session, whatever is broken: it exits with 0 and prints nothing invalid, logs the problem and
+//! loses no stored data, and `doctor` reports it. A command says what is wrong, and what to do.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
@@ -503,7 +503,7 @@ fn somebody_breaks_the_configuration_and_the_last_good_one_stays_in_force() {
         listed.stdout.contains("wombat") && listed.stderr.contains("the last good settings are in force"),
         "{listed:#?}"
     );
-    // Nobody knows a good one: hooks keep away, and commands that only read go on with the defaults.
+    // There is no good copy: hooks do nothing, and commands that only read use the defaults.
     std::fs::remove_file(home.data().join("config.last-good.toml")).expect("the copy");
     turn(3, "the pangolin linter");
     assert!(!home.remembers("pangolin"));

@@ -1,5 +1,5 @@
-//! Two hundred secrets, in every place that a session has: after a whole life cycle none of them stands in any byte of any file
-//! that the program wrote, in no form.
+//! Plants two hundred secrets in every part of a session. After a whole life cycle, no file that the program wrote contains any
+//! of them in any form.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -91,7 +91,7 @@ pub(crate) fn escaped(text: &str) -> String {
     json!(text).to_string().trim_matches('"').to_owned()
 }
 
-/// All forms in which a secret must not stand anywhere. Of base64, what does not depend on the bytes around it.
+/// All forms of a secret that no file may contain. For base64, the part that does not depend on the bytes around it.
 pub(crate) fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), percent(secret), hex(secret), escaped(secret)];
     // JSON in JSON in JSON: a transcript's line adds the last layer.
@@ -174,7 +174,7 @@ fn of_the_environment(home: &mut Home, project: &Path, chance: &mut Chance) -> V
     values
 }
 
-/// What hooks are told in one round: a prompt, tools, a failure, a sub-agent, an answer that never came.
+/// The hook payloads of one round: a prompt, tools, a failure, a sub-agent, an answer that never came.
 fn while_it_happens(home: &Home, session: &Session<'_>, round: usize, text: &str, value: &str) {
     drop(session.prompt(&format!("Deploy it. {text}")));
     session.ran(&format!("live-{round}"), &format!("deploy --note '{text}'"), &format!("{text}\n").repeat(40));
@@ -217,7 +217,7 @@ fn two_hundred_secrets_reach_no_file() {
     };
     let mut session = Session::new(&home, &project, &session_id(1));
     drop(session.start("startup"));
-    // What only hooks are told.
+    // The text that only hooks receive.
     let mut told_live = String::new();
     for round in 0..14 {
         let t = &mut session.transcript;
@@ -262,7 +262,7 @@ fn two_hundred_secrets_reach_no_file() {
         let text = place(&mut secrets, 6);
         session.transcript.user(&format!("Remember: {text}"));
     }
-    // What a sub-agent says is in a file of its own.
+    // The transcript of a sub-agent is a separate file.
     let shaped: Vec<&str> =
         secrets.iter().enumerate().filter(|(number, _)| number % 6 < 3).map(|(_, secret)| secret.as_str()).collect();
     let agents = session.path.with_extension("").join("subagents");

@@ -10,7 +10,7 @@ use tests::transcript::session_id;
 const FILE: &str = "auth/session.rs";
 const ANSWER: &str = "`IDLE_LOGIN_MIN: u32 = 30` in `auth/session.rs`, so an idle login ends after 30 minutes. The cookie is renewed at each request.";
 
-/// The file of which the session says something.
+/// The file that the session talks about.
 fn source(minutes: u32) -> String {
     let rest: Vec<String> = (0..60).map(|number| format!("pub fn step_{number}() {{ renew({number}); }}\n")).collect();
     let rest = rest.concat();
@@ -35,7 +35,7 @@ fn settle(session: &mut Session<'_>) {
     session.stop(ANSWER);
 }
 
-/// What another session is told beside a prompt.
+/// The context that another session gets with a prompt.
 fn told(home: &Home, project: &Path, number: u64) -> String {
     let payload = json!({"session_id": session_id(number), "transcript_path": "", "cwd": project,
         "hook_event_name": "UserPromptSubmit", "prompt": "after how many minutes does an idle login end in auth/session.rs?"});
@@ -84,7 +84,7 @@ fn what_the_session_itself_changed_is_not_marked() {
     session.stop("The basket is sorted, cheapest first.");
     assert!(!told(&home, &project, 11).contains("auth/session.rs has"));
 
-    // The same by somebody else, before the session goes on.
+    // The same change by another person, before the session continues.
     write(&project, &source(30));
     session.transcript.user("and the list of orders").answer("The list of orders is sorted too, newest first.");
     session.stop("The list of orders is sorted too, newest first.");

@@ -17,14 +17,14 @@ const HEADING: &str = "## Session Memory";
 
 const ID: &str = "throughline@throughline";
 
-/// A folder of the machine's programs in which nobody installs ours.
+/// A folder with the machine's programs, but without ours.
 const PLAIN_PATH: &str = "/usr/bin:/bin";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
 }
 
-/// A home in which only what a test puts there can be found, and a project in it.
+/// A home that contains only the files of the test, and a project in it.
 fn bare() -> (Home, PathBuf) {
     let mut home = Home::new();
     home.set("PATH", PLAIN_PATH);
@@ -178,7 +178,7 @@ fn nothing_is_doubled_where_settings_register_hooks_too() {
     // The second does not take the first out of the settings; both are there.
     let both = run(&[&["install", "--plugin"], &["install"]]);
     assert_eq!(both, hooks);
-    // Of what the settings do not register, the plugin tells.
+    // The plugin reports events that the settings do not register.
     let minimal = run(&[&["install", "--plugin"], &["install", "--profile", "minimal"]]);
     assert_eq!(minimal, hooks);
 }

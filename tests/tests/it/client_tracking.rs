@@ -1,4 +1,4 @@
-//! The real client, offline: what its tools did is what was noted down, and a failure that it met before is told to it.
+//! The real client, offline: the recorded events match the tool calls, and a known failure is shown to it.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn what_the_tools_did_is_what_is_noted_down() {
     drop(home.run(["install", "--scope", "user", "--profile", "full"]).success());
     std::fs::write(project.join("pic.png"), PNG).expect("write the picture");
 
-    // Word of the scenario, what each of its tools is told of as, and whether it failed.
+    // The word of the scenario, the recorded name of each tool, and whether it failed.
     let scenarios: [(&str, &[(&str, bool)]); 11] = [
         ("SCN_WRITE", &[("Created greeting.txt (1 line)", false)]),
         ("SCN_EDIT", &[("Edited greeting.txt (+1 −1)", false), ("Read greeting.txt: hello from the model", false)]),

@@ -273,6 +273,13 @@ fn unknown_types_and_dates_are_errors_that_name_the_known_ones() {
         let failed = run(arguments).failure_with_hint();
         assert!(failed.stderr.contains("is not a date") && failed.stderr.contains("yesterday"), "{failed:#?}");
     }
+    for words in ["otters type:foo", "otters -type:foo", "type:decision"] {
+        let failed = run(&["observations", "search", words]).failure_with_hint();
+        assert!(failed.stderr.contains("there is no type \"") && failed.stderr.contains("tool_observation"), "{failed:#?}");
+    }
+    for words in ["otters type:tool_observation", "otters \"type:foo\""] {
+        drop(run(&["observations", "search", words]).success());
+    }
     // Quoted, it is words; and types of notes, of the project and of what is stored are known.
     drop(run(&["search", "otters \"after:yesterdayy\" \"type:foo\""]).success());
     drop(run(&["search", "--type", "Root-Cause,turn", "otters"]).success());

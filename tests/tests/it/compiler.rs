@@ -1,5 +1,4 @@
-//! The compiler's program: what the user is told where it is missing, is another version's or is not to be trusted, and that no
-//! hook fails then.
+//! The compiler program: the messages if it is missing, of another version or untrusted, and that no hook fails then.
 
 use std::fs;
 use std::path::{Path, PathBuf};

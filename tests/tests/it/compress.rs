@@ -1,5 +1,5 @@
-//! Old memories are folded into digests and come back, through the program: whatever is read, forgotten, redacted, copied or
-//! synced meanwhile.
+//! Folds old memories into digests and restores them, through the program, while others are read, forgotten, redacted, copied
+//! or synced.
 
 use std::path::{Path, PathBuf};
 

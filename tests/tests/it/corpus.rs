@@ -30,8 +30,8 @@ fn ingest(home: &Home, path: &Path) -> Vec<Value> {
     files.as_array().unwrap_or_else(|| panic!("no files in {report}")).clone()
 }
 
-/// What differs between two readings of the same lines and says nothing of them: when and where they were read, how often
-/// a row was written, and numbers that rows have only for themselves.
+/// Columns that differ between two readings of the same lines but do not depend on their content: when and where they
+/// were read, how often a row was written, and row numbers.
 fn bookkeeping(table: &str, column: &str) -> bool {
     match table {
         "events" | "shown" | "supersessions" => true,

@@ -77,8 +77,8 @@ fn script(blocks: &[Block], printed: &Path) -> String {
     script
 }
 
-/// A home in which a policy's author works: the binary under test is on the path, the languages' tools find what is theirs,
-/// and what they fetch and compile of other packages is kept for the next time.
+/// The home of a policy's author: the binary under test is on the path, the languages' tools find their files, and
+/// packages that they fetch and compile are cached for the next run.
 fn walk(home: &Home, script: &str) -> Finished {
     let tools = home.path().join("bin");
     std::fs::create_dir(&tools).expect("create the folder");

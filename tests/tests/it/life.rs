@@ -26,12 +26,12 @@ fn settle(home: &Home, project: &Path, number: u64, day: &str, asked: &str, answ
     session.end();
 }
 
-/// What a prompt of a session is told that was told nothing at its start: what was told there is not repeated.
+/// The context of a prompt in a session that got nothing at its start, because memories from the start are not repeated.
 fn told(home: &Home, project: &Path, number: u64) -> String {
     Session::new(home, project, &session_id(number)).prompt(QUESTION).context.unwrap_or_default()
 }
 
-/// What was found last of one kind: the identifiers of the memory that says 14 and of the one that says 10.
+/// The last results of one kind: the identifiers of the memory that says 14 and of the one that says 10.
 fn identifiers(home: &Home, project: &Path) -> (String, Option<String>) {
     let found = json_of(home, project, &["search", "--json", "--type", "result", "SHELF_DAYS parcel pick-up shelf"]);
     let of = |value: &str| {
@@ -104,7 +104,7 @@ fn steady(text: &str, home: &Home) -> String {
     text.replace(&*canonical.to_string_lossy(), "/home/you").replace(&*home.path().to_string_lossy(), "/home/you")
 }
 
-/// The lines of the text, of which neighbours that tell of links are in the order of what was shown before and then of their
+/// The lines of the text. Neighbouring lines about links are sorted by the memory that was shown before, and then by their
 /// words: the program orders equals by their identifiers, which are random.
 fn in_order(text: &str) -> Vec<&str> {
     let is_link = |line: &str| line.starts_with("link  ") || line.starts_with("no longer: ");

@@ -588,7 +588,7 @@ fn a_large_database_of_an_older_version_is_not_left_to_a_hook() {
     let home = Home::new();
     drop(database::of_first_version(&home.database(), 20 << 20));
     let version = || database::number(&home.database(), "PRAGMA user_version");
-    // Nobody else may bring it up to date meanwhile.
+    // No other process may update it in the meantime.
     let lock = std::fs::File::options().create(true).append(true).open(home.data().join("upgrade.lock")).expect("open");
     lock.lock().expect("lock");
     let project = home.project("billing");

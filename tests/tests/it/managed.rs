@@ -87,7 +87,7 @@ fn memory_is_off_where_the_administrator_says_so() {
     let Some(it) = Fixture::new() else { return };
     it.stop(1);
     it.machine.lay_down("managed.toml", &format!("[memory]\noff = [{:?}]\n", it.project.to_str().expect("UTF-8")));
-    // What the user writes does not count, wherever it stands.
+    // The user's settings have no effect, in any file.
     let config = it.machine.home.throughline().join("config");
     std::fs::create_dir_all(&config).expect("create");
     std::fs::write(config.join("config.toml"), "enabled = true\n").expect("write");

@@ -1,4 +1,4 @@
-//! What a person says of memories: pinned, wrong, superseded, merged; what sessions are told afterwards, and undoing it.
+//! Marks that a person makes on memories (pinned, wrong, superseded, merged): what later sessions get, and undoing them.
 
 use std::path::{Path, PathBuf};
 

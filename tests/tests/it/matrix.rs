@@ -23,7 +23,7 @@ const MIN_LOOK_ALIKES: usize = 82;
 /// The form that nothing gives away. It shows which places are stored at all, and that the search finds what is stored.
 const CONTROL: &str = "a password that nothing announces";
 
-/// The page that names what is missed, relative to the workspace, and the part of it that does.
+/// The page that documents missed secrets, relative to the workspace, and its section about them.
 const PAGE: &str = "docs/privacy.md";
 const BEGIN: &str = "<!-- missed: checked by tests/tests/it/matrix.rs -->\n";
 const END: &str = "<!-- /missed -->";
@@ -226,7 +226,7 @@ fn say(session: &mut Session<'_>, project: &Path, planter: &mut Planter) {
     session.stop(&answer);
 }
 
-/// Everything that is in the home, and what the commands and hooks print of it.
+/// All content of the home, and everything that the commands and hooks print.
 fn everything(home: &Home, project: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = home.files();
     let next = Session::new(home, project, &session_id(9_000));

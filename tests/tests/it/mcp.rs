@@ -366,7 +366,7 @@ fn no_call_reaches_another_project() {
     for id in &foreign {
         assert_eq!(client.error("resources/read", json!({"uri": format!("throughline://memory/{id}")})), -32002);
     }
-    // What was asked for is told again where it is not found; a memory of the other project never.
+    // If nothing is found, the answer repeats the query; it never contains a memory of the other project.
     assert!(!told.contains("badger"), "{told}");
     assert_eq!(home.memories_of(&vault), before);
     // No argument names a project.
@@ -476,7 +476,7 @@ fn forgetting_wants_the_users_consent() {
         assert!(asked.contains("The otter is fed at noon."), "{asked}");
         assert_eq!(home.memories_of(&project).len(), left, "{consent}");
     }
-    // It stands in one file only, from which the user can bring it back for a day.
+    // Only one file contains it, from which the user can restore it for a day.
     let holding = |home: &Home| {
         let files = home.files().into_iter();
         files

@@ -1,4 +1,4 @@
-//! Who comes from another memory goes on where they were: the first session is told of the last one.
+//! Moving from another memory system: the first session gets the state of the last one.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn comes_from(home: &Home, project: &Path, system: &str) -> Value {
     serde_json::from_str(&process::run(command, Vec::new(), WATCHDOG).success().stdout).expect("JSON")
 }
 
-/// What the first session after the import is told.
+/// The context of the first session after the import.
 fn told(home: &Home, project: &Path) -> String {
     Session::new(home, project, &session_id(77)).start("startup").said().to_owned()
 }

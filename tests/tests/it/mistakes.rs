@@ -10,7 +10,7 @@ use tests::process::Finished;
 use tests::session::Session;
 use tests::transcript::{moment, session_id};
 
-/// A session in which the user wants something to be done always.
+/// A session in which the user states a standing rule.
 fn tell(home: &Home, project: &Path, id: &str, animal: &str) {
     let mut session = Session::new(home, project, id);
     session
@@ -114,7 +114,7 @@ fn somebody_forgets_by_mistake_and_brings_it_back() {
     assert!(!found.stdout.contains("aardvark"), "{found:#?}");
     drop(home.run(["ingest"]).success());
     assert!(!home.remembers("aardvark"), "reading again does not bring it back");
-    // What is learned meanwhile stays.
+    // Memories that were learned in the meantime stay.
     tell(&home, &billing, &session_id(5), "okapi");
 
     let listed = run(&home, &billing, &["memory", "unforget"]).success();

@@ -1,5 +1,5 @@
-//! A language model, if it is granted: `policies/model-summaries` against a server of our own that has every fault. Whatever the server
-//! does, what the rules found stands, each limit holds to the token, and nothing leaves that must not.
+//! A language model, if it is granted: `policies/model-summaries` against a server of our own that has every fault. Whatever
+//! the server does, the results of the rules stay, each limit holds to the token, and nothing private is sent.
 
 use std::path::{Path, PathBuf};
 
@@ -443,7 +443,7 @@ fn recorded_replies_compare_prompts_without_a_model() {
     assert_eq!((&report["sent"], &report["failed"]), (&json!(1), &json!(0)), "{report}\n{}", replay.home.log());
     assert_eq!(replay.summary()["content"], summary);
     assert_eq!(server.asked().len(), 1);
-    // Another session was not recorded, and what the rules found stands.
+    // Another session was not recorded, and the results of the rules stay.
     let other = replay.ingest(2, "Make the walrus exporter write footers");
     assert_eq!(replay.report(&other)["stored"], 0);
 }

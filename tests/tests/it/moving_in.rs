@@ -1,4 +1,5 @@
-//! `import --from`: what other systems remembered comes over whole, once, with its times, and leaves the source as it was.
+//! `import --from`: memories of other systems are imported completely, once and with their times, and the source is
+//! unchanged.
 
 use std::ffi::OsStr;
 use std::path::Path;

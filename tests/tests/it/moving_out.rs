@@ -1,5 +1,5 @@
-//! `export`, `backup` and `restore`: what goes out comes back, whoever writes meanwhile and whatever is killed, and nothing that
-//! was there is lost.
+//! `export`, `backup` and `restore`: everything exported can be restored, despite concurrent writers and kills, and existing
+//! data is kept.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;
@@ -277,7 +277,7 @@ fn what_was_deleted_for_good_since_stays_deleted() {
     let wanted = [OsStr::new("restore"), "--yes".as_ref(), "--with-deleted".as_ref(), file.as_os_str()];
     drop(home.run(wanted).success());
     assert!(home.remembers("Lesson 3"));
-    // What a restore kept is not passed over in silence when something is to be gone.
+    // A deletion also reports copies that a restore kept.
     let found = home.json(["memory", "search", "--json", "--all-projects", "Lesson 1"]);
     let run = home.run(["memory", "delete", found[0]["id"].as_str().expect("an id")]).success();
     assert_eq!(run.stderr.matches("throughline-before-restore-").count(), 2, "{run:?}");

@@ -1,4 +1,4 @@
-//! Two agents in namespaces of their own never see each other's memories, and whoever is in none sees neither's.
+//! Agents in different namespaces never see each other's memories, and an agent without a namespace sees neither's.
 
 use std::path::Path;
 

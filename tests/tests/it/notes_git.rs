@@ -20,7 +20,7 @@ struct Machine {
     project: PathBuf,
 }
 
-/// What was written, and what somebody deleted, by the word that each note has of its own.
+/// The written and the deleted notes, each identified by its unique word.
 #[derive(Default)]
 struct History {
     written: u64,
@@ -100,7 +100,8 @@ impl Machine {
             }
         }
         self.commit();
-        // What was deleted for good on one machine may stand in a file that was renamed on the other: whoever is told so deletes it.
+        // A note that was deleted for good on one machine may be in a file that was renamed on the other; the user is told and
+        // deletes it.
         for told in self.sync()["told"].as_array().expect("an array") {
             if told["why"].as_str().is_some_and(|why| why.contains("deleted for good here: delete the file")) {
                 fs::remove_file(self.notes().join(told["path"].as_str().expect("a path"))).expect("delete the file");

@@ -108,7 +108,7 @@ fn a_session_is_told_that_memory_is_off_and_why() {
 fn a_session_is_told_that_a_person_turned_memory_off() {
     let (home, project) = remembering();
     let line = |agent: &str| start(&home, &project, agent)["systemMessage"].as_str().map(str::to_owned);
-    // The words are those of `status`, and the setting of the notice is for what works.
+    // The text is the same as in `status`, and the setting only affects the notice that memory works.
     let is_off = |why: &str| {
         for agent in ["claude-code", "gemini", "droid", "qwen", "codex"] {
             assert_eq!(line(agent), Some(format!("Throughline: memory is off: {why}")), "{agent}");

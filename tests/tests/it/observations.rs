@@ -1,4 +1,4 @@
-//! What tools were used for, from the hooks to the commands that tell of it.
+//! Tool calls, from the hooks to the commands that show them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tests::process;
 use tests::session::Session;
 use tests::transcript::session_id;
 
-/// A session of which hooks note down what it does, as the agent calls them.
+/// A session whose tool calls are recorded by hooks, as the agent calls them.
 struct Noted<'home> {
     home: &'home Home,
     session: Session<'home>,

@@ -37,15 +37,15 @@ fn tomorrow_opencode_knows_what_happened_today() {
         assert!(calls.contains(wanted), "{wanted}: {calls}");
     }
 
-    // A new session has nothing but what was remembered, and each request of it is told once.
+    // A new session has only the stored memories, and each of its requests contains them once.
     let next = ask(&["What did we do for the Busan office?"]);
-    // What is remembered names the scenario, so the fake API plays it again: its sub-agent is told nothing.
+    // The memories name the scenario, so the fake API plays it again. Its sub-agent gets no memories.
     for request in next.iter().filter(|request| fake_api::shown(request).contains("What did we do")) {
         let system = fake_api::system(request);
         assert_eq!(system.matches(HEADING).count(), 1, "{system}");
         assert!(system.contains("Busan office"), "{system}");
     }
-    // What is continued is told again: opencode keeps no system prompt.
+    // A continued session gets the memories again, because opencode does not store the system prompt.
     let continued = ask(&["--continue", "And further?"]);
     assert_eq!(fake_api::system(&continued[0]).matches(HEADING).count(), 1);
 

@@ -92,7 +92,7 @@ fn where_settings_register_the_event_the_plugin_is_silent() {
     assert!(!says());
     for other in [
         register("Stop", &program),
-        // Where that program is not, nobody else would tell.
+        // If that program is missing, nothing else reports it.
         register("SessionStart", Path::new("/nowhere/throughline")),
         "{ broken".to_owned(),
     ] {

@@ -169,7 +169,7 @@ fn begin_earlier(home: &Home) {
     std::fs::write(&file, all.to_string()).expect("it is written");
 }
 
-/// A session that says something rare, and what is derived from it.
+/// A session with a rare word, and the data that is derived from it.
 fn tell(home: &Home, project: &Path, number: u64, rare: &str) {
     let mut session = Session::new(home, project, &session_id(number));
     session

@@ -383,7 +383,7 @@ fn a_memory_is_stored_by_hand() {
     assert_eq!((&saved["type"], &saved["title"], &saved["new"]), (&json!("decision"), &json!("Gates"), &json!(true)));
     assert_eq!(home.memories_of(&project).len(), 2);
 
-    // Of a session the later summary takes the place of the earlier one, and nothing else.
+    // The later summary of a session replaces only the earlier one.
     let save =
         |text: &str| drop(in_folder(&home, &project, &["memory", "save", "--session", &session_id(7), text]).success());
     save("First summary");

@@ -249,7 +249,7 @@ fn only_known_files_make_redacted_values() {
     assert_eq!(found, REDACTORS, "another file implements `TextRedactor`");
 }
 
-/// Cargo keeps cycles out between crates. Inside a crate, what several files share has a file of its own.
+/// Cargo keeps cycles out between crates. Inside a crate, code that several files share has its own file.
 #[test]
 fn no_crate_has_a_cycle_of_more_than_three_files() {
     const MAX_FILES: usize = 3;

@@ -111,7 +111,7 @@ fn killed_at_any_moment_it_goes_on_and_ends_well() {
         std::thread::sleep(usual.mul_f64(f64::from(u32::try_from(dice.below(1_000)).expect("small")) / 1_000.0));
         process::kill_now(child.id());
         hits += u32::from(child.wait().expect("wait").code().is_none());
-        // Whatever the moment, all is found, and what comes now too.
+        // At any moment, all memories are found, including new ones.
         assert_eq!(search(&home, "otter pond 77").0, before);
         let id = 10_000 + usize::try_from(round).expect("small");
         import(&home, [memory(id, &format!("The heron waits at {}", reed(round)))]);
@@ -220,7 +220,7 @@ fn a_server_that_is_down_costs_vectors_and_nothing_else() {
     assert_eq!(search(&home, "heron").0, ["The heron waits"]);
     assert!(run(&home, &["doctor"]).stdout.contains("1 of 11 memories have no vectors"));
     assert!(home.log().contains("try again later"), "{}", home.log());
-    // Who asks whoever is there falls back, and does not throw away what was paid for.
+    // With the automatic provider, it falls back, and keeps the vectors that were paid for.
     configure(&home, &server, "auto", "");
     let report: Value = serde_json::from_str(&run(&home, &["memory", "reindex", "--json"]).stdout).expect("a report");
     assert!(report["model"].as_str().is_some_and(|model| model.starts_with("openai/")), "{report}");

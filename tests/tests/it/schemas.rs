@@ -36,7 +36,7 @@ impl Tour<'_> {
         self.runs(words, more, input).success().stdout
     }
 
-    /// What it prints, where that is one document that says something.
+    /// Its output, if that is one non-empty document.
     #[track_caller]
     fn json(&mut self, words: &str, more: &[&str]) -> Value {
         let value: Value = serde_json::from_str(&self.prints(words, &[more, &["--json"]].concat(), "")).expect("JSON");
@@ -45,7 +45,7 @@ impl Tour<'_> {
     }
 }
 
-/// A session in which something was asked, failed, changed and done, through the hooks and with its transcript.
+/// A session with a prompt, a failure, a change and a result, through the hooks and with its transcript.
 fn work(home: &Home, project: &Path) {
     let mut session = Session::new(home, project, &session_id(1));
     session.exporter("Make the otter exporter write headers, and always use tabs");
@@ -145,7 +145,7 @@ impl Tour<'_> {
         self.json("ingest", &[]);
     }
 
-    /// The program itself, and what it keeps.
+    /// The program and its stored data.
     fn of_the_whole(&mut self) {
         self.json("config show", &[]);
         self.runs("doctor", &["--json"], "");

@@ -98,7 +98,7 @@ fn what_others_wrote_stays_byte_by_byte() {
         write(&file, &text);
         drop(home.run(["install", "--agent", name]).success());
         assert!(read(&file).contains("docs") && read(&file).contains("throughline"), "{}", read(&file));
-        // Somebody adds a line of their own, so that no backup is what was there before.
+        // The user adds a line, so that no backup equals the current file.
         let late = ["#", "//"].into_iter().find(|mark| text.starts_with(mark)).map(|mark| format!("{mark} late\n"));
         let late = late.unwrap_or_default();
         write(&file, &format!("{}{late}", read(&file)));

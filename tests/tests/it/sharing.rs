@@ -1,4 +1,4 @@
-//! What a person shares is told in every project, nothing else is, and it goes when its origin goes.
+//! A memory that a person shares is shown in every project, no other memory is, and it is deleted with its original.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! What a later session changed: it is told, and what it replaced is not, until somebody asks or undoes the link.
+//! Changes by a later session: the new statement is shown, and the replaced one is not, unless a user asks for it or
+//! undoes the link.
 
 use std::path::Path;
 
@@ -161,7 +162,7 @@ fn somebody_saves_what_holds_instead() {
     assert!(wrong.stderr.contains("ffff0000"), "{wrong:?}");
 }
 
-/// A repository with two decisions that stand in commits, the first of which was reverted. Its first commit is empty.
+/// A repository with two decisions in commits; the first was reverted. Its first commit is empty.
 fn repository(home: &Home) -> std::path::PathBuf {
     let project = home.project("depot");
     let commit = |subject: &str, body: &str| {
@@ -190,7 +191,7 @@ fn decisions_that_stand_only_in_commits_are_told() {
     assert_eq!((&report["commits"], &report["memories"], &report["reverted"]), (&json!(4), &json!(4), &json!(1)));
     let told = prompt(&home, &project, "in which order does the pick list come, by aisle or by basket?");
     assert!(told.contains("Pickers walked twice"), "{told}");
-    // What was reverted stands below its revert, and says so.
+    // A reverted decision ranks below its revert and is marked.
     let found = json_of(&home, &project, &["search", "--json", "retry uploads for a day"]);
     let all = found.as_array().expect("a list");
     let old = all.iter().position(|it| it["title"] == "Retry uploads for a day").expect("it is found");

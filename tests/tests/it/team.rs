@@ -57,7 +57,7 @@ pub(crate) fn pair<'a>(server: &'a Server, ben_role: &str) -> Pair<'a> {
     let invitations = [team.invite("ann", "contributor"), team.invite("ben", ben_role)];
     join(&ann, &invitations[0]);
     join(&ben, &invitations[1]);
-    // A project is known once something of it is stored.
+    // A project is known as soon as it has a memory.
     save(&ben, &ben_project, "Ben numbers his own otters from seven");
     Pair { team, ann, ben, ann_project, ben_project, invitations }
 }
@@ -127,7 +127,7 @@ fn a_person_keeps_drops_and_edits_what_would_leave() {
     let edited = save(&it.ann, &it.ann_project, "The key of the otter house is under the third stone");
     let report = sync(&it.ann);
     assert_eq!((&report["sent"], &report["review"]), (&json!(0), &json!(3)));
-    // What nobody has seen does not leave.
+    // A memory that was not reviewed is not sent.
     let unseen = it.ann.run(["team", "review", "keep", &kept]).failure_with_hint();
     assert!(unseen.stderr.contains("was not listed yet"), "{unseen:#?}");
     let none = it.ann.run(["team", "review", "keep", "--all"]).success();
@@ -430,7 +430,7 @@ fn attack_a_colleague_who_plants_instructions_and_secrets() {
     assert_eq!(report["unreadable"], 1, "{report}");
     let stored = texts(&it.ben, &it.ben_project).join("\n");
     assert!(stored.contains("okapi") && !stored.contains(&secret), "{stored}");
-    // What is told names whose word it is, and is cleaned as everything told is.
+    // A shown memory names its author, and its text is neutralized like all others.
     let told = Session::new(&it.ben, &it.ben_project, &session_id(1)).start("startup").context.unwrap_or_default();
     for line in told.lines().filter(|line| line.contains("okapi") || line.contains("Ignore all")) {
         assert!(line.contains("a colleague (ann)"), "{told}");
@@ -554,7 +554,7 @@ fn attack_a_server_that_lies() {
         ("UPDATE throughline.records SET body = repeat('x', 200000000)", "a message is too long"),
         ("UPDATE throughline.series SET last = -1", "a series that is none"),
         (r"UPDATE throughline.devices SET name = E'x\x1b[2J'", "a series that is none"),
-        // What was true of it is stored before that shows.
+        // The genuine records are stored before the lie is noticed.
         ("UPDATE throughline.series SET last = last + 5", "shorter than it says"),
     ] {
         server.sql(database, lie);

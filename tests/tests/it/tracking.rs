@@ -1,5 +1,5 @@
-//! What happens while a session runs: tools, prompts, failures, sub-agents and ends of turns become events, each once, whatever
-//! comes in between; and the agent is told of what it has met before.
+//! Tracking of a running session: tools, prompts, failures, sub-agents and ends of turns become events, exactly once whatever
+//! happens in between; and the agent is shown known failures.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ fn repeated_reads_are_one_and_nothing_is_stored_twice() {
     session.edited("e1", &file, "fn a", "fn b");
     read("r4");
     read("e1");
-    // A batch tells of the same uses once more, and of one that no event of its own told of.
+    // A batch reports the same tool calls again, and one that had no event of its own.
     let batch = json!({"tool_calls": [
         {"tool_name": "Read", "tool_use_id": "r4", "tool_input": {"file_path": file}, "tool_response": "fn b() {}"},
         {"tool_name": "Nonesuch", "tool_use_id": "n1", "tool_input": {}, "tool_response": "<tool_use_error>Error: No such tool available: Nonesuch</tool_use_error>"},

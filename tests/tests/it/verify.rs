@@ -14,7 +14,7 @@ use tests::session::Session;
 use tests::transcript::session_id;
 use tests::turns;
 
-/// A home in which something of everything is stored, and the transcript of one session.
+/// A home with data of every kind, and the transcript of one session.
 fn lived_in() -> (Home, PathBuf) {
     let home = Home::new();
     let project = home.project("shop");
@@ -300,7 +300,7 @@ fn damage(home: &Home, table: &str, most: usize) {
 #[test]
 fn the_disk_damages_the_middle_of_the_database_and_nothing_is_lost() {
     let (home, _) = lived_in();
-    // What no transcript has: notes that somebody wrote.
+    // Data that no transcript contains: notes that a person wrote.
     for number in 0..40 {
         let text = format!("The otter of day {number} eats fish. {}", "It is a long story. ".repeat(40));
         drop(home.run(["memory", "save", &text]).success());

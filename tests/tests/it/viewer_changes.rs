@@ -22,7 +22,7 @@ fn shared_by_ann(home: &Home, server: &postgres::Server) -> String {
     postgres::join(&ann, &team.invite("ann", "contributor"));
     postgres::join(home, &team.invite("ben", "contributor"));
     save(&ann, &project.to_string_lossy(), "Otters are counted at dawn with a monocular");
-    // A project is known once something of it is stored.
+    // A project is known as soon as it has a memory.
     save(home, &clone.to_string_lossy(), "Ben numbers his own otters from seven");
     ann.json(["team", "sync", "--json"]);
     home.json(["team", "sync", "--json"]);

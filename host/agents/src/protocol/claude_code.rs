@@ -84,7 +84,8 @@ pub fn parse(input: &[u8], name: Option<&str>) -> Result<Event, PayloadError> {
     })
 }
 
-/// Fills in whether a call failed: a batch event contains only what the model was told, not whether the call failed.
+/// Fills in whether a call failed: a batch event contains only the text that the model received, not whether the call
+/// failed.
 fn as_shown_to_model(tool_use: ToolUse) -> ToolUse {
     const FAILURES: [&str; 3] = ["<tool_use_error>", "Permission to use ", "Error: "];
     let said: String = serde_json::from_str(&tool_use.output).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Makes text harmless before an agent is told it. A stored text or a policy can contain anything: a tag with which the agent
-//! itself marks its own words, such as `</system-reminder>`, would end the part in which the text stands; escape sequences change
-//! what a terminal shows; invisible characters hide words from the person who reads along.
+//! Makes text harmless before it is shown to an agent. A stored text or a policy can contain anything: a tag that the
+//! agent uses for its own text, such as `</system-reminder>`, would close the section that contains our text; escape
+//! sequences change what a terminal shows; invisible characters hide words from the person who is watching.
 
 use std::borrow::Cow;
 
-/// The tags with which agents mark their own words, instructions, and calls of tools. A name that ends with `*` stands for all
-/// names that begin with it.
+/// The tags that agents use for their own text, instructions and tool calls. A name that ends with `*` stands for all names
+/// that begin with it.
 const TAGS: &[&str] = &[
     "antml*",
     "assistant",
@@ -85,8 +85,8 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// Returns whether a character changes what is shown, or is not shown itself: control characters, directions of writing, and
-/// the tags of Unicode, in which whole sentences can be hidden. Joiners stay: several scripts and emoji need them.
+/// Returns whether a character is invisible or changes how other text is shown: control characters, bidirectional marks, and
+/// Unicode tags, which can hide whole sentences. Joiners stay: several scripts and emoji need them.
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

@@ -150,18 +150,140 @@ const QWEN: [Hook; 8] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
+/// What installation has to know about an agent.
+struct AgentFacts {
+    /// The name for display.
+    title: &'static str,
+    /// All hooks that can be registered.
+    hooks: &'static [Hook],
+    /// The form of hooks in the agent's files.
+    layout: Layout,
+    /// Returns the agent's own folder.
+    home: fn(&Paths) -> PathBuf,
+    /// The agent's folder in a project.
+    project_folder: &'static str,
+    /// The file with hooks, below both folders.
+    file: &'static str,
+    /// The other files in which the agent finds hooks, below both folders.
+    more_files: &'static [&'static str],
+    /// The variable in which the agent tells its hooks the folder of the project.
+    project_variable: Option<&'static str>,
+}
+
+/// Claude Code. [`Scope`] has the names of its files.
+const CLAUDE_CODE_FACTS: AgentFacts = AgentFacts {
+    title: "Claude Code",
+    hooks: &CLAUDE_CODE,
+    layout: Layout { call: Call::Exec, ..GROUPED },
+    home: |paths| paths.claude.clone(),
+    project_folder: ".claude",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+};
+
+const CODEX_FACTS: AgentFacts = AgentFacts {
+    title: "Codex CLI",
+    hooks: &CODEX,
+    layout: Layout { only_hooks: true, ..GROUPED },
+    home: |paths| paths.codex.clone(),
+    project_folder: ".codex",
+    file: "hooks.json",
+    more_files: &["config.toml"],
+    project_variable: None,
+};
+
+const GEMINI_FACTS: AgentFacts = AgentFacts {
+    title: "Gemini CLI",
+    hooks: &GEMINI,
+    layout: MILLISECONDS,
+    home: |paths| paths.gemini.clone(),
+    project_folder: ".gemini",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: Some("GEMINI_PROJECT_DIR"),
+};
+
+const CURSOR_FACTS: AgentFacts = AgentFacts {
+    title: "Cursor",
+    hooks: &CURSOR,
+    layout: Layout { grouped: false, more: &[], version: Some(1), syntax: Syntax::Comments, only_hooks: true, ..GROUPED },
+    home: |paths| paths.cursor.clone(),
+    project_folder: ".cursor",
+    file: "hooks.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+const COPILOT_FACTS: AgentFacts = AgentFacts {
+    title: "Copilot CLI",
+    hooks: &COPILOT,
+    layout: Layout {
+        grouped: false,
+        call: Call::Shell("bash"),
+        timeout: "timeoutSec",
+        version: Some(1),
+        only_hooks: true,
+        ..GROUPED
+    },
+    home: |paths| paths.copilot.clone(),
+    project_folder: ".github",
+    // Copilot reads every file of this folder.
+    file: "hooks/throughline.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+const DROID_FACTS: AgentFacts = AgentFacts {
+    title: "Factory droid",
+    hooks: &DROID,
+    layout: Layout { syntax: Syntax::Comments, ..GROUPED },
+    home: |paths| paths.factory.clone(),
+    project_folder: ".factory",
+    file: DROIDS_OWN,
+    more_files: &["settings.json"],
+    project_variable: Some("FACTORY_PROJECT_DIR"),
+};
+
+const OPENCODE_FACTS: AgentFacts = AgentFacts {
+    title: "opencode",
+    hooks: &OPENCODE,
+    layout: Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
+    home: |paths| paths.user_config.join("opencode"),
+    project_folder: ".opencode",
+    file: "plugins/throughline.js",
+    more_files: &[],
+    project_variable: None,
+};
+
+const QWEN_FACTS: AgentFacts = AgentFacts {
+    title: "Qwen Code",
+    hooks: &QWEN,
+    layout: MILLISECONDS,
+    home: |paths| paths.home.join(".qwen"),
+    project_folder: ".qwen",
+    file: "settings.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+/// Returns what installation has to know about the agent.
+const fn facts(agent: Agent) -> &'static AgentFacts {
+    match agent {
+        Agent::ClaudeCode => &CLAUDE_CODE_FACTS,
+        Agent::Codex => &CODEX_FACTS,
+        Agent::Gemini => &GEMINI_FACTS,
+        Agent::Cursor => &CURSOR_FACTS,
+        Agent::Copilot => &COPILOT_FACTS,
+        Agent::Droid => &DROID_FACTS,
+        Agent::Opencode => &OPENCODE_FACTS,
+        Agent::Qwen => &QWEN_FACTS,
+    }
+}
+
 /// Returns all hooks that can be registered with the agent.
 pub fn hooks(agent: Agent) -> &'static [Hook] {
-    match agent {
-        Agent::ClaudeCode => &CLAUDE_CODE,
-        Agent::Codex => &CODEX,
-        Agent::Gemini => &GEMINI,
-        Agent::Cursor => &CURSOR,
-        Agent::Copilot => &COPILOT,
-        Agent::Droid => &DROID,
-        Agent::Opencode => &OPENCODE,
-        Agent::Qwen => &QWEN,
-    }
+    facts(agent).hooks
 }
 
 impl Hook {
@@ -225,36 +347,20 @@ const GROUPED: Layout = Layout {
     only_hooks: false,
 };
 
+/// The format of Gemini CLI and of Qwen Code, which descends from it.
+const MILLISECONDS: Layout =
+    Layout { second: 1_000, more: &[("name", "throughline"), ("type", "command")], syntax: Syntax::Comments, ..GROUPED };
+
 /// Returns the form of hooks in the agent's `file`, which contains `text`.
 pub fn layout(agent: Agent, file: &Path, text: &str) -> Layout {
-    match agent {
-        Agent::ClaudeCode => Layout { call: Call::Exec, ..GROUPED },
-        Agent::Codex => Layout { only_hooks: true, ..GROUPED },
-        Agent::Gemini | Agent::Qwen => Layout {
-            second: 1_000,
-            more: &[("name", "throughline"), ("type", "command")],
-            syntax: Syntax::Comments,
-            ..GROUPED
-        },
-        Agent::Cursor => {
-            Layout { grouped: false, more: &[], version: Some(1), syntax: Syntax::Comments, only_hooks: true, ..GROUPED }
-        }
-        Agent::Copilot => Layout {
-            grouped: false,
-            call: Call::Shell("bash"),
-            timeout: "timeoutSec",
-            version: Some(1),
-            only_hooks: true,
-            ..GROUPED
-        },
-        Agent::Droid => {
-            let only_hooks = file.file_name().is_some_and(|name| name == DROIDS_OWN);
-            // droid's hook file may have the events at its top level.
-            let is_bare = only_hooks && super::hooks::has_events_at_top(text, hooks(agent));
-            Layout { events: (!is_bare).then_some("hooks"), only_hooks, syntax: Syntax::Comments, ..GROUPED }
-        }
-        Agent::Opencode => Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
+    let layout = facts(agent).layout;
+    if agent != Agent::Droid {
+        return layout;
     }
+    let only_hooks = file.file_name().is_some_and(|name| name == DROIDS_OWN);
+    // droid's hook file may have the events at its top level.
+    let is_bare = only_hooks && super::hooks::has_events_at_top(text, hooks(agent));
+    Layout { events: (!is_bare).then_some("hooks"), only_hooks, ..layout }
 }
 
 /// droid's hook file. If it does not exist, droid reads the hooks from its settings.
@@ -263,86 +369,56 @@ const DROIDS_OWN: &str = "hooks.json";
 /// Returns the files in which the agent looks for hooks of a scope, for the project around `folder`, preferred file
 /// first. Empty if the agent has no such scope.
 pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
-    let project = || checkout(folder);
-    let one = |user: PathBuf, project_file: &str| match scope {
-        Scope::User => vec![user],
-        Scope::Project => vec![project().join(project_file)],
-        Scope::Local => Vec::new(),
-    };
-    match agent {
-        Agent::ClaudeCode => vec![scope.file(paths, folder)],
-        Agent::Codex => one(paths.codex.join("hooks.json"), ".codex/hooks.json"),
-        Agent::Gemini => one(paths.gemini.join("settings.json"), ".gemini/settings.json"),
-        Agent::Cursor => one(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
-        // Copilot reads every file of these folders.
-        Agent::Copilot => one(paths.copilot.join("hooks/throughline.json"), ".github/hooks/throughline.json"),
-        Agent::Qwen => one(home(agent, paths).join("settings.json"), ".qwen/settings.json"),
-        Agent::Opencode => one(home(agent, paths).join("plugins/throughline.js"), ".opencode/plugins/throughline.js"),
-        Agent::Droid => {
+    let facts = facts(agent);
+    let project = || checkout(folder).join(facts.project_folder);
+    match (agent, scope) {
+        (Agent::ClaudeCode, _) => vec![scope.file(paths, folder)],
+        (Agent::Droid, _) => {
             let (at, settings) = match scope {
-                Scope::User => (paths.factory.clone(), "settings.json"),
-                Scope::Project => (project().join(".factory"), "settings.json"),
-                Scope::Local => (project().join(".factory"), "settings.local.json"),
+                Scope::User => ((facts.home)(paths), "settings.json"),
+                Scope::Project => (project(), "settings.json"),
+                Scope::Local => (project(), "settings.local.json"),
             };
             let (own, settings) = (at.join(DROIDS_OWN), at.join(settings));
             // Creating the hook file would hide the hooks in the settings.
             if scope != Scope::Local && own.exists() { vec![own, settings] } else { vec![settings] }
         }
+        (_, Scope::User) => vec![(facts.home)(paths).join(facts.file)],
+        (_, Scope::Project) => vec![project().join(facts.file)],
+        (_, Scope::Local) => Vec::new(),
     }
 }
 
 /// Returns the agent's own folder. If the folder exists, the agent is installed.
 pub fn home(agent: Agent, paths: &Paths) -> PathBuf {
-    match agent {
-        Agent::ClaudeCode => paths.claude.clone(),
-        Agent::Codex => paths.codex.clone(),
-        Agent::Gemini => paths.gemini.clone(),
-        Agent::Cursor => paths.cursor.clone(),
-        Agent::Copilot => paths.copilot.clone(),
-        Agent::Droid => paths.factory.clone(),
-        Agent::Opencode => paths.user_config.join("opencode"),
-        Agent::Qwen => paths.home.join(".qwen"),
-    }
+    (facts(agent).home)(paths)
 }
 
 /// Returns all files, the user's and this folder's, in which the agent looks for hooks of its own.
 pub(crate) fn hook_files(agent: Agent, paths: &Paths, folder: &Path) -> Vec<PathBuf> {
-    let both = |user: PathBuf, project: &str| vec![user, folder.join(project)];
+    let facts = facts(agent);
+    let (home, project) = ((facts.home)(paths), folder.join(facts.project_folder));
     match agent {
         // opencode runs no hooks of another agent.
         Agent::ClaudeCode | Agent::Opencode => Vec::new(),
-        Agent::Codex => [
-            both(paths.codex.join("hooks.json"), ".codex/hooks.json"),
-            both(paths.codex.join("config.toml"), ".codex/config.toml"),
-        ]
-        .concat(),
-        Agent::Gemini => both(paths.gemini.join("settings.json"), ".gemini/settings.json"),
-        Agent::Qwen => both(paths.home.join(".qwen/settings.json"), ".qwen/settings.json"),
-        Agent::Cursor => both(paths.cursor.join("hooks.json"), ".cursor/hooks.json"),
         Agent::Copilot => {
-            let mut files = both(paths.copilot.join("settings.json"), ".github/copilot/settings.json");
-            for folder in both(paths.copilot.join("hooks"), ".github/hooks") {
+            let mut files = vec![home.join("settings.json"), project.join("copilot/settings.json")];
+            for folder in [home.join("hooks"), project.join("hooks")] {
                 files.extend(fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()));
             }
             files
         }
-        Agent::Droid => [
-            both(paths.factory.join("hooks.json"), ".factory/hooks.json"),
-            both(paths.factory.join("settings.json"), ".factory/settings.json"),
-        ]
-        .concat(),
+        _ => {
+            let names = [facts.file].into_iter().chain(facts.more_files.iter().copied());
+            names.flat_map(|name| [home.join(name), project.join(name)]).collect()
+        }
     }
 }
 
 /// Returns the variable in which the agent tells its hooks the folder of the project. The other agents have it in the
 /// payload, or do not tell it.
 pub fn project_variable(agent: Agent) -> Option<&'static str> {
-    match agent {
-        Agent::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
-        Agent::Gemini => Some("GEMINI_PROJECT_DIR"),
-        Agent::Droid => Some("FACTORY_PROJECT_DIR"),
-        Agent::Codex | Agent::Cursor | Agent::Copilot | Agent::Opencode | Agent::Qwen => None,
-    }
+    facts(agent).project_variable
 }
 
 /// Returns how long a hook at the end of a session may take, if the agent has a limit that no setting changes.
@@ -353,16 +429,7 @@ pub fn end_limit(agent: Agent) -> Option<Duration> {
 
 /// Returns the agent's name for display.
 pub fn title(agent: Agent) -> &'static str {
-    match agent {
-        Agent::ClaudeCode => "Claude Code",
-        Agent::Codex => "Codex CLI",
-        Agent::Gemini => "Gemini CLI",
-        Agent::Cursor => "Cursor",
-        Agent::Copilot => "Copilot CLI",
-        Agent::Droid => "Factory droid",
-        Agent::Opencode => "opencode",
-        Agent::Qwen => "Qwen Code",
-    }
+    facts(agent).title
 }
 
 /// Returns what the user should know or do before the agent runs newly installed hooks, if anything.

@@ -1,8 +1,8 @@
 //! Edits JSON in place: every byte that is not part of an edit is preserved, and so are comments in files whose reader
 //! accepts them.
 //!
-//! A syntax tree of a library does not do: that of `jsonc-parser` 0.34 lays out anew what it inserts into. Of 15 small files, 10 did
-//! not come back byte for byte when a hook was added and removed.
+//! The syntax tree of `jsonc-parser` 0.34 cannot replace it, because that reformats the object that it inserts into. Of 15
+//! small files, 10 did not come back byte for byte when a hook was added and removed.
 
 use std::fmt;
 use std::ops::Range;

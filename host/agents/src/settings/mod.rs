@@ -157,7 +157,7 @@ pub fn parse_lenient(text: &str) -> Option<serde_json::Value> {
     json::Document::parse(text, json::Syntax::Comments).ok()?.get(&[])
 }
 
-/// Returns the program that Throughline's MCP server in the client's file calls; none if it is not registered there.
+/// Returns the program that Throughline's MCP server in the client's file calls, or `None` if it is not registered there.
 ///
 /// # Errors
 ///

@@ -46,13 +46,13 @@ pub(super) enum Entry {
 
 /// A server that was found in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RegisteredServer {
     /// The program that is called; none if the server is not a program.
     program: Option<PathBuf>,
     arguments: Vec<String>,
 }
 
-impl Found {
+impl RegisteredServer {
     fn of(mut words: Vec<String>) -> Self {
         let program = (!words.is_empty()).then(|| PathBuf::from(words.remove(0)));
         Self { program, arguments: words }
@@ -66,7 +66,7 @@ impl Found {
     }
 }
 
-/// Returns the program that Throughline's server in the text calls; none if there is no such server.
+/// Returns the program that Throughline's server in the text calls, or `None` if there is no such server.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ pub(super) fn is_empty(text: &str, format: Format) -> bool {
     }
 }
 
-fn find(text: &str, format: Format) -> Result<Option<Found>, Malformed> {
+fn find(text: &str, format: Format) -> Result<Option<RegisteredServer>, Malformed> {
     match format {
         Format::Json { servers, syntax, .. } => {
             let document = Document::parse(text, syntax)?;
@@ -141,7 +141,7 @@ fn find(text: &str, format: Format) -> Result<Option<Found>, Malformed> {
             let word = |item: &Item| item.as_str().map(str::to_owned);
             let arguments = server.get("args").and_then(Item::as_array);
             let arguments = arguments.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned));
-            Ok(Some(Found::of(server.get("command").and_then(word).into_iter().chain(arguments).collect())))
+            Ok(Some(RegisteredServer::of(server.get("command").and_then(word).into_iter().chain(arguments).collect())))
         }
         Format::Yaml => {
             let value = yaml::parse(text)?;
@@ -152,7 +152,7 @@ fn find(text: &str, format: Format) -> Result<Option<Found>, Malformed> {
 }
 
 /// Reads a server in which the member `command` has the program, or a list with program and arguments.
-fn found_in(server: &Value, command: &str) -> Found {
+fn found_in(server: &Value, command: &str) -> RegisteredServer {
     let strings = |value: &Value| {
         value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -160,7 +160,7 @@ fn found_in(server: &Value, command: &str) -> Found {
         Value::String(program) => [vec![program.clone()], strings(&server["args"])].concat(),
         list => strings(list),
     };
-    Found::of(words)
+    RegisteredServer::of(words)
 }
 
 fn insert(text: &str, format: Format, program: &Path) -> Result<String, Malformed> {

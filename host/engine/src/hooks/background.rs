@@ -1,6 +1,6 @@
-//! Work that does not fit into a hook's time: a long transcript, many unread ones, a checkpoint. It runs in
-//! `throughline background`, a detached process of the same program in a session of its own (`setsid`), that nobody
-//! waits for. A file lock allows only one such process at a time, for a quarter of an hour at most.
+//! Work that does not fit into a hook's time: a long transcript, many unread ones, a checkpoint. It runs in `throughline
+//! background`, a detached process of the same program in its own session (`setsid`). No other process waits for it. A
+//! file lock allows only one such process at a time, for a quarter of an hour at most.
 //!
 //! Nothing is queued, so nothing can be lost: work that was skipped because another process was running, or that was
 //! not finished, is found by its cursors at the next start, since transcripts stay where they are.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use throughline_agents::protocol::ToolUse;
 use throughline_privacy::ExclusionRules;
 
-/// Returns the tool call without what the user excluded, or `None` if the call is about an excluded tool or path.
+/// Returns the tool call without the parts that the user excluded, or `None` if the call is about an excluded tool or
+/// path.
 pub(super) fn without_excluded(rules: &ExclusionRules, tool_use: &ToolUse) -> Option<ToolUse> {
     if rules.is_empty() {
         return Some(tool_use.clone());

@@ -61,8 +61,8 @@ pub(super) fn append_redacted(
     Ok(appended)
 }
 
-/// Records which memories are shown to the session. This goes to the journal, not the database, so that nobody waits
-/// for it.
+/// Records which memories are shown to the session. This goes to the journal, not the database, so that the hook does not
+/// wait for it.
 pub(super) fn record_shown(runtime: &Runtime, event: &Event, source: &str, ids: &[String]) {
     if !ids.is_empty() {
         append_host(runtime, event, HostRecord::Shown { source, ids });

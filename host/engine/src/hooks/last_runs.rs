@@ -1,4 +1,4 @@
-//! Records when each hook ran last and what came of it, so that `doctor` can say whether an agent calls the hooks at all.
+//! Records when each hook last ran and how it ended, so that `doctor` can say whether an agent calls the hooks at all.
 //! There is one small file for each hook of each agent, which is simply overwritten: a lost record does no harm.
 
 use std::fs::{self, File};

@@ -127,7 +127,7 @@ pub(super) fn start_session(
     }
     journal_writer::record_shown(runtime, event, how, &used);
     journal_writer::append_host(runtime, event, HostRecord::SessionStart { source: how });
-    // A time ahead of ours is that of a clock that was wrong.
+    // A time in the future comes from a clock that was wrong.
     let is_promotion_due = store.promoted_at().is_ok_and(|at| runtime.now.abs_diff(at) > PROMOTION_INTERVAL_MS);
     if store.has_large_wal() || is_promotion_due || kept::has_expired(runtime) || weekly_copy::is_due(runtime, &store) {
         spawn::clean_up(runtime);
@@ -137,8 +137,8 @@ pub(super) fn start_session(
     Ok(Started::new(runtime, &store, (event.agent, &session), text, &used))
 }
 
-/// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent is told what is
-/// known.
+/// Returns the context at a start if the home cannot be written: nothing is read or recorded, but the agent still gets
+/// the stored memories.
 fn start_read_only(
     runtime: &Runtime,
     event: &Event,
@@ -167,7 +167,7 @@ pub fn context(
     if runtime.is_excluded(Path::new(&session.root)) || runtime.intervals.is_paused(&session.project, &session.id) {
         return Ok((None, Vec::new()));
     }
-    // The agent's client replays the conversation, in which they stand.
+    // The agent's client replays the conversation, which contains them.
     let pinned = match source {
         "resume" | "fork" => Vec::new(),
         _ => store.pinned(&session.project, runtime.config.sharing.context)?,

@@ -1,4 +1,5 @@
-//! What an agent loads by itself, compared with what is remembered: a statement that stands in such a file is not told again.
+//! Compares memories with the files that an agent loads on its own: a statement that such a file already contains is not
+//! repeated.
 
 use throughline_model::contract::{Memory, SessionNotes};
 
@@ -16,7 +17,7 @@ impl LoadedText {
         Self(texts.iter().map(|text| words(text)).collect::<Vec<_>>().join("\n"))
     }
 
-    /// Returns whether the statement stands in one of the texts, whatever marks and white space are between its words.
+    /// Returns whether one of the texts contains the statement, ignoring punctuation and white space between words.
     pub fn says(&self, statement: &str) -> bool {
         if self.0.is_empty() {
             return false;

@@ -28,7 +28,7 @@ pub struct ProjectMemories {
     pub now: u64,
     /// Whether to include memories that the user shared with all projects.
     pub shared: bool,
-    /// What the agent loads by itself, which is not told again.
+    /// The text that the agent loads on its own, which is not repeated.
     pub loaded: LoadedText,
     /// The pinned memories that stand on the page already.
     pub pinned: Vec<Memory>,
@@ -62,8 +62,8 @@ impl ProjectMemories {
     }
 }
 
-/// Removes digests. Like archived turns they are only for search: a digest holds memories that nobody used, so it does
-/// not belong in a list of important ones.
+/// Removes digests. Like archived turns they are only for search: a digest holds unused memories, so it does not belong
+/// in a list of important ones.
 fn without_digests(mut memories: Vec<Memory>) -> Vec<Memory> {
     memories.retain(|memory| !memory.attributes.iter().any(|(name, value)| (name.as_str(), value.as_str()) == DIGEST));
     memories

@@ -3,8 +3,8 @@
 use crate::runtime::Runtime;
 use throughline_agents::protocol::{self as agent, Event, Moment};
 
-/// Records that the event was missed, if it can be handled again later: not if the agent waits for the answer, because then
-/// memories would count as shown that nobody saw.
+/// Records that the event was missed, if it can be handled again later: not if the agent waits for the answer, because
+/// memories would then be recorded as shown although the agent never saw them.
 pub(super) fn miss(runtime: &Runtime, event: &Event) {
     let waits = match event.moment {
         Moment::Start { .. } => true,

@@ -28,8 +28,8 @@
 //!
 //! # Sub-agents and checkpoints
 //!
-//! A sub-agent's transcript is read like its session's, with an extractor state of its own. Its prompts are its
-//! parent's words and not a human's, so only those of its drafts are kept that say what it learned.
+//! A sub-agent's transcript is read like its session's, with an extractor state of its own. Its prompts are its parent's
+//! words and not a human's, so only its drafts about what it learned are kept.
 //!
 //! [`checkpoints`] counts tool calls by the length of a file to which each call appends one byte: the position after an
 //! append is a number that no other process gets.

@@ -1,4 +1,4 @@
-//! The pinned memories on the page at a session's start. A person pinned them, so they stand there whatever the policy tells.
+//! The pinned memories on the page at a session's start. A person pinned them, so they are shown regardless of the policy.
 
 use crate::text::one_line;
 use throughline_model::contract::Memory;

@@ -18,8 +18,9 @@ use throughline_model::contract::{Memory, Session};
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
+use throughline_sandbox::instance::Search;
 use throughline_store::journal::EventPayload;
-use throughline_store::{Access, PROMPT, SearchHit, StoreError};
+use throughline_store::{Access, PROMPT, SearchHit, Store, StoreError};
 
 /// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
 const CONTEXT_BUDGET: u32 = 2_000;
@@ -29,18 +30,7 @@ const CANDIDATES: u32 = 30;
 
 /// Returns the context to show the agent together with the prompt.
 pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: Instant) -> HookResult<Option<String>> {
-    let mut is_writable = true;
-    let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
-        Ok(store) => Some(store),
-        Err(StoreError::Missing(_) | StoreError::Older(_)) => None,
-        // Nothing can be recorded, but the agent is told what is known.
-        Err(error @ StoreError::ReadOnly(..)) => {
-            is_writable = false;
-            let Ok(store) = runtime.read_only_store() else { return Err(error.into()) };
-            Some(store)
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let (store, mut is_writable) = open_store(runtime)?;
     let project = match &store {
         Some(store) => project_of(store, &event.session, &event.cwd)?,
         None => Project::discover(&event.cwd),
@@ -87,23 +77,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     }
     let last = store.last_answer(&event.session)?;
     let Some(search) = work.plan(&session, &prompt, last.as_deref(), deadline)? else { return Ok(None) };
-    let request = SearchRequest::of_prompt(&search.text, &search.kinds, &project.id, CANDIDATES, runtime.now)
-        .with_shared(runtime.config.sharing.context);
-    let mut found: Vec<SearchHit> = request.run(&store)?.hits;
-    let (mut shown, is_all) = runtime.journal().shown(&event.session);
-    if !is_all {
-        shown.extend(store.shown(&event.session)?);
-    }
-    let shown: BTreeSet<String> = shown.into_iter().collect();
-    // What this session said since the last compaction is still in the agent's context.
-    let compacted = store.compacted_at(&event.session)?.unwrap_or(0);
-    let is_before_it = |it: &Memory| it.session_id == event.session && it.created >= compacted;
-    found.retain(|hit| hit.memory.score >= search.min_score && !is_before_it(&hit.memory));
-    let mut found = without_shown(found, &shown);
-    found.truncate(search.limit as usize);
-    let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
-    memories.files.mark_files(&mut found);
-    found.iter_mut().for_each(Memory::name_colleague);
+    let found = find(runtime, &memories, &search)?;
     if found.is_empty() {
         return Ok(None);
     }
@@ -121,6 +95,43 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
         journal_writer::record_shown(runtime, event, "prompt", &built.used);
     }
     Ok(Some(text))
+}
+
+/// Opens the store, if there is one, and returns whether it can be written.
+fn open_store(runtime: &Runtime) -> HookResult<(Option<Store>, bool)> {
+    match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT) {
+        Ok(store) => Ok((Some(store), true)),
+        Err(StoreError::Missing(_) | StoreError::Older(_)) => Ok((None, true)),
+        // Nothing can be recorded, but the agent still gets the stored memories.
+        Err(error @ StoreError::ReadOnly(..)) => match runtime.read_only_store() {
+            Ok(store) => Ok((Some(store), false)),
+            Err(_) => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the memories that a search finds, without those that the session has already.
+fn find(runtime: &Runtime, memories: &ProjectMemories, search: &Search) -> HookResult<Vec<Memory>> {
+    let store = &memories.store;
+    let request = SearchRequest::of_prompt(&search.text, &search.kinds, &memories.project, CANDIDATES, runtime.now)
+        .with_shared(runtime.config.sharing.context);
+    let mut found: Vec<SearchHit> = request.run(store)?.hits;
+    let (mut shown, is_all) = runtime.journal().shown(&memories.session);
+    if !is_all {
+        shown.extend(store.shown(&memories.session)?);
+    }
+    let shown: BTreeSet<String> = shown.into_iter().collect();
+    // What this session said since the last compaction is still in the agent's context.
+    let compacted = store.compacted_at(&memories.session)?.unwrap_or(0);
+    let is_before_it = |it: &Memory| it.session_id == memories.session && it.created >= compacted;
+    found.retain(|hit| hit.memory.score >= search.min_score && !is_before_it(&hit.memory));
+    let mut found = without_shown(found, &shown);
+    found.truncate(search.limit as usize);
+    let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
+    memories.files.mark_files(&mut found);
+    found.iter_mut().for_each(Memory::name_colleague);
+    Ok(found)
 }
 
 /// Leaves out what the session was shown. If the best that another session has for this prompt was shown, the rest of that

@@ -24,8 +24,8 @@ pub(super) fn resolve_folder<'e>(runtime: &Runtime, event: &'e Event) -> Cow<'e,
     Cow::Owned(Event { cwd, moved_to, ..event.clone() })
 }
 
-/// Returns why the session is excluded or paused; none if it is not. Records it if the session begins like that, so that it stays so
-/// wherever the agent moves.
+/// Returns why the session is excluded or paused, or `None`. If the session starts excluded or paused, records that, so that it
+/// stays so wherever the agent moves.
 pub(super) fn refusal_of(runtime: &Runtime, event: &Event) -> Option<Refusal> {
     if !runtime.may_refuse_sessions() {
         return None;

@@ -112,23 +112,77 @@ struct RawFields {
     wrong_because: Value,
 }
 
-/// Parses a line, or says why it cannot be used. The reason never contains text of the line, which is not redacted yet.
-pub fn parse(line: &[u8]) -> Result<Line, String> {
-    let text = std::str::from_utf8(line).map_err(|error| format!("it is not UTF-8 at byte {}", error.valid_up_to() + 1))?;
+/// Why a line cannot be used. The reason never contains text of the line, which is not redacted yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidLine {
+    /// It is longer than [`MAX_LINE_BYTES`].
+    #[error("it has more than {} KiB", MAX_LINE_BYTES >> 10)]
+    TooLong,
+    /// It is not UTF-8 from this byte on, counted from 1.
+    #[error("it is not UTF-8 at byte {0}")]
+    NotUtf8(usize),
+    /// It is JSON of another type, or none.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    /// Parsing it as JSON ends at this column.
+    #[error("it is not valid JSON at column {0}")]
+    NotJson(usize),
+    /// It has no content.
+    #[error("it has no content")]
+    NoContent,
+    /// Its content is blank.
+    #[error("its content is empty")]
+    EmptyContent,
+    /// Its content is too long for one memory.
+    #[error("its content is larger than 64 KiB; split it into several memories")]
+    LongContent,
+    /// A field is not a string.
+    #[error("its {0} is not a string")]
+    NotAString(&'static str),
+    /// A field is not a list of strings.
+    #[error("its {0} are not a list of strings")]
+    NotAList(&'static str),
+    /// A field is not a time.
+    #[error("its {0} is not a time after 1970: use milliseconds, seconds, or RFC 3339")]
+    NotATime(&'static str),
+    /// A field is too long.
+    #[error("its {field} has more than {most} bytes")]
+    LongField {
+        /// The field.
+        field: &'static str,
+        /// The most bytes that it may have.
+        most: usize,
+    },
+    /// A list has too many items.
+    #[error("it has more than {MAX_LIST} {0}")]
+    LongList(&'static str),
+    /// Its type is not a plain word.
+    #[error("its type is not a word of ASCII letters, such as decision or learning")]
+    BadType,
+    /// Its importance is out of range, or no number.
+    #[error("its importance is not a number from 0 to 1")]
+    BadImportance,
+    /// The speaker is not one that is known.
+    #[error("its said_by is not human, agreed, agent or tool")]
+    UnknownSpeaker,
+}
+
+/// Parses a line, or says why it cannot be used.
+pub fn parse(line: &[u8]) -> Result<Line, InvalidLine> {
+    let text = std::str::from_utf8(line).map_err(|error| InvalidLine::NotUtf8(error.valid_up_to() + 1))?;
     // serde would also accept a list of the fields in order.
     if !text.starts_with('{') {
-        return Err("it is not a JSON object".into());
+        return Err(InvalidLine::NotAnObject);
     }
-    let fields: RawFields =
-        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON at column {}", error.column()))?;
+    let fields: RawFields = serde_json::from_str(text).map_err(|error| InvalidLine::NotJson(error.column()))?;
     let content = match fields.content {
         Value::String(content) if !content.trim().is_empty() => content,
-        Value::String(_) => return Err("its content is empty".into()),
-        Value::Null => return Err("it has no content".into()),
-        _ => return Err("its content is not a string".into()),
+        Value::String(_) => return Err(InvalidLine::EmptyContent),
+        Value::Null => return Err(InvalidLine::NoContent),
+        _ => return Err(InvalidLine::NotAString("content")),
     };
     if content.len() > MAX_CONTENT_BYTES {
-        return Err("its content is larger than 64 KiB; split it into several memories".into());
+        return Err(InvalidLine::LongContent);
     }
     Ok(Line {
         id: name(fields.id, "id", MAX_ID_BYTES)?,
@@ -140,25 +194,21 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
         keywords: list(fields.keywords, "keywords")?,
         files: list(fields.files, "files")?,
         importance: importance(&fields.importance)?,
-        created: parse_time(&fields.created_at)?,
+        created: time(&fields.created_at, "created_at")?,
         said_by: said_by(fields.said_by)?,
-        pinned_at: time_of(&fields.pinned_at, "pinned_at")?,
-        wrong_at: time_of(&fields.wrong_at, "wrong_at")?,
+        pinned_at: time(&fields.pinned_at, "pinned_at")?,
+        wrong_at: time(&fields.wrong_at, "wrong_at")?,
         wrong_because: string(fields.wrong_because, "wrong_because")?
             .map(|because| cut(because.trim(), MAX_REASON_CHARS).trim().to_owned())
             .filter(|because| !because.is_empty()),
     })
 }
 
-fn time_of(value: &Value, name: &str) -> Result<Option<Timestamp>, String> {
-    parse_time(value).map_err(|why| why.replace("created_at", name))
-}
-
-fn said_by(value: Value) -> Result<Option<SaidBy>, String> {
+fn said_by(value: Value) -> Result<Option<SaidBy>, InvalidLine> {
     let Some(word) = string(value, "said_by")?.filter(|word| !word.trim().is_empty()) else { return Ok(None) };
     match SaidBy::of_word(word.trim()) {
         Some(said_by) => Ok(Some(said_by)),
-        None => Err("its said_by is not human, agreed, agent or tool".into()),
+        None => Err(InvalidLine::UnknownSpeaker),
     }
 }
 
@@ -187,30 +237,30 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-fn string(value: Value, field: &str) -> Result<Option<String>, String> {
+fn string(value: Value, field: &'static str) -> Result<Option<String>, InvalidLine> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text)),
-        _ => Err(format!("its {field} is not a string")),
+        _ => Err(InvalidLine::NotAString(field)),
     }
 }
 
 /// Parses an identifier: a string, or a number, as databases often use. An empty one is `None`.
-fn name(value: Value, field: &str, most: usize) -> Result<Option<String>, String> {
+fn name(value: Value, field: &'static str, most: usize) -> Result<Option<String>, InvalidLine> {
     let text = match value {
         Value::Number(number) => number.to_string(),
         value => string(value, field)?.unwrap_or_default(),
     };
     if text.len() > most {
-        return Err(format!("its {field} has more than {most} bytes"));
+        return Err(InvalidLine::LongField { field, most });
     }
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
 /// Parses a type into lower case; `Error Fix` becomes `error_fix`.
-fn kind(value: Value) -> Result<String, String> {
+fn kind(value: Value) -> Result<String, InvalidLine> {
     let Some(kind) = string(value, "type")? else { return Ok(DEFAULT_TYPE.into()) };
-    plain_type(&kind).ok_or_else(|| "its type is not a word of ASCII letters, such as decision or learning".into())
+    plain_type(&kind).ok_or(InvalidLine::BadType)
 }
 
 /// Returns the type as it is stored, or `None` if it cannot be turned into a word of ASCII letters.
@@ -224,24 +274,24 @@ pub(crate) fn plain_type(kind: &str) -> Option<String> {
 }
 
 /// Parses a list of strings, or a single string.
-fn list(value: Value, field: &str) -> Result<Vec<String>, String> {
-    let wrong = || format!("its {field} are not a list of strings");
+fn list(value: Value, field: &'static str) -> Result<Vec<String>, InvalidLine> {
+    let wrong = InvalidLine::NotAList(field);
     let list = match value {
         Value::Null => Vec::new(),
         Value::String(text) => vec![text],
         Value::Array(values) => values
             .into_iter()
-            .map(|value| if let Value::String(text) = value { Ok(text) } else { Err(wrong()) })
+            .map(|value| if let Value::String(text) = value { Ok(text) } else { Err(wrong) })
             .collect::<Result<_, _>>()?,
-        _ => return Err(wrong()),
+        _ => return Err(wrong),
     };
     if list.len() > MAX_LIST {
-        return Err(format!("it has more than {MAX_LIST} {field}"));
+        return Err(InvalidLine::LongList(field));
     }
     Ok(list.into_iter().filter(|text| !text.trim().is_empty()).collect())
 }
 
-fn importance(value: &Value) -> Result<f32, String> {
+fn importance(value: &Value) -> Result<f32, InvalidLine> {
     match value {
         Value::Null => Ok(DEFAULT_IMPORTANCE),
         #[expect(clippy::cast_possible_truncation, reason = "an importance is an f32")]
@@ -249,13 +299,18 @@ fn importance(value: &Value) -> Result<f32, String> {
             .as_f64()
             .filter(|importance| (0.0..=1.0).contains(importance))
             .map(|importance| importance as f32)
-            .ok_or_else(|| "its importance is not a number from 0 to 1".into()),
+            .ok_or(InvalidLine::BadImportance),
     }
+}
+
+/// Parses a time as [`time`] does. Returns `None` if there is none, or if it cannot be parsed.
+pub(super) fn parse_time(value: &Value) -> Option<Timestamp> {
+    time(value, "created_at").ok().flatten()
 }
 
 /// Parses a time: seconds or milliseconds since the Unix epoch, as a number or in digits; RFC 3339; or a date, with or
 /// without a time, in UTC.
-pub(super) fn parse_time(value: &Value) -> Result<Option<Timestamp>, String> {
+fn time(value: &Value, field: &'static str) -> Result<Option<Timestamp>, InvalidLine> {
     let at = match value {
         Value::Null => return Ok(None),
         Value::Number(number) => number.as_f64().and_then(parse_epoch),
@@ -263,7 +318,7 @@ pub(super) fn parse_time(value: &Value) -> Result<Option<Timestamp>, String> {
         Value::String(text) => parse_date(text.trim()),
         _ => None,
     };
-    at.map(Some).ok_or_else(|| "its created_at is not a time after 1970: use milliseconds, seconds, or RFC 3339".into())
+    at.map(Some).ok_or(InvalidLine::NotATime(field))
 }
 
 fn parse_epoch(number: f64) -> Option<Timestamp> {
@@ -302,7 +357,7 @@ mod tests {
 
     use super::*;
 
-    fn of(text: &str) -> Result<Line, String> {
+    fn of(text: &str) -> Result<Line, InvalidLine> {
         parse(text.as_bytes())
     }
 
@@ -319,7 +374,7 @@ mod tests {
             ("{\"content\": \"half", "not valid JSON at"),
             (r#"{"content": "\ud800"}"#, "not valid JSON"),
         ] {
-            let error = of(text).unwrap_err();
+            let error = of(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }
@@ -387,10 +442,10 @@ mod tests {
             (r#""content": "c", "project": true"#.into(), "its project"),
             (r#""content": "c", "said_by": "the human"}"#.trim_end_matches('}').into(), "its said_by is not human"),
         ] {
-            let error = of(&format!("{{{field}}}")).unwrap_err();
+            let error = of(&format!("{{{field}}}")).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");
         }
-        assert!(parse(b"{\"content\": \"\xff\"}").unwrap_err().contains("not UTF-8 at byte 14"));
+        assert_eq!(parse(b"{\"content\": \"\xff\"}"), Err(InvalidLine::NotUtf8(14)));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod line;
 mod reader;
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,7 +22,7 @@ use serde::Serialize;
 use crate::memory::supersession;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
-pub use line::{Line, MAX_LINE_BYTES, parse};
+pub use line::{InvalidLine, Line, MAX_LINE_BYTES, parse};
 use reader::{LineOutcome, LineReader};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
@@ -76,10 +77,10 @@ pub struct ImportReport {
 }
 
 impl ImportReport {
-    fn fail(&mut self, line: u64, reason: String) {
+    fn fail(&mut self, line: u64, reason: impl Display) {
         self.failed += 1;
         if self.errors.len() < MAX_LISTED_ERRORS {
-            self.errors.push(LineError { line, reason });
+            self.errors.push(LineError { line, reason: reason.to_string() });
         }
     }
 
@@ -112,15 +113,16 @@ pub fn run(
         let understood = match lines.next().context("the input cannot be read")? {
             LineOutcome::End => break,
             LineOutcome::Blank => continue,
-            LineOutcome::TooLong => Err(format!("it has more than {} KiB", MAX_LINE_BYTES >> 10)),
+            LineOutcome::TooLong => Err(InvalidLine::TooLong),
             LineOutcome::Line => parse(lines.line()),
         };
-        let taken = match understood {
-            Ok(line) => importer.add(line)?,
-            Err(reason) => Err(reason),
-        };
-        if let Err(reason) = taken {
-            importer.report.fail(lines.number(), reason);
+        match understood {
+            Ok(line) => {
+                if let Err(reason) = importer.add(line)? {
+                    importer.report.fail(lines.number(), reason);
+                }
+            }
+            Err(reason) => importer.report.fail(lines.number(), reason),
         }
         importer.report.lines += 1;
         importer.report.bytes = lines.bytes();
@@ -151,7 +153,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Takes a line, and stores a batch when it is full. The inner error says why the line cannot be used.
-    pub(crate) fn add(&mut self, line: Line) -> Result<std::result::Result<(), String>> {
+    pub(crate) fn add(&mut self, line: Line) -> Result<std::result::Result<(), InvalidProject>> {
         let place = match self.places.of(line.project.as_deref()) {
             Ok(place) => place,
             Err(reason) => return Ok(Err(reason)),
@@ -175,7 +177,7 @@ impl<'a> Importer<'a> {
         &mut self,
         name: Option<&str>,
         mut session: SessionUpdate,
-    ) -> Result<std::result::Result<bool, String>> {
+    ) -> Result<std::result::Result<bool, InvalidProject>> {
         let place = match self.places.of(name) {
             Ok(place) => place,
             Err(reason) => return Ok(Err(reason)),
@@ -210,6 +212,20 @@ impl<'a> Importer<'a> {
     }
 }
 
+/// Why nothing can be imported into the project that a line names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidProject {
+    /// The name has control characters.
+    #[error("its project has control characters")]
+    ControlCharacters,
+    /// The name is neither a plain name nor a path.
+    #[error("its project is not a path")]
+    NotAPath,
+    /// A redactor changes the name, or none can run.
+    #[error("its project looks like a secret; give it another name")]
+    LooksSecret,
+}
+
 /// A project that lines name.
 struct TargetProject {
     project: Project,
@@ -234,11 +250,11 @@ impl TargetProject {
 struct TargetProjects<'a> {
     runtime: &'a Runtime,
     default: &'a Path,
-    known: HashMap<Option<String>, std::result::Result<Rc<TargetProject>, String>>,
+    known: HashMap<Option<String>, std::result::Result<Rc<TargetProject>, InvalidProject>>,
 }
 
 impl TargetProjects<'_> {
-    fn of(&mut self, name: Option<&str>) -> std::result::Result<Rc<TargetProject>, String> {
+    fn of(&mut self, name: Option<&str>) -> std::result::Result<Rc<TargetProject>, InvalidProject> {
         let key = name.map(|name| name.trim().to_owned());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -248,20 +264,20 @@ impl TargetProjects<'_> {
         place
     }
 
-    fn find(&self, name: Option<&str>) -> std::result::Result<TargetProject, String> {
+    fn find(&self, name: Option<&str>) -> std::result::Result<TargetProject, InvalidProject> {
         let is_folder = |project: Project| {
             let is_off = self.runtime.is_excluded(&project.root);
             TargetProject { is_off, root: Some(project.root.clone()), project }
         };
         let Some(name) = name else { return Ok(is_folder(Project::discover(self.default))) };
         if name.chars().any(char::is_control) {
-            return Err("its project has control characters".into());
+            return Err(InvalidProject::ControlCharacters);
         }
         if let Some(below) = name.strip_prefix("~/") {
             return Ok(is_folder(Project::discover(&self.runtime.paths.home.join(below))));
         }
         if !Project::is_name(name) {
-            let folder = std::path::absolute(name).map_err(|_| "its project is not a path".to_owned())?;
+            let folder = std::path::absolute(name).map_err(|_| InvalidProject::NotAPath)?;
             return Ok(is_folder(Project::discover(&folder)));
         }
         // A name is an identity: redacting it could merge two projects into one.
@@ -270,7 +286,7 @@ impl TargetProjects<'_> {
         let redacted =
             self.runtime.policies(None).and_then(|policies| policies.work(None, until)?.redact(&mut texts, until));
         if redacted.is_err() || texts[0] != name {
-            return Err("its project looks like a secret; give it another name".into());
+            return Err(InvalidProject::LooksSecret);
         }
         let project = Project::named(name);
         Ok(TargetProject { is_off: self.runtime.is_excluded(&project.root), root: None, project })

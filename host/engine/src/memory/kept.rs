@@ -13,7 +13,7 @@ use throughline_store::{Kept, kept_in};
 /// How long what was deleted can be brought back.
 pub const KEPT_FOR: Duration = Duration::from_hours(24);
 
-/// What a deletion says about itself in its file.
+/// The description of a deletion in its file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DeletionNote {
     /// What was asked for, for people.

@@ -66,7 +66,7 @@ pub struct MarkReport {
     pub because: Option<String>,
     /// Memories whose place it had taken, which hold again.
     pub holds_again: Vec<NamedMemory>,
-    /// Memories that held meanwhile, whose place it takes again.
+    /// Memories that replaced it in the meantime, and that it replaces again.
     pub superseded: Vec<NamedMemory>,
     /// Whether nothing was changed.
     pub dry_run: bool,

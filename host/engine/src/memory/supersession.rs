@@ -1,8 +1,8 @@
 //! Compares new memories with the others of their project, and links those whose place a later one took.
 //!
-//! Sessions, imports, notes and people bring memories in; whatever was not compared yet is found by a mark of the project.
-//! A reading hook leaves this to a detached process. A session's start does it itself if the project is small, so that
-//! it tells what holds now.
+//! Sessions, imports, notes and people bring memories in; whatever was not compared yet is found by a mark of the
+//! project. A reading hook leaves this to a detached process. For a small project, the start of a session does this
+//! itself, so that it shows the current statements.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,8 @@ pub fn link_all(store: &mut Store, now: u64) -> Result<u64> {
     Ok(linked)
 }
 
-/// Does the same at a session's start if there are so few memories that nobody notices. Returns false if others must do it.
+/// Does the same at a session's start if there are few enough memories that the delay does not matter. Returns false if
+/// others must do it.
 pub fn link_at_start(store: &mut Store, project: &str, now: u64) -> Result<bool> {
     let Some(comparison) = store.to_compare(project, NOT_COMPARED, MAX_AT_START)? else { return Ok(true) };
     if comparison.memories.len() >= MAX_AT_START as usize {
@@ -102,8 +103,8 @@ fn is_command(line: &str) -> bool {
 /// The answers of archived turns, by their session and time; `None` for those that are too long or report work step by step.
 type Turns<'a> = HashMap<(&'a str, u64), Option<&'a str>>;
 
-/// Returns what was answered in the turns. Of an answer a result keeps the sentences that say most by themselves; that something
-/// changed may stand in another one.
+/// Returns what was answered in the turns. A result keeps the most informative sentences of an answer; that something changed
+/// may stand in another one.
 fn turns(comparison: &Comparison) -> Turns<'_> {
     let mut turns = Turns::new();
     for turn in comparison.memories.iter().map(|it| &it.memory).filter(|it| it.kind == TURN && !it.session_id.is_empty()) {

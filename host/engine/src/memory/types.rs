@@ -10,7 +10,7 @@ use super::RequestError;
 use throughline_model::project::Project;
 use throughline_notes::registry::Registry;
 use throughline_search::query::Query;
-use throughline_store::Store;
+use throughline_store::{OBSERVATION, Store};
 
 /// The core kinds of memories, as the contract lists them.
 pub const CORE_KINDS: [&str; 14] = [
@@ -49,6 +49,18 @@ pub fn check_dates(text: &str) -> Result<(), RequestError> {
             format!("`{found}` is not a date"),
             "write a year, month, day or moment such as 2026-02-23, `today`, `yesterday`, or how long ago: 12h, 7d, 2w; to search \
              for the words themselves, put them in double quotes within the query",
+        )),
+    }
+}
+
+/// Returns an error if `type:` in a query about observations is followed by anything but their one type.
+pub fn check_observation_types(text: &str) -> Result<(), RequestError> {
+    let query = Query::parse(text, &Zoned::now());
+    match query.kinds.iter().chain(&query.excluded_kinds).find(|kind| *kind != OBSERVATION) {
+        None => Ok(()),
+        Some(unknown) => Err(RequestError::new(
+            format!("there is no type {unknown:?} of observations"),
+            format!("the only type is {OBSERVATION}; `throughline search` finds memories by type"),
         )),
     }
 }

@@ -23,7 +23,7 @@ use throughline_sandbox::imports::{ModelError, ModelRequest, ModelSource, Reply,
 use throughline_store::Replies;
 use throughline_store::ledger::{Cap, Ledger, NewCall, Reservation, Settlement};
 
-use super::limits;
+use super::limits::{self, NotAllowed};
 use super::settings::{Provider, Server, Settings};
 use crate::redaction::PolicyRedactor;
 use crate::runtime;
@@ -60,7 +60,7 @@ pub struct Outgoing {
     pub policy: String,
     /// What for.
     pub purpose: String,
-    /// SHA-256 of what is sent, hexadecimal.
+    /// SHA-256 of the request, hexadecimal.
     pub digest: String,
     /// The size of all texts in bytes.
     pub bytes: u64,
@@ -325,7 +325,7 @@ impl Caller {
         let messages = messages.collect();
         let timeout_ms = self.settings.timeout_ms.min(u64::try_from(self.left().as_millis()).unwrap_or(u64::MAX));
         let limits = wire::Limits { timeout_ms, tries: TRIES, backoff_ms: BACKOFF_MS };
-        let provider = self.provider().map_err(ModelError::NotAllowed)?;
+        let provider = self.provider().map_err(|why| ModelError::NotAllowed(why.to_string()))?;
         Ok(wire::Request { version: VERSION, provider, messages, schema, max_tokens, limits })
     }
 
@@ -333,7 +333,7 @@ impl Caller {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Returns the digest of what is asked of this provider and model.
+    /// Returns the digest of the request to this provider and model.
     fn digest(&self, request: &wire::Request) -> String {
         let who = format!("{} {}", self.settings.provider.name(), self.model().unwrap_or_default());
         sha256_hex(format!("{who}\n{}", request.asked()).as_bytes())
@@ -356,11 +356,11 @@ impl Caller {
     }
 
     /// Returns the provider part of the request, or what is missing.
-    fn provider(&self) -> Result<WireProvider, String> {
+    fn provider(&self) -> Result<WireProvider, NotAllowed> {
         let name = self.settings.provider.name();
         if let Some(set) = self.server() {
             let model = set.model.clone().filter(|model| !model.trim().is_empty());
-            let model = model.ok_or_else(|| format!("model.{name}.model is not set"))?;
+            let model = model.ok_or(NotAllowed::NoModel(name))?;
             let base_url = set.base_url.clone().unwrap_or_default();
             let server = wire::Server { base_url, model, key: key_source(set) };
             return Ok(match self.settings.provider {
@@ -382,10 +382,10 @@ impl Caller {
                 Ok(WireProvider::Command { agent: of.agent, program, model: of.model.clone(), folder })
             }
             Provider::Recorded => {
-                let folder = self.settings.recorded.folder.as_ref().ok_or("model.recorded.folder is not set")?;
+                let folder = self.settings.recorded.folder.as_ref().ok_or(NotAllowed::NoRecordings)?;
                 Ok(WireProvider::Recorded { folder: folder.to_string_lossy().into_owned() })
             }
-            _ => Err("model.provider is \"none\"".into()),
+            _ => Err(NotAllowed::NoProvider),
         }
     }
 
@@ -400,7 +400,7 @@ impl Caller {
             return Err(ModelError::Unavailable("there is no time left for a call".into()));
         }
         let reserved = self.ledger.borrow_mut().reserve(call, &self.caps);
-        // Without the ledger nobody knows what is left.
+        // Without the ledger, the remaining budget is unknown.
         match reserved.map_err(|error| ModelError::Unavailable(format!("the ledger cannot be written: {error}")))? {
             Reservation::Reserved(number) => Ok(number),
             Reservation::Reached { cap, left, is_first } => {
@@ -513,7 +513,7 @@ impl Caller {
     }
 }
 
-/// Keeps a reply under the digest of what was asked, with the request beside it.
+/// Stores a reply under the digest of its request, together with the request.
 fn record(folder: &Path, request: &wire::Request, completed: &Completed) -> anyhow::Result<()> {
     throughline_platform::paths::create_private(folder)?;
     let asked = request.asked();
@@ -523,7 +523,7 @@ fn record(folder: &Path, request: &wire::Request, completed: &Completed) -> anyh
     Ok(files::replace_atomically(&folder.join(format!("{name}.json")), &reply, 0o600)?)
 }
 
-/// Returns where the key is; none if the server needs none.
+/// Returns where the key is, or `None` if the server needs none.
 fn key_source(set: &Server) -> Option<KeySource> {
     let is_set = |name: &&String| std::env::var_os(name.as_str()).is_some_and(|value| !value.is_empty());
     if let Some(name) = set.key_env.iter().flatten().find(is_set) {

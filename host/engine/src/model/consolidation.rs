@@ -20,7 +20,7 @@ use throughline_sandbox::capability::KindSet;
 use throughline_sandbox::chain::PolicyId;
 use throughline_sandbox::imports::{MemorySource, ModelSource};
 use throughline_sandbox::instance::{ConsolidateRequest, Consolidated, Consolidation, Source, SourceLine, Statement};
-use throughline_store::{ConsolidatedMemories, DIGEST, MemoryFilter, NewMemory, SessionSource, Store};
+use throughline_store::{ConsolidatedMemories, DIGEST, MemoryFilter, NewMemory, SourceMemory, Store};
 
 use super::caller::Caller;
 use super::support::is_supported;
@@ -60,7 +60,7 @@ pub(super) struct Input<'a> {
 
 /// What was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Made {
+pub(super) struct ConsolidationResult {
     /// Whether something was learned or forgotten meanwhile, which the policy has not seen.
     pub(super) is_outdated: bool,
     pub(super) stored: u32,
@@ -69,7 +69,7 @@ pub(super) struct Made {
 }
 
 /// Goes over one session or one project.
-pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&Rc<Caller>>) -> Result<Made> {
+pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&Rc<Caller>>) -> Result<ConsolidationResult> {
     let Input { runtime, project, session, policy: (index, policy), .. } = *input;
     let policies = runtime.policies(Some(&project.root))?;
     let candidate = &policies.registry().candidates[index];
@@ -79,12 +79,14 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     let memories = (input.memories)(runtime, project, session)?;
     let mut work = policies.work(Some(memories), input.until)?;
     let model = caller.map(|caller| Rc::clone(caller) as Rc<dyn ModelSource>);
-    let Some(answer) = work.consolidate(index, &request, model, input.until)? else { return Ok(Made::default()) };
+    let Some(answer) = work.consolidate(index, &request, model, input.until)? else {
+        return Ok(ConsolidationResult::default());
+    };
     let model = caller.map(|caller| caller.answered_by.borrow().clone()).unwrap_or_default();
     let (made, unsupported) = accept(answer, &request, &sources, policy, &model);
     let is_outdated = !input.is_dry && self::sources(input, store, kinds)? != sources;
     if input.is_dry || (made.memories.is_empty() && made.superseded.is_empty()) {
-        return Ok(Made { is_outdated, unsupported, ..Made::default() });
+        return Ok(ConsolidationResult { is_outdated, unsupported, ..ConsolidationResult::default() });
     }
     let home = newest_session(session, &sources);
     let replaced: usize =
@@ -92,26 +94,26 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
     let made = Redacted::new(made, &mut ProjectRedactor::new(runtime, Some(&project.root)))?.map(within_limits);
     let made_by = (policy.name.as_str(), policy.digest.as_str());
     let (stored, _) = store.commit_consolidation(project, &home, &made, made_by, runtime.now)?;
-    Ok(Made { is_outdated, stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
+    Ok(ConsolidationResult { is_outdated, stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
 }
 
-/// Returns a digest of what the policy would be given.
+/// Returns a digest of the input that the policy would get.
 pub(super) fn state(input: &Input<'_>, store: &Store) -> Result<String> {
     let policies = input.runtime.policies(Some(&input.project.root))?;
     let kinds = policies.registry().candidates[input.policy.0].found.manifest.capabilities.memories.as_ref();
     let mut of = String::new();
-    for SessionSource { memory, key, .. } in sources(input, store, kinds)? {
+    for SourceMemory { memory, key, .. } in sources(input, store, kinds)? {
         let _ = writeln!(of, "{} {key}\0{}\0{}", memory.id, memory.title, memory.content);
     }
     Ok(sha256_hex(of.as_bytes()))
 }
 
 /// Returns the stored memories of the kinds that the policy may read.
-fn sources(input: &Input<'_>, store: &Store, kinds: Option<&KindSet>) -> Result<Vec<SessionSource>> {
+fn sources(input: &Input<'_>, store: &Store, kinds: Option<&KindSet>) -> Result<Vec<SourceMemory>> {
     let mut sources = if input.session.is_empty() {
         let filter = MemoryFilter { project: Some(input.project.id.clone()), current: true, ..MemoryFilter::default() };
         let of_project = store.important(&filter, MAX_PROJECT_SOURCES)?;
-        of_project.into_iter().map(|memory| SessionSource { memory, key: String::new(), line_uuid: None }).collect()
+        of_project.into_iter().map(|memory| SourceMemory { memory, key: String::new(), line_uuid: None }).collect()
     } else {
         store.session_sources(&input.project.id, input.session)?
     };
@@ -123,7 +125,7 @@ fn sources(input: &Input<'_>, store: &Store, kinds: Option<&KindSet>) -> Result<
             && !is_digest(&source.memory)
             && !source.memory.files.iter().any(is_excluded)
     });
-    // What was merged from several sessions is not what this one learned.
+    // Memories merged from several sessions do not belong to this one.
     let merged = project_key(input.policy.1);
     sources.retain(|source| !source.key.starts_with(&merged));
     // A memory that a session learned in several places is one source.
@@ -144,10 +146,10 @@ fn is_replaceable(memory: &Memory) -> bool {
     !is_kept && !is_saved && memory.said_by() != Some(SaidBy::Human)
 }
 
-fn request(input: &Input<'_>, sources: &[SessionSource]) -> ConsolidateRequest {
+fn request(input: &Input<'_>, sources: &[SourceMemory]) -> ConsolidateRequest {
     let Input { runtime, project, session, .. } = *input;
     let mut number = 0_u32;
-    let mut source = |source: &SessionSource| {
+    let mut source = |source: &SourceMemory| {
         let memory = &source.memory;
         let content = memory.content.lines().filter(|line| line.trim() != memory.title.trim());
         let lines = std::iter::once(memory.title.as_str()).chain(content).filter(|line| !line.trim().is_empty());
@@ -173,7 +175,7 @@ fn request(input: &Input<'_>, sources: &[SessionSource]) -> ConsolidateRequest {
 }
 
 /// Returns the session that new memories belong to: for a project, that of the newest source.
-fn newest_session(session: &str, sources: &[SessionSource]) -> String {
+fn newest_session(session: &str, sources: &[SourceMemory]) -> String {
     if !session.is_empty() {
         return session.to_owned();
     }
@@ -181,11 +183,11 @@ fn newest_session(session: &str, sources: &[SessionSource]) -> String {
     newest.map(|source| source.memory.session_id.clone()).unwrap_or_default()
 }
 
-/// Checks an answer. Returns what is left of it, and how many statements were dropped.
+/// Checks an answer. Returns its valid statements, and how many were dropped.
 fn accept(
     answer: Consolidation,
     request: &ConsolidateRequest,
-    stored: &[SessionSource],
+    stored: &[SourceMemory],
     policy: &PolicyId,
     model: &str,
 ) -> (ConsolidatedMemories, u32) {
@@ -225,7 +227,7 @@ fn accept(
 fn accept_memory(
     memory: &Consolidated,
     request: &ConsolidateRequest,
-    stored: &[SessionSource],
+    stored: &[SourceMemory],
     lines: &BTreeMap<&str, (&str, usize)>,
     taken: &BTreeSet<String>,
     policy: &PolicyId,
@@ -248,11 +250,11 @@ fn accept_memory(
         first
     };
     let places: BTreeSet<usize> = kept.iter().flat_map(|statement| cited(statement)).map(|(_, place)| place).collect();
-    let sources: Vec<&SessionSource> = places.iter().filter_map(|place| stored.get(*place)).collect();
+    let sources: Vec<&SourceMemory> = places.iter().filter_map(|place| stored.get(*place)).collect();
     let content = kept.iter().map(|statement| one_line(&statement.text)).collect::<Vec<_>>().join("\n");
     let is_of_session = request.scope == "session";
     let is_summary = is_of_session && memory.kind == SUMMARY;
-    let replaced: Vec<&SessionSource> = stored
+    let replaced: Vec<&SourceMemory> = stored
         .iter()
         .zip(&request.sources)
         .filter(|(_, source)| source.replaceable && memory.replaces.contains(&source.id))
@@ -322,7 +324,7 @@ fn within_limits(mut made: ConsolidatedMemories) -> ConsolidatedMemories {
 mod tests {
     use super::*;
 
-    fn stored(id: &str, key: &str, kind: &str, said_by: Option<SaidBy>, content: &str) -> SessionSource {
+    fn stored(id: &str, key: &str, kind: &str, said_by: Option<SaidBy>, content: &str) -> SourceMemory {
         let memory = Memory {
             id: id.into(),
             session_id: "s".into(),
@@ -333,14 +335,14 @@ mod tests {
             attributes: said_by.map(SaidBy::attribute).into_iter().collect(),
             ..Memory::default()
         };
-        SessionSource { memory, key: key.into(), line_uuid: Some(format!("line-{id}")) }
+        SourceMemory { memory, key: key.into(), line_uuid: Some(format!("line-{id}")) }
     }
 
     fn statement(text: &str, cites: &[&str]) -> Statement {
         Statement { text: text.into(), cites: cites.iter().map(|&id| id.into()).collect() }
     }
 
-    fn run(scope: &str, stored: &[SessionSource], memories: Vec<Consolidated>) -> (ConsolidatedMemories, u32) {
+    fn run(scope: &str, stored: &[SourceMemory], memories: Vec<Consolidated>) -> (ConsolidatedMemories, u32) {
         let sources = stored.iter().enumerate().map(|(place, stored)| Source {
             id: stored.memory.id.clone(),
             kind: stored.memory.kind.clone(),

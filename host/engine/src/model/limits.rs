@@ -1,4 +1,4 @@
-//! What a call may cost: the user's limits, lowered by those of a policy and of the administrator, and the price of tokens.
+//! The limits of a call: those of the user, lowered by the policy's and the administrator's, and the price of tokens.
 
 use super::settings::{Amounts, Limits, Price, Settings};
 use throughline_sandbox::managed::ManagedModel;
@@ -11,20 +11,43 @@ const FRAME_TOKENS: u64 = 1_000;
 const MESSAGE_TOKENS: u64 = 16;
 
 /// Why no model may be asked.
-pub type NotAllowed = String;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAllowed {
+    /// The administrator forbids all models.
+    #[error("the administrator forbids models")]
+    Forbidden,
+    /// The administrator allows other providers.
+    #[error("the administrator does not allow the provider {0}")]
+    OtherProviders(&'static str),
+    /// Nothing bounds what is spent over time.
+    #[error("no limit is set: set day_tokens, month_tokens, day_usd or month_usd under [model.limits]")]
+    NoLimit,
+    /// A limit in dollars needs a price.
+    #[error("a limit is in dollars, but [model.price] does not say what tokens cost")]
+    NoPrice,
+    /// No provider is set.
+    #[error("model.provider is \"none\"")]
+    NoProvider,
+    /// The provider has no model.
+    #[error("model.{0}.model is not set")]
+    NoModel(&'static str),
+    /// There are no recorded answers.
+    #[error("model.recorded.folder is not set")]
+    NoRecordings,
+}
 
 /// Returns all limits for a policy, or why it may not ask.
 pub fn caps(settings: &Settings, managed: &ManagedModel, policy: &str) -> Result<Vec<Cap>, NotAllowed> {
     if managed.forbid {
-        return Err("the administrator forbids models".into());
+        return Err(NotAllowed::Forbidden);
     }
     if let Some(allowed) = &managed.providers
         && !allowed.iter().any(|name| name == settings.provider.name())
     {
-        return Err(format!("the administrator does not allow the provider {}", settings.provider.name()));
+        return Err(NotAllowed::OtherProviders(settings.provider.name()));
     }
     if !settings.limits.all.bound_time() {
-        return Err("no limit is set: set day_tokens, month_tokens, day_usd or month_usd under [model.limits]".into());
+        return Err(NotAllowed::NoLimit);
     }
     let Limits { all, policy: of_policies } = &settings.limits;
     let mut caps = Vec::new();
@@ -55,7 +78,7 @@ pub fn caps(settings: &Settings, managed: &ManagedModel, policy: &str) -> Result
     add(&lowered, "managed.toml: model.limits", None);
     let counts_usd = caps.iter().any(|cap| matches!(cap.most, Amount::NanoUsd(_)));
     if counts_usd && (settings.price.input.is_none() || settings.price.output.is_none()) {
-        return Err("a limit is in dollars, but [model.price] does not say what tokens cost".into());
+        return Err(NotAllowed::NoPrice);
     }
     Ok(caps)
 }
@@ -95,7 +118,7 @@ mod tests {
     #[test]
     fn nothing_is_allowed_until_a_figure_is_set() {
         let managed = ManagedModel::default();
-        let refused = |text: &str, managed: &ManagedModel| caps(&settings(text), managed, "p").unwrap_err();
+        let refused = |text: &str, managed: &ManagedModel| caps(&settings(text), managed, "p").unwrap_err().to_string();
         assert!(refused("provider = \"openai\"", &managed).contains("no limit is set"));
         assert!(refused("limits.call_tokens = 5", &managed).contains("no limit is set"));
         assert!(refused("limits.day_usd = 1.0", &managed).contains("[model.price]"));

@@ -1,10 +1,10 @@
 //! Lets granted policies go over what is stored, with a language model if they are granted one, within the user's limits.
 //!
-//! Nothing here runs in a hook. A hook starts a detached process ([`due::is_due`] is cheap), and [`run_due`] does the work: for each
-//! session that has something new, and once a day for the project, it hands the stored memories to the policies that have the
-//! stage `consolidator`. [`consolidation`] makes the request, checks every statement of the answer against the lines that it cites
-//! ([`support`]), and stores what is left in place of what the rules wrote. If a model is slow, down, wrong, or over its limit,
-//! what the rules wrote stands.
+//! Nothing here runs in a hook. A hook starts a detached process ([`due::is_due`] is cheap), and [`run_due`] does the work: for
+//! each session that has something new, and once a day for the project, it hands the stored memories to the policies that have
+//! the stage `consolidator`. [`consolidation`] makes the request, checks every statement of the answer against the lines that
+//! it cites ([`support`]), and replaces what the rules wrote with the supported statements. If a model is slow, down, wrong, or
+//! over its limit, what the rules wrote stays.
 //!
 //! [`caller`] is the only code that has something sent. [`limits`] says what a call may cost, and the ledger in
 //! `throughline-store` keeps it. [`settings`] is the section `[model]` of the configuration.
@@ -32,7 +32,7 @@ use throughline_store::ledger::Ledger;
 use throughline_store::{Replies, Store};
 
 use self::caller::{Caller, Calls, Outgoing, PROGRAM, Subject};
-use self::consolidation::Made;
+use self::consolidation::ConsolidationResult;
 use crate::memory::RequestError;
 use crate::redaction::PolicyRedactor;
 use crate::runtime::Runtime;
@@ -72,7 +72,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    fn add(&mut self, made: &Made, calls: Calls) {
+    fn add(&mut self, made: &ConsolidationResult, calls: Calls) {
         self.stored += made.stored;
         self.replaced += made.replaced;
         self.unsupported += made.unsupported;
@@ -219,16 +219,16 @@ impl Run<'_> {
         let caller = match limits::caps(&runtime.config.model, &runtime.managed.model, &policy.name) {
             Ok(caps) => Some(Rc::new(self.caller(policy, caps)?)),
             Err(why) => {
-                runtime.log.record(Level::Info, "no model may be asked", why);
+                runtime.log.record(Level::Info, "no model may be asked", why.to_string());
                 None
             }
         };
         let made = consolidation::consolidate(&input, store, caller.as_ref());
         let calls = caller.as_ref().map(|caller| caller.finish()).unwrap_or_default();
-        report.add(made.as_ref().unwrap_or(&Made::default()), calls);
+        report.add(made.as_ref().unwrap_or(&ConsolidationResult::default()), calls);
         let made = made?;
-        // What failed is tried again at the next start, and so are what nobody might be asked about, and what was learned
-        // meanwhile.
+        // The next start tries again what failed, what could not be sent to a model, and what was learned during this
+        // run.
         if caller.is_some() && calls.failed == 0 && !made.is_outdated && self.outbox.is_none() {
             self.replies.record_run(&policy.digest, subject, at, &consolidation::state(&input, store)?)?;
         }

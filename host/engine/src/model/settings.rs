@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use throughline_embedding::settings::is_variable;
+use throughline_model::invalid::Invalid;
 use throughline_model_wire::{Agent, Endpoint};
 
 /// The largest timeout that a user may set, in milliseconds.
@@ -218,22 +219,24 @@ impl Default for AgentCommand {
 
 impl Settings {
     /// Validates what the types cannot express. Errors name the setting and what is wrong with it.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Invalid> {
         if !(1_000..=MAX_TIMEOUT_MS).contains(&self.timeout_ms) {
-            return Err(format!("model.timeout_ms is {}, but must be between 1000 and {MAX_TIMEOUT_MS}", self.timeout_ms));
+            return Err(
+                format!("model.timeout_ms is {}, but must be between 1000 and {MAX_TIMEOUT_MS}", self.timeout_ms).into()
+            );
         }
         for (name, server) in [("openai", &self.openai), ("anthropic", &self.anthropic), ("gemini", &self.gemini)] {
             Endpoint::parse(server.base_url.as_deref().unwrap_or_default())
                 .map_err(|what| format!("model.{name}.base_url cannot be used: {what}"))?;
             if !server.key_env.iter().flatten().all(|variable| is_variable(variable)) {
                 // Never quote the value: a key that was pasted here must not end up in a log.
-                return Err(format!("model.{name}.key_env must contain names of variables, never the key itself"));
+                return Err(format!("model.{name}.key_env must contain names of variables, never the key itself").into());
             }
             if server.key_file.as_ref().is_some_and(|path| !path.is_absolute()) {
-                return Err(format!("model.{name}.key_file must be an absolute path, never the key itself"));
+                return Err(format!("model.{name}.key_file must be an absolute path, never the key itself").into());
             }
             if server.key_command.as_ref().is_some_and(Vec::is_empty) {
-                return Err(format!("model.{name}.key_command is empty"));
+                return Err(format!("model.{name}.key_command is empty").into());
             }
         }
         for (name, path) in [
@@ -242,12 +245,12 @@ impl Settings {
             ("command.program", &self.command.program),
         ] {
             if path.as_ref().is_some_and(|path| !path.is_absolute()) {
-                return Err(format!("model.{name} is not an absolute path"));
+                return Err(format!("model.{name} is not an absolute path").into());
             }
         }
         for (name, price) in [("input", self.price.input), ("output", self.price.output)] {
             if price.is_some_and(|price| !(0.0..=1e6).contains(&price)) {
-                return Err(format!("model.price.{name} must be US dollars for a million tokens, 0 or more"));
+                return Err(format!("model.price.{name} must be US dollars for a million tokens, 0 or more").into());
             }
         }
         let all = [("model.limits".to_owned(), self.limits.all)];
@@ -255,7 +258,7 @@ impl Settings {
         for (place, amounts) in all.into_iter().chain(policies) {
             for (name, usd) in amounts.usd() {
                 if usd.is_some_and(|usd| !(0.0..=1e6).contains(&usd)) {
-                    return Err(format!("{place}.{name} must be US dollars, from 0 to 1000000"));
+                    return Err(format!("{place}.{name} must be US dollars, from 0 to 1000000").into());
                 }
             }
         }
@@ -309,7 +312,7 @@ mod tests {
             ("limits.day_usd = nan", "model.limits.day_usd"),
             ("limits.policy.a.call_usd = -0.5", "model.limits.policy.a.call_usd"),
         ] {
-            let error = toml::from_str::<Settings>(text).unwrap().check().unwrap_err();
+            let error = toml::from_str::<Settings>(text).unwrap().check().unwrap_err().to_string();
             assert!(error.contains(words) && !error.contains(&key), "{text}: {error}");
         }
         assert!(toml::from_str::<Settings>("provider = \"openia\"").is_err());

@@ -51,7 +51,7 @@ fn stands_alone(lines: &str, literal: &str) -> bool {
     })
 }
 
-/// Returns what must stand in the lines as it is: numbers, paths, identifiers, names.
+/// Returns the parts that the lines must contain literally: numbers, paths, identifiers, names.
 fn literals(statement: &str) -> impl Iterator<Item = &str> {
     let is_edge = |c: char| !c.is_alphanumeric();
     statement.split_whitespace().enumerate().filter_map(move |(place, word)| {

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
+use throughline_model::invalid::Invalid;
 use throughline_notes::registry::SCHEMA_FOLDER;
 use throughline_platform::metadata::Modified as _;
 
@@ -43,6 +44,38 @@ pub struct FileStat {
     pub modified: i64,
 }
 
+/// Why a file of the folder is left alone.
+#[derive(Debug, thiserror::Error)]
+pub enum SkipReason {
+    /// Its name is not Unicode.
+    #[error("its name is not Unicode")]
+    BadName,
+    /// It is a symbolic link.
+    #[error("it is a link, and links are not followed")]
+    Link,
+    /// It is a folder below too many others.
+    #[error("it is more than {DEEPEST} folders deep")]
+    TooDeep,
+    /// It is a pipe, a device or a folder.
+    #[error("it is not a file")]
+    NotAFile,
+    /// It cannot be read.
+    #[error("{0}")]
+    Unreadable(#[from] io::Error),
+    /// A line is not UTF-8.
+    #[error("line {0}: it is not UTF-8")]
+    NotUtf8(usize),
+    /// A line is a conflict marker of git.
+    #[error("line {0}: it contains conflict markers of an unfinished merge")]
+    ConflictMarkers(usize),
+    /// It is not a note.
+    #[error("{0}")]
+    NotANote(#[from] Invalid),
+    /// It has a type that the registry does not have.
+    #[error("there is no type {0:?}; a team's own types are defined in _schema/types.yaml")]
+    UnknownType(String),
+}
+
 /// The content of a folder.
 #[derive(Debug, Default)]
 pub struct FolderScan {
@@ -51,7 +84,7 @@ pub struct FolderScan {
     /// Conflict files, by the path of the file that they belong to.
     pub conflicts: BTreeMap<String, String>,
     /// What was skipped: the path, and why.
-    pub passed_over: Vec<(String, String)>,
+    pub passed_over: Vec<(String, SkipReason)>,
 }
 
 impl Folder {
@@ -80,8 +113,7 @@ impl Folder {
         for entry in dir.entries()? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else {
-                scan.passed_over
-                    .push((format!("{at}{}", entry.file_name().to_string_lossy()), "its name is not Unicode".into()));
+                scan.passed_over.push((format!("{at}{}", entry.file_name().to_string_lossy()), SkipReason::BadName));
                 continue;
             };
             if name.starts_with('.') || (at.is_empty() && name == SCHEMA_FOLDER) {
@@ -90,10 +122,10 @@ impl Folder {
             let path = format!("{at}{name}");
             let kind = entry.file_type()?;
             if kind.is_symlink() {
-                scan.passed_over.push((path, "it is a link, and links are not followed".into()));
+                scan.passed_over.push((path, SkipReason::Link));
             } else if kind.is_dir() {
                 if depth >= DEEPEST {
-                    scan.passed_over.push((path, format!("it is more than {DEEPEST} folders deep")));
+                    scan.passed_over.push((path, SkipReason::TooDeep));
                 } else {
                     self.scan_dir(&entry.open_dir()?, &format!("{path}/"), depth + 1, scan)?;
                 }
@@ -101,7 +133,7 @@ impl Folder {
                 scan.conflicts.insert(format!("{at}{of}.md"), path);
             } else if name.strip_suffix(".md").is_some_and(|stem| !stem.is_empty()) {
                 if !kind.is_file() {
-                    scan.passed_over.push((path, "it is not a file".into()));
+                    scan.passed_over.push((path, SkipReason::NotAFile));
                     continue;
                 }
                 if scan.files.len() >= MAX_FILES {
@@ -114,22 +146,19 @@ impl Folder {
     }
 
     /// Reads a file, and its state at that time. The error is one line for a person.
-    pub fn read(&self, path: &str) -> Result<(Vec<u8>, FileStat), String> {
-        let read = || -> io::Result<(Vec<u8>, FileStat)> {
-            // A symbolic link may have replaced it since.
-            if !self.dir.symlink_metadata(path)?.is_file() {
-                return Err(io::Error::other("it is not a file"));
-            }
-            let file = self.dir.open(path)?;
-            let stat = stat(&file.metadata()?);
-            if stat.size > MAX_FILE_BYTES {
-                return Err(io::Error::other(format!("it has {} KiB, but a note may have at most 64", stat.size >> 10)));
-            }
-            let mut bytes = Vec::new();
-            file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-            Ok((bytes, stat))
-        };
-        read().map_err(|error| error.to_string())
+    pub fn read(&self, path: &str) -> io::Result<(Vec<u8>, FileStat)> {
+        // A symbolic link may have replaced it since.
+        if !self.dir.symlink_metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let file = self.dir.open(path)?;
+        let stat = stat(&file.metadata()?);
+        if stat.size > MAX_FILE_BYTES {
+            return Err(io::Error::other(format!("it has {} KiB, but a note may have at most 64", stat.size >> 10)));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok((bytes, stat))
     }
 
     /// Replaces a file's content: a reader sees the old or the new content. Folders are created as needed.

@@ -8,7 +8,7 @@
 //! are gone, as after switching branches, nothing is deleted without `--delete`. An interrupted sync continues where it
 //! stopped, because what agrees already is only recorded.
 //!
-//! No link in the folder is followed, nothing is written outside of it, and what cannot be read is reported and left as
+//! Links in the folder are not followed, nothing is written outside of it, and an unreadable file is reported and left as
 //! it is ([`folder`]).
 
 pub mod folder;
@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::memory::supersession;
 use crate::redaction::{self, ProjectRedactor};
 use crate::runtime::Runtime;
-use folder::{CONFLICT, FileStat, Folder, FolderScan, without_racy_time};
+use folder::{CONFLICT, FileStat, Folder, FolderScan, SkipReason, without_racy_time};
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
@@ -206,7 +206,7 @@ impl Step {
         matches!(self, Self::Store { .. } | Self::Edit { .. } | Self::Rename { .. } | Self::Agree { .. })
     }
 
-    /// What the step changes; none if it only records a state, or leaves the decision to a person.
+    /// What the step changes, or `None` if it only records a state or leaves the decision to a person.
     fn change(&self) -> Option<&'static str> {
         Some(match self {
             Self::Store { .. } => "stored",
@@ -336,7 +336,7 @@ impl<'a> Plan<'a> {
             settings,
         };
         for (path, why) in &scan.passed_over {
-            this.skip_file(path, why.clone());
+            this.skip_file(path, why);
         }
         this
     }
@@ -346,8 +346,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Leaves a file that cannot be used, and its note, alone.
-    fn skip_file(&mut self, path: &str, why: String) {
-        self.add_remark(path, why);
+    fn skip_file(&mut self, path: &str, why: &SkipReason) {
+        self.add_remark(path, why.to_string());
         self.left.insert(path.to_owned());
     }
 
@@ -363,27 +363,24 @@ impl<'a> Plan<'a> {
                 Ok(file) => {
                     self.unredacted.insert(path.clone(), file);
                 }
-                Err(why) => self.skip_file(path, why),
+                Err(why) => self.skip_file(path, &why),
             }
         }
     }
 
-    fn read_file(&self, path: &str) -> Result<ReadFile<Note>, String> {
+    fn read_file(&self, path: &str) -> Result<ReadFile<Note>, SkipReason> {
         let (bytes, stat) = self.folder.read(path)?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
-            format!("line {line}: it is not UTF-8")
+            SkipReason::NotUtf8(line)
         })?;
         if let Some(line) = find_conflict_marker(text) {
-            return Err(format!("line {line}: it contains conflict markers of an unfinished merge"));
+            return Err(SkipReason::ConflictMarkers(line));
         }
         let around = FileContext::from_path(path, u64::try_from(stat.modified / 1_000_000).unwrap_or(0));
         let mut note = markdown::parse(text, around, self.registry)?;
         if self.registry.get(&note.note_type).is_none() {
-            return Err(format!(
-                "there is no type {:?}; a team's own types are defined in _schema/types.yaml",
-                note.note_type
-            ));
+            return Err(SkipReason::UnknownType(note.note_type));
         }
         if note.uid.is_empty() {
             note.uid = match self.known.get(path) {
@@ -689,7 +686,7 @@ fn apply_steps(work: &SyncContext<'_>, store: &mut Store, steps: &[Step], report
                         agreements.push((step.path().to_owned(), agreed));
                         count(report, step);
                     }
-                    Err(why) => report.told.push(SyncRemark { path: step.path().to_owned(), why }),
+                    Err(why) => report.told.push(SyncRemark { path: step.path().to_owned(), why: why.to_string() }),
                 }
             }
             Ok(agreements)
@@ -716,6 +713,17 @@ fn redacted_files(work: &SyncContext<'_>, steps: &[Step]) -> Result<Vec<Option<S
     Ok(texts)
 }
 
+/// Why a step stored nothing.
+#[derive(Debug, thiserror::Error)]
+enum NotStored {
+    /// A note with this content is stored under another name.
+    #[error("it has the same content as {note_type}/{stem}: it was not stored again")]
+    Duplicate { note_type: String, stem: String },
+    /// The content was deleted for good.
+    #[error("its content was deleted for good here")]
+    Forgotten,
+}
+
 /// Carries out a step's part outside the database; the database part is already done. Returns the new state of file and
 /// note, or `None` if there is no file. The inner error says why nothing was done.
 fn apply_file_step(
@@ -723,7 +731,7 @@ fn apply_file_step(
     step: &Step,
     text: Option<&str>,
     puts: &mut impl Iterator<Item = PutNoteOutcome>,
-) -> Result<std::result::Result<Option<SyncedFile>, String>> {
+) -> Result<std::result::Result<Option<SyncedFile>, NotStored>> {
     let write = |path: &str| -> Result<([u8; 32], FileStat)> {
         let text = text.unwrap_or_default();
         let stat = work.folder.write(path, text).with_context(|| work.folder.path.join(path).display().to_string())?;
@@ -733,9 +741,9 @@ fn apply_file_step(
         Step::Store { file, .. } | Step::Edit { file, .. } => match puts.next() {
             Some(PutNoteOutcome::Stored { .. }) => Some(file.agreed(work.registry)),
             Some(PutNoteOutcome::Duplicate { note_type, stem, .. }) => {
-                return Ok(Err(format!("it has the same content as {note_type}/{stem}: it was not stored again")));
+                return Ok(Err(NotStored::Duplicate { note_type, stem }));
             }
-            _ => return Ok(Err("its content was deleted for good here".into())),
+            _ => return Ok(Err(NotStored::Forgotten)),
         },
         Step::Rename { agreed, .. } => {
             puts.next();

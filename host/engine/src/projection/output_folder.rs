@@ -190,7 +190,7 @@ impl OutputFolder {
         // Another process may be claiming the name for the same project at this moment.
         if place.names()?.iter().all(|inside| inside.starts_with(MARKER)) {
             let temporary = place.temporary(MARKER, format!("{id}\n").as_bytes())?;
-            // Only the first link succeeds, and nobody ever reads half a marker.
+            // Only the first link succeeds, and no reader ever sees half a marker.
             let linked = place.dir.hard_link(&temporary, &place.dir, MARKER);
             if linked.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
                 // The file system does not support hard links.

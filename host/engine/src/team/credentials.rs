@@ -11,38 +11,60 @@ use throughline_platform::{files, permissions};
 /// The longest invitation, bytes.
 const MAX_BYTES: u64 = 4 << 10;
 
+/// Why an invitation cannot be used. No error quotes it.
+#[derive(Debug, thiserror::Error)]
+pub enum InvitationError {
+    /// The file cannot be read.
+    #[error("{} cannot be read: {error}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Others can read the file.
+    #[error("{} holds a password, and others can read it: `chmod 600` it", .0.display())]
+    NotPrivate(PathBuf),
+    /// The file is larger than an invitation can be.
+    #[error("{} is too large", .0.display())]
+    TooLarge(PathBuf),
+    /// The text has another form.
+    #[error("it is not an invitation: that is one line that begins with postgres://")]
+    NotAnInvitation,
+}
+
 /// Returns the file.
 pub fn file(paths: &Paths) -> PathBuf {
     paths.config.join("team-invitation")
 }
 
-/// Reads the invitation; none if this machine has joined no team. The error says what is wrong and never quotes it.
-pub fn load(paths: &Paths) -> Result<Option<String>, String> {
+/// Reads the invitation, or `None` if this machine has joined no team. The error says what is wrong.
+pub fn load(paths: &Paths) -> Result<Option<String>, InvitationError> {
     let file = file(paths);
-    let cannot = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+    let cannot = |error: io::Error| InvitationError::Unreadable { file: file.clone(), error };
     let opened = match open_regular(&file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(cannot)?,
     };
     let meta = opened.metadata().map_err(cannot)?;
     if permissions::others_have_access(&meta) || !permissions::belongs_to_user(&meta) {
-        return Err(format!("{} holds a password, and others can read it: `chmod 600` it", file.display()));
+        return Err(InvitationError::NotPrivate(file));
     }
     if meta.len() > MAX_BYTES {
-        return Err(format!("{} is too large", file.display()));
+        return Err(InvitationError::TooLarge(file));
     }
     let text = io::read_to_string(opened).map_err(cannot)?;
     check(&text).map(|text| Some(text.to_owned()))
 }
 
 /// Checks the form of an invitation, as far as that needs no network.
-pub fn check(text: &str) -> Result<&str, String> {
+pub fn check(text: &str) -> Result<&str, InvitationError> {
     let text = text.trim();
     let is_one_line = text.len() as u64 <= MAX_BYTES && !text.chars().any(|c| c.is_control() || c.is_whitespace());
     if is_one_line && (text.starts_with("postgres://") || text.starts_with("postgresql://")) {
         Ok(text)
     } else {
-        Err("it is not an invitation: that is one line that begins with postgres://".into())
+        Err(InvitationError::NotAnInvitation)
     }
 }
 

@@ -14,7 +14,7 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::redacted::Redacted;
 use throughline_model::said_by::SaidBy;
 use throughline_search::supersession::Relation;
-use throughline_store::team::{COLLEAGUE, Incoming, IncomingMemory, Place, ReadRecord, occurrence_key};
+use throughline_store::team::{COLLEAGUE, Incoming, IncomingMemory, ReadRecord, RecordHeader, occurrence_key};
 use throughline_store::{Import, Marks};
 use throughline_sync_wire::Pulled;
 
@@ -35,7 +35,7 @@ pub struct Context<'a> {
 
 /// A memory that is to be redacted before it is stored.
 struct Unredacted {
-    place: Place,
+    header: RecordHeader,
     replaces: Vec<String>,
     supersedes: Vec<(String, Relation)>,
     project: usize,
@@ -59,11 +59,11 @@ pub fn translate(runtime: &Runtime, records: Vec<Pulled>, context: &Context<'_>)
     for (project, group) in groups {
         let root = Some(context.projects[project].project.root.as_path()).filter(|root| root.is_absolute());
         let (rest, imports): (Vec<_>, Vec<Import>) =
-            group.into_iter().map(|(at, it)| ((at, it.place, it.replaces, it.supersedes), it.import)).unzip();
+            group.into_iter().map(|(at, it)| ((at, it.header, it.replaces, it.supersedes), it.import)).unzip();
         let imports = Redacted::all(imports, &mut ProjectRedactor::new(runtime, root))?;
-        for ((at, place, replaces, supersedes), import) in rest.into_iter().zip(imports) {
+        for ((at, header, replaces, supersedes), import) in rest.into_iter().zip(imports) {
             let memory = IncomingMemory { replaces, supersedes, import: import.map(with_title) };
-            done.push((at, Incoming::Memory(place, Box::new(memory))));
+            done.push((at, Incoming::Memory(header, Box::new(memory))));
         }
     }
     done.sort_by_key(|(at, _)| *at);
@@ -77,7 +77,7 @@ enum Understood {
 
 fn understand(runtime: &Runtime, record: Pulled, context: &Context<'_>) -> Understood {
     let author = context.authors.get(&record.device).cloned().unwrap_or_default();
-    let place = Place {
+    let header = RecordHeader {
         device: record.device,
         kind: record.kind,
         sequence: record.sequence,
@@ -86,39 +86,39 @@ fn understand(runtime: &Runtime, record: Pulled, context: &Context<'_>) -> Under
         hash: record.hash,
         item: record.item,
     };
-    let waits = |place: Place, what: &str| Understood::Done(Incoming::Waiting(place, what.to_owned()));
-    let Some(body) = record.body else { return Understood::Done(Incoming::Erased(place)) };
-    let Ok(read) = ReadRecord::parse(&body) else { return waits(place, UNREADABLE) };
-    if read.item != place.item {
-        return waits(place, UNREADABLE);
+    let waits = |header: RecordHeader, what: &str| Understood::Done(Incoming::Waiting(header, what.to_owned()));
+    let Some(body) = record.body else { return Understood::Done(Incoming::Erased(header)) };
+    let Ok(read) = ReadRecord::parse(&body) else { return waits(header, UNREADABLE) };
+    if read.item != header.item {
+        return waits(header, UNREADABLE);
     }
-    if place.kind == "tombstone" {
-        return Understood::Done(Incoming::Tombstone(place, read.target));
+    if header.kind == "tombstone" {
+        return Understood::Done(Incoming::Tombstone(header, read.target));
     }
-    let person = format!("person:{}", place.author);
+    let person = format!("person:{}", header.author);
     if context.muted.contains(&person) {
-        return waits(place, &person);
+        return waits(header, &person);
     }
     let key = ProjectKey::parse(&read.project);
     let is_here = |it: &KeyedProject| matches!((&it.key, &key), (Some(own), Some(key)) if own.is_same(key));
-    let Some(project) = context.projects.iter().position(is_here) else { return waits(place, &read.project) };
+    let Some(project) = context.projects.iter().position(is_here) else { return waits(header, &read.project) };
     let of = &context.projects[project].project;
     let muted = format!("project:{}", of.id);
     if context.muted.contains(&muted) {
-        return waits(place, &muted);
+        return waits(header, &muted);
     }
     if runtime.is_excluded(&of.root) {
-        return waits(place, &read.project);
+        return waits(header, &read.project);
     }
     let parsed = read.memory.as_ref().map(|memory| line::parse(memory.get().as_bytes()));
-    let Some(Ok(line)) = parsed else { return waits(place, UNREADABLE) };
+    let Some(Ok(line)) = parsed else { return waits(header, UNREADABLE) };
     if runtime.intervals.is_excluded_at(&of.id, &[""], line.created.unwrap_or(runtime.now)) {
-        return Understood::Done(Incoming::Erased(place));
+        return Understood::Done(Incoming::Erased(header));
     }
-    let colleague = (place.author != context.member).then(|| place.author.clone());
-    let import = import_of(line, of.clone(), &place.hash, colleague, runtime.now);
+    let colleague = (header.author != context.member).then(|| header.author.clone());
+    let import = import_of(line, of.clone(), &header.hash, colleague, runtime.now);
     let supersedes = read.supersedes.into_iter().map(|(item, how)| (item, Relation::from_name(&how))).collect();
-    Understood::Memory(Box::new(Unredacted { place, replaces: read.replaces, supersedes, project, import }))
+    Understood::Memory(Box::new(Unredacted { header, replaces: read.replaces, supersedes, project, import }))
 }
 
 fn import_of(

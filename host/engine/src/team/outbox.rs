@@ -209,9 +209,9 @@ pub fn edit(
         return Ok(Decided::Missing);
     };
     let Some(body) = entry.body.as_deref() else { return Ok(Decided::Unseen) };
-    let record = ReadRecord::parse(body).map_err(anyhow::Error::msg)?;
+    let record = ReadRecord::parse(body)?;
     let memory = record.memory.context("a deletion has no text")?;
-    let line = line::parse(memory.get().as_bytes()).map_err(anyhow::Error::msg)?;
+    let line = line::parse(memory.get().as_bytes())?;
     let shared = SharedMemory {
         item: record.item,
         replaces: record.replaces,

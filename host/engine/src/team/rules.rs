@@ -4,6 +4,7 @@ use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
 use throughline_model::contract::Memory;
+use throughline_model::invalid::Invalid;
 use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_platform::paths;
@@ -39,7 +40,7 @@ pub struct Rule {
 
 impl Settings {
     /// Returns what is wrong with the rules.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Invalid> {
         for rule in &self.share {
             if rule.projects.is_empty() {
                 return Err("team.share has a rule without projects; \"*\" means all".into());
@@ -48,7 +49,7 @@ impl Settings {
                 GlobBuilder::new(glob).build().map_err(|error| format!("team.share: {glob:?} is not a glob: {error}"))?;
             }
             if let Some(word) = rule.said_by.iter().flatten().find(|word| SaidBy::of_word(word).is_none()) {
-                return Err(format!("team.share: said_by has {word:?}, but knows human, agreed, agent and tool"));
+                return Err(format!("team.share: said_by has {word:?}, but knows human, agreed, agent and tool").into());
             }
         }
         Ok(())
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let check = |rule: Rule| Settings { share: vec![rule], review: false }.check().unwrap_err();
+        let check = |rule: Rule| Settings { share: vec![rule], review: false }.check().unwrap_err().to_string();
         assert!(check(rule(&[])).contains("without projects"));
         assert!(check(rule(&["a["])).contains("a["));
         assert!(check(Rule { said_by: Some(vec!["me".into()]), ..rule(&["*"]) }).contains("\"me\""));

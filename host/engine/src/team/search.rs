@@ -15,7 +15,7 @@ use crate::targets;
 use throughline_embedding::local;
 use throughline_store::Store;
 use throughline_store::team::ReadRecord;
-use throughline_sync_wire::{Found, Reply, Request};
+use throughline_sync_wire::{FoundRecord, Reply, Request};
 
 /// A memory that the server found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,7 +74,7 @@ pub fn run(
     Ok((hits, vectors))
 }
 
-fn hit(found: Found) -> Option<TeamHit> {
+fn hit(found: FoundRecord) -> Option<TeamHit> {
     let record = ReadRecord::parse(&found.body).ok()?;
     let line = line::parse(record.memory?.get().as_bytes()).ok()?;
     let title = if line.title.is_empty() { line::title_of(&line.content) } else { line.title };

@@ -81,7 +81,7 @@ pub fn invitation(runtime: &Runtime) -> Result<String> {
     match credentials::load(&runtime.paths) {
         Ok(Some(url)) => Ok(url),
         Ok(None) => Err(SyncError(Fault::new(FaultKind::Address, "this machine has joined no team", hint)).into()),
-        Err(what) => Err(SyncError(Fault::new(FaultKind::Address, what, hint)).into()),
+        Err(what) => Err(SyncError(Fault::new(FaultKind::Address, what.to_string(), hint)).into()),
     }
 }
 
@@ -115,7 +115,7 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
         if pushed == Pushed::Conflict {
             // Nobody else can have written under an identifier that was made a moment ago.
             let message = "the server says that a new machine has sent records already";
-            return Err(SyncError(Fault::new(FaultKind::Lie, message, "ask whoever runs the server")).into());
+            return Err(SyncError(Fault::new(FaultKind::InvalidAnswer, message, "ask whoever runs the server")).into());
         }
     } else if store.team_status()?.pending > 0 {
         report.warnings.push("you are a reader in this team, so nothing was sent".into());
@@ -227,7 +227,7 @@ fn push(store: &mut Store, link: &mut Link, device: &str, identity: &Identity, r
         report.refused += refused.len() as u64;
         if (stored.len() + refused.len()) as u64 != count {
             let message = "the server neither stored nor refused some records";
-            return Err(SyncError(Fault::new(FaultKind::Lie, message, "ask whoever runs the server")).into());
+            return Err(SyncError(Fault::new(FaultKind::InvalidAnswer, message, "ask whoever runs the server")).into());
         }
     }
 }
@@ -309,21 +309,21 @@ fn ask(link: &mut Link, open: &[(Cursor, i64)]) -> Result<(), SyncError> {
 
 /// Moves the cursors behind the records, and closes the series that were read to their end.
 fn advance(open: &mut Vec<(Cursor, i64)>, records: &[Pulled]) -> Result<(), SyncError> {
-    let lie = |what: &str| {
+    let invalid_answer = |what: &str| {
         SyncError(Fault::new(
-            FaultKind::Lie,
+            FaultKind::InvalidAnswer,
             format!("the server says what cannot be: {what}"),
             "nothing of this answer was stored; ask whoever runs the server",
         ))
     };
     if records.is_empty() {
-        return Err(lie("a series is shorter than it says"));
+        return Err(invalid_answer("a series is shorter than it says"));
     }
     for record in records {
         let cursor = open.iter_mut().find(|(it, _)| it.device == record.device && it.kind == record.kind);
-        let Some((cursor, _)) = cursor else { return Err(lie("a record of a series that was not asked for")) };
+        let Some((cursor, _)) = cursor else { return Err(invalid_answer("a record of a series that was not asked for")) };
         if record.sequence <= cursor.sequence {
-            return Err(lie("a series that goes back"));
+            return Err(invalid_answer("a series that goes back"));
         }
         cursor.sequence = record.sequence;
     }

@@ -1,6 +1,6 @@
 //! The command line of a coding agent, so that a subscription can pay: `claude -p`, `codex exec`, `gemini -p`. The prompt goes
-//! through standard input. The session that the agent makes of it is marked, runs in a folder of its own, and keeps no transcript
-//! where the agent can be told so.
+//! through standard input. The agent session for the call is marked, runs in its own folder, and keeps no transcript if the
+//! agent has an option for that.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;

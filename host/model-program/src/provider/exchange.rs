@@ -55,7 +55,7 @@ pub(super) fn tokens(value: &Value) -> Option<u64> {
     value.as_u64()
 }
 
-/// Returns the sum of the numbers that are said; none if the first is not.
+/// Returns the sum of the numbers that are said, or `None` if the first is not.
 pub(super) fn sum(first: &Value, more: &[&Value]) -> Option<u64> {
     let first = tokens(first)?;
     Some(more.iter().filter_map(|value| tokens(value)).fold(first, u64::saturating_add))

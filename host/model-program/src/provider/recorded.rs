@@ -1,12 +1,12 @@
 //! Replies that were recorded in a folder, so that prompts can be compared without a model. The name of a file is the digest of
-//! what was asked.
+//! its request.
 
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use throughline_model_wire::{Completed, Failed, Fault, FaultKind, Request, VERSION};
 
-/// Returns the digest of what is asked, whoever is asked.
+/// Returns the digest of a request without its provider.
 fn digest(request: &Request) -> String {
     Sha256::digest(request.asked()).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

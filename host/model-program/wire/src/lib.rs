@@ -42,7 +42,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns what is asked, whoever is asked, as a text to compute a digest of.
+    /// Returns the request without its provider, as text for a digest.
     pub fn asked(&self) -> String {
         serde_json::json!([self.messages, self.schema, self.max_tokens]).to_string()
     }

@@ -78,8 +78,8 @@ fn words(command: &Command) -> String {
     words.join(" ")
 }
 
-/// Returns what a tool says about its failure, without a backtrace of the tool itself: from the first line that begins
-/// with `error`. If there is none, the end, after the line that names an exception: `SyntaxError: … (app.py, line 16)`.
+/// Returns a tool's error message without the tool's own backtrace: everything from the first line that begins with
+/// `error`. If there is none, the end, after the line that names an exception: `SyntaxError: … (app.py, line 16)`.
 fn own_error(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && !is_of_backtrace(line)).collect();
     if let Some(first) = lines.iter().position(|line| line.starts_with("error")) {

@@ -13,6 +13,7 @@ use super::verdict::{
     deterministic, is_kind, is_one_line, quoted,
 };
 use crate::compare::{self, StoredResult};
+use throughline_model::contract::Draft;
 use throughline_model::lines::{Line, LineSource};
 use throughline_sandbox::instance::{ExtractRequest, Extraction, Supplement};
 
@@ -156,7 +157,7 @@ fn learned(extraction: &Extraction) -> StoredResult {
     learned
 }
 
-/// Describes how two results differ; none if they are equal.
+/// Describes how two results differ, or `None` if they are equal.
 fn difference(one: &StoredResult, other: &StoredResult) -> Option<String> {
     let found = compare::extractions(one, other);
     if found.is_empty() {
@@ -405,104 +406,141 @@ fn last_message(it: &mut Extractor<'_>, session: &Transcript) -> Result<Verdict>
     })
 }
 
+/// The faults of all results, by what they are about.
+#[derive(Default)]
+struct ResultFaults {
+    consumed: Faults,
+    state: Faults,
+    titles: Faults,
+    contents: Faults,
+    kinds: Faults,
+    importance: Faults,
+    files: Faults,
+    counts: Faults,
+    notes: Faults,
+}
+
 /// Checks every result.
 fn results(all: &[ExtractionCase], recorder: &mut CheckRecorder<'_>) {
     *recorder.drafts = all.iter().map(|seen| seen.extraction.drafts.len()).sum();
-    let mut consumed = Faults::default();
-    let mut state = Faults::default();
-    let mut titles = Faults::default();
-    let mut contents = Faults::default();
-    let mut kinds = Faults::default();
-    let mut importance = Faults::default();
-    let mut files = Faults::default();
-    let mut counts = Faults::default();
-    let mut notes = Faults::default();
-    for ExtractionCase { case, extraction, served } in all {
-        let place = extraction.consumed;
-        consumed.count_result();
-        consumed.fail(place != 0 && !served.contains(&place), || {
-            format!("{case}: consumed is {place}, where no line ends that was read")
-        });
-        consumed.warn(place == 0 && !served.is_empty(), || format!("{case}: lines were read, but consumed is 0"));
-        let bytes = extraction.state.len();
-        state.count_result();
-        state.fail(bytes > MAX_STATE_BYTES, || format!("{case}: the state has {bytes} bytes"));
-        counts.count_result();
-        counts.warn(extraction.drafts.len() > MANY_DRAFTS, || format!("{case}: {} drafts", extraction.drafts.len()));
-        notes.count_result();
-        for (name, entries) in note_lines(extraction) {
-            let odd = entries.into_iter().find(|entry| !is_one_line(entry) || entry.trim().is_empty());
-            notes.warn(odd.is_some(), || format!("{case}: {name} holds {}", quoted(odd.unwrap_or_default())));
-        }
-        let changes = extraction.notes.changes.iter().map(|change| &change.path);
-        changes.chain(extraction.notes.discoveries.iter().map(|d| &d.file)).for_each(|f| check_file(&mut files, case, f));
-        for draft in &extraction.drafts {
-            let title = &draft.title;
-            titles.count_result();
-            titles.fail(!is_one_line(title), || format!("{case}: {} is more than one line", quoted(title)));
-            titles.fail(title.trim().is_empty(), || format!("{case}: a title of a {} is empty", draft.kind));
-            titles.fail(title.chars().count() > MAX_TITLE_CHARS, || format!("{case}: {} is too long", quoted(title)));
-            contents.count_result();
-            let bytes = draft.content.len();
-            contents.fail(bytes > MAX_CONTENT_BYTES, || format!("{case}: {} has {bytes} bytes", quoted(title)));
-            contents.warn(draft.content.trim().is_empty(), || format!("{case}: {} has no content", quoted(title)));
-            kinds.count_result();
-            kinds.fail(!is_kind(&draft.kind), || format!("{case}: {}", quoted(&draft.kind)));
-            let weight = draft.importance;
-            importance.count_result();
-            importance.fail(!weight.is_finite(), || format!("{case}: {} has the importance {weight}", quoted(title)));
-            importance.warn(weight.is_finite() && !(0.0..=1.0).contains(&weight), || {
-                format!("{case}: {} has the importance {weight}, which is clamped", quoted(title))
-            });
-            draft.files.iter().for_each(|file| check_file(&mut files, case, file));
+    let mut faults = ResultFaults::default();
+    for seen in all {
+        faults.check_extraction(seen);
+        for draft in &seen.extraction.drafts {
+            faults.check_draft(&seen.case, draft);
         }
     }
-    let mut note =
-        |id, place, why, faults: Faults, what, may_lack| recorder.note(id, place, why, faults.verdict(what, may_lack));
-    note(
-        "consumed",
-        "extractor.extraction.consumed",
-        "The next read starts there: if that is in the middle of a line, or after lines that were not read, memories are lost.",
-        consumed,
-        "extractions",
-        false,
-    );
-    note(
-        "state-size",
-        "extractor.extraction.state",
-        "The state is stored at every turn; a larger one is refused.",
-        state,
-        "states",
-        false,
-    );
-    note("titles", "types.draft.title", "Lists show only the title.", titles, "titles", true);
-    note("contents", "types.draft.content", "Every word of a memory costs the agent tokens.", contents, "contents", true);
-    note("kinds", "types.draft.kind", "Searches and grants select memories by kind.", kinds, "kinds", true);
-    note(
-        "importance",
-        "types.draft.importance",
-        "The host decides by importance which memories are shown.",
-        importance,
-        "importances",
-        true,
-    );
-    note("files", "types.draft.files", "Searches by file compare paths from the project's root.", files, "paths", true);
-    note(
-        "few-drafts",
-        "extractor.extraction.drafts",
-        "Nobody can use a thousand memories of one chunk.",
-        counts,
-        "extractions",
-        false,
-    );
-    note(
-        "note-lines",
-        "types.session-notes: \"Each list entry is one line that can be understood on its own\"",
-        "Notes become single lines of a page.",
-        notes,
-        "notes",
-        false,
-    );
+    faults.record(recorder);
+}
+
+impl ResultFaults {
+    /// Checks everything but the drafts.
+    fn check_extraction(&mut self, ExtractionCase { case, extraction, served }: &ExtractionCase) {
+        let place = extraction.consumed;
+        self.consumed.count_result();
+        self.consumed.fail(place != 0 && !served.contains(&place), || {
+            format!("{case}: consumed is {place}, where no line ends that was read")
+        });
+        self.consumed.warn(place == 0 && !served.is_empty(), || format!("{case}: lines were read, but consumed is 0"));
+        let bytes = extraction.state.len();
+        self.state.count_result();
+        self.state.fail(bytes > MAX_STATE_BYTES, || format!("{case}: the state has {bytes} bytes"));
+        self.counts.count_result();
+        self.counts.warn(extraction.drafts.len() > MANY_DRAFTS, || format!("{case}: {} drafts", extraction.drafts.len()));
+        self.notes.count_result();
+        for (name, entries) in note_lines(extraction) {
+            let odd = entries.into_iter().find(|entry| !is_one_line(entry) || entry.trim().is_empty());
+            self.notes.warn(odd.is_some(), || format!("{case}: {name} holds {}", quoted(odd.unwrap_or_default())));
+        }
+        let changes = extraction.notes.changes.iter().map(|change| &change.path);
+        let files = changes.chain(extraction.notes.discoveries.iter().map(|d| &d.file));
+        files.for_each(|file| check_file(&mut self.files, case, file));
+    }
+
+    fn check_draft(&mut self, case: &str, draft: &Draft) {
+        let title = &draft.title;
+        self.titles.count_result();
+        self.titles.fail(!is_one_line(title), || format!("{case}: {} is more than one line", quoted(title)));
+        self.titles.fail(title.trim().is_empty(), || format!("{case}: a title of a {} is empty", draft.kind));
+        self.titles.fail(title.chars().count() > MAX_TITLE_CHARS, || format!("{case}: {} is too long", quoted(title)));
+        self.contents.count_result();
+        let bytes = draft.content.len();
+        self.contents.fail(bytes > MAX_CONTENT_BYTES, || format!("{case}: {} has {bytes} bytes", quoted(title)));
+        self.contents.warn(draft.content.trim().is_empty(), || format!("{case}: {} has no content", quoted(title)));
+        self.kinds.count_result();
+        self.kinds.fail(!is_kind(&draft.kind), || format!("{case}: {}", quoted(&draft.kind)));
+        let weight = draft.importance;
+        self.importance.count_result();
+        self.importance.fail(!weight.is_finite(), || format!("{case}: {} has the importance {weight}", quoted(title)));
+        self.importance.warn(weight.is_finite() && !(0.0..=1.0).contains(&weight), || {
+            format!("{case}: {} has the importance {weight}, which is clamped", quoted(title))
+        });
+        draft.files.iter().for_each(|file| check_file(&mut self.files, &case, file));
+    }
+
+    /// Records a verdict for each subject.
+    fn record(self, recorder: &mut CheckRecorder<'_>) {
+        let mut note =
+            |id, place, why, faults: Faults, what, may_lack| recorder.note(id, place, why, faults.verdict(what, may_lack));
+        note(
+            "consumed",
+            "extractor.extraction.consumed",
+            "The next read starts there: if that is in the middle of a line, or after lines that were not read, memories are lost.",
+            self.consumed,
+            "extractions",
+            false,
+        );
+        note(
+            "state-size",
+            "extractor.extraction.state",
+            "The state is stored at every turn; a larger one is refused.",
+            self.state,
+            "states",
+            false,
+        );
+        note("titles", "types.draft.title", "Lists show only the title.", self.titles, "titles", true);
+        note(
+            "contents",
+            "types.draft.content",
+            "Every word of a memory costs the agent tokens.",
+            self.contents,
+            "contents",
+            true,
+        );
+        note("kinds", "types.draft.kind", "Searches and grants select memories by kind.", self.kinds, "kinds", true);
+        note(
+            "importance",
+            "types.draft.importance",
+            "The host decides by importance which memories are shown.",
+            self.importance,
+            "importances",
+            true,
+        );
+        note(
+            "files",
+            "types.draft.files",
+            "Searches by file compare paths from the project's root.",
+            self.files,
+            "paths",
+            true,
+        );
+        note(
+            "few-drafts",
+            "extractor.extraction.drafts",
+            "Nobody can use a thousand memories of one chunk.",
+            self.counts,
+            "extractions",
+            false,
+        );
+        note(
+            "note-lines",
+            "types.session-notes: \"Each list entry is one line that can be understood on its own\"",
+            "Notes become single lines of a page.",
+            self.notes,
+            "notes",
+            false,
+        );
+    }
 }
 
 /// Returns the lists of lines in the notes, with their names in the contract.

@@ -251,7 +251,7 @@ fn shares(name: &str, secret: &str) -> bool {
         || (secret.len() >= 2 * MIN_LEAK_CHARS && name.contains(secret))
 }
 
-/// Returns the parts of the text that placeholders replaced in the output; none if the output is not the text with
+/// Returns the parts of the text that placeholders replaced in the output, or `None` if the output is not the text with
 /// parts replaced.
 fn removed<'a>(text: &'a str, output: &str) -> Option<Vec<&'a str>> {
     if text == output {

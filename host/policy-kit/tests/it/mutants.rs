@@ -242,8 +242,8 @@ fn no_mutant_crashes_hangs_or_is_called_fine_without_being_it() {
     let wrong = wrong.into_inner().expect("no thread panics");
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(ends.values().sum::<usize>(), MUTANTS);
-    // Every call has a deadline of its own, so one that does not end would take minutes. Beside tests that compile, a mutant
-    // whose calls all run into their deadlines took 12 seconds.
+    // Every call has its own deadline, so a call that never ends would take minutes. Beside tests that compile, a mutant whose
+    // calls all run into their deadlines took 12 seconds.
     assert!(took < Duration::from_secs(30), "{number} took {took:?}");
     // If no mutant ended at one of these steps, the test would say nothing about that step.
     for end in [End::Loading, End::Linking, End::Suite, End::Fine] {

@@ -48,7 +48,7 @@ fn is_unavailable(error: &str) -> bool {
     ["is not installed", "cannot be fetched", "cannot create a virtual environment"].iter().any(|sign| error.contains(sign))
 }
 
-/// Builds the policy; none if a tool or registry is missing and not required.
+/// Builds the policy, or `None` if a tool or registry is missing and not required.
 fn built(folder: &Path) -> Option<BuiltPolicy> {
     let mut steps = Vec::new();
     match build::build(folder, &mut |step| steps.push(step.to_owned())) {

@@ -97,7 +97,7 @@ fn bare(value: &str) -> String {
     value[..end].trim().to_owned()
 }
 
-/// Returns the text before the closing quote; none if there is no closing quote.
+/// Returns the text before the closing quote, or `None` if there is no closing quote.
 fn quoted(text: &str, quote: char) -> Option<String> {
     let mut value = String::new();
     let mut chars = text.chars();

@@ -54,7 +54,7 @@ pub(super) struct SecretMatcher {
 }
 
 impl SecretMatcher {
-    /// Returns none if there is nothing to look for, or too much of it.
+    /// Returns `None` if there are no values to look for, or too many.
     pub(super) fn new<'a>(values: impl Iterator<Item = &'a str>) -> Option<Self> {
         let values: Vec<String> = values.filter(|value| value.len() >= MIN_FRAGMENT_BYTES).map(str::to_owned).collect();
         let mut anchors: BTreeMap<Vec<u8>, Vec<(usize, Form)>> = BTreeMap::new();
@@ -259,8 +259,8 @@ impl<'a> View<'a> {
         self.read.as_ref().map_or(at, |(_, places)| places[at])
     }
 
-    /// Returns a view decoded by `next`. At each position, `next` returns the decoded bytes and how many bytes they
-    /// took, or none if the byte stands for itself.
+    /// Returns a view decoded by `next`. At each position, `next` returns the decoded bytes and how many bytes they took,
+    /// or `None` if the byte is not escaped.
     fn derived(&self, next: impl Fn(&[u8]) -> Option<(Decoded, usize)>) -> Self {
         let bytes = self.bytes();
         let mut read = Vec::with_capacity(bytes.len());
@@ -276,14 +276,14 @@ impl<'a> View<'a> {
         Self { plain: self.plain, read: Some((read, places)) }
     }
 
-    /// Returns a view with one layer of backslash escapes removed, as in JSON, shells and most languages; none if there
-    /// is no backslash.
+    /// Returns a view with one layer of backslash escapes removed, as in JSON, shells and most languages, or `None` if
+    /// there is no backslash.
     fn unescaped(&self) -> Option<Self> {
         memchr(b'\\', self.bytes())?;
         Some(self.derived(unescape))
     }
 
-    /// Returns a view with each `%XX` decoded; none if there is none.
+    /// Returns a view with each `%XX` decoded, or `None` if there is none.
     fn percent_decoded(&self) -> Option<Self> {
         let bytes = self.bytes();
         memchr(b'%', bytes)?;
@@ -291,7 +291,7 @@ impl<'a> View<'a> {
         memchr::memchr_iter(b'%', bytes).any(is_one).then(|| self.derived(percent))
     }
 
-    /// Returns a view with wrapped lines of base64 joined; none if there are none.
+    /// Returns a view with wrapped lines of base64 joined, or `None` if there are none.
     fn joined(&self) -> Option<Self> {
         let bytes = self.bytes();
         let mut cuts: Vec<Range<usize>> = Vec::new();

@@ -65,7 +65,7 @@ impl Secrets {
         self
     }
 
-    /// Returns the key for the tags in placeholders; none if its file does not exist (yet).
+    /// Returns the key for the tags in placeholders, or `None` if its file does not exist (yet).
     pub fn tag_key(&self) -> Option<TagKey> {
         if self.tag_key.get().is_none() {
             self.tag_key.set(self.tag_file.as_deref().and_then(TagKey::load));

@@ -111,7 +111,7 @@ pub(super) fn secrets(name: &str, value: &str) -> Vec<String> {
     };
     if counts {
         found.push(value.to_owned());
-        // Of a key of several lines, every line that is long enough also counts by itself.
+        // Each line of a multi-line key that is long enough is a value of its own too.
         if value.contains('\n') {
             found.extend(
                 value.lines().map(str::trim).filter(|line| line.len() >= 32 && !line.starts_with("--")).map(str::to_owned),

@@ -22,7 +22,7 @@ pub const SETTING: &str = "redaction-tag-key";
 pub struct TagKey([u8; 16]);
 
 impl TagKey {
-    /// Reads the file; none if it is missing or damaged, and then placeholders have no tags.
+    /// Reads the file, or `None` if it is missing or damaged, and then placeholders have no tags.
     pub fn load(file: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(file).ok()?;
         let digits = text.trim_end();

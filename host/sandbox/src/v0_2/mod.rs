@@ -7,12 +7,13 @@
 //! [`capability::SUPPORTED_VERSIONS`](super::capability::SUPPORTED_VERSIONS) names the versions that this host serves. All of a
 //! component's imports and exports must be of one of them (`throughline:policy/extractor@0.1.0`).
 //!
-//! Wasmtime compares the *structure* of types when it links, and not where they were generated from. So there is one set of types,
-//! the newest: [`linking`](super::linking) defines each import under the name of the component's version, and
+//! Wasmtime compares the *structure* of types when it links, and not where they were generated from. So there is one set of
+//! types, the newest: [`linking`](super::linking) defines each import under the name of the component's version, and
 //! [`instance`](super::instance) looks up each export under that name. Only what differs between the versions is written twice;
-//! today that is the record `fact`, which got a field. What a version does not have is not defined for it: a component of 0.1.0
-//! can import neither `model` nor `memories.count`, and has no stage `consolidator`. The shared types, [`chain`](super::chain),
-//! the engine and the store know only the newest. A policy of an older version is served as it always was.
+//! today that is the record `fact`, which got a field. Imports that a version does not have are not linked: a component of
+//! 0.1.0 can import neither `model` nor `memories.count`, and has no stage `consolidator`. The shared types,
+//! [`chain`](super::chain), the engine and the store know only the newest. A policy of an older version is served as it always
+//! was.
 //!
 //! A component of a version that the host does not serve is refused with both versions named, before linking could
 //! complain about types; so is a manifest that names one. A newer *patch* version than the host knows is refused too,

@@ -160,7 +160,7 @@ pub(super) static UNCHANGED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What was before is named beside what is now.
+/// The text names both the old and the new state.
 pub(super) static INSTEAD: LazyLock<Regex> = LazyLock::new(|| {
     phrases(
         concat!(

@@ -78,6 +78,34 @@ pub(super) struct Evidence {
     asks_reversal: bool,
 }
 
+/// What a later memory says about the values that an earlier one decided on.
+struct DecidedValues {
+    /// The later one has none of them.
+    is_gone: bool,
+    /// The later one has a value of the same unit.
+    has_same_unit: bool,
+    /// The human asks for a value that the earlier one does not have.
+    asks_other: bool,
+}
+
+impl DecidedValues {
+    fn of(older: &Parts<'_>, newer: &Parts<'_>) -> Self {
+        let mut said = newer.request_values.clone();
+        said.extend(newer.result_values.iter().cloned());
+        let is_gone = !older.decided.is_empty() && !older.has_decided(&said);
+        let mut named = newer.request_values.clone();
+        named.extend(newer.head_values.iter().cloned());
+        let units: BTreeSet<&str> = named.iter().map(|(_, unit)| *unit).filter(|unit| !unit.is_empty()).collect();
+        let has_same_unit = older.decided.iter().any(|(_, unit)| units.contains(unit));
+        let is_new = |value: &facts::Value| {
+            let among = |values: &BTreeSet<facts::Value>| values.iter().any(|(other, _)| *other == value.0);
+            !among(&older.request_values) && !among(&older.result_values) && among(&newer.result_values)
+        };
+        let asks_other = !older.decided.is_empty() && newer.request_values.iter().any(is_new);
+        Self { is_gone, has_same_unit, asks_other }
+    }
+}
+
 impl Evidence {
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     pub(super) fn of(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> Self {
@@ -114,18 +142,8 @@ impl Evidence {
 
         let is_near = similarity >= SURE_TOPIC || !shared.is_empty();
         let has_topic = is_near || differs || ticket || nearness.is_nearest();
-        let mut said = newer.request_values.clone();
-        said.extend(newer.result_values.iter().cloned());
-        let value_gone = !older.decided.is_empty() && !older.has_decided(&said);
-        let mut named = newer.request_values.clone();
-        named.extend(newer.head_values.iter().cloned());
-        let units: BTreeSet<&str> = named.iter().map(|(_, unit)| *unit).filter(|unit| !unit.is_empty()).collect();
-        let same_unit = older.decided.iter().any(|(_, unit)| units.contains(unit));
-        let is_new = |value: &&facts::Value| {
-            let among = |values: &BTreeSet<facts::Value>| values.iter().any(|(other, _)| *other == value.0);
-            !among(&older.request_values) && !among(&older.result_values) && among(&newer.result_values)
-        };
-        let asks_value = !older.decided.is_empty() && newer.request_values.iter().any(|value| is_new(&value));
+        let DecidedValues { is_gone: value_gone, has_same_unit: same_unit, asks_other: asks_value } =
+            DecidedValues::of(older, newer);
         let common_head = older.head_words.intersection(&newer.head_words).count();
         let least_head = older.head_words.len().min(newer.head_words.len()).max(4);
         let shared_heads = older.head_identifiers.intersection(&newer.head_identifiers).count();
@@ -250,7 +268,7 @@ fn units_differ(some: &BTreeSet<facts::Value>, others: &BTreeSet<facts::Value>) 
     })
 }
 
-/// What the later statement says that it leaves as it is.
+/// What the later statement explicitly keeps.
 struct Kept {
     /// The largest share of the decision's words in such a sentence.
     share: f32,
@@ -304,7 +322,7 @@ fn same_file_elsewhere(older: &Parts<'_>, newer: &Parts<'_>) -> bool {
     })
 }
 
-/// Returns whether a name is that of a ticket, an issue or a document.
+/// Returns whether a name denotes a ticket, an issue or a document.
 fn is_ticket(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_document(name)
@@ -314,7 +332,7 @@ fn is_ticket(name: &str) -> bool {
         })
 }
 
-/// Returns whether a name, in lower case, is that of a document.
+/// Returns whether a name, in lower case, denotes a document.
 fn is_document(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extension == "md")
 }

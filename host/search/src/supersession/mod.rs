@@ -222,7 +222,7 @@ fn shares_its_fate(statements: &[Statement<'_>], space: &Space, link: Link, besi
     let mut shared = Vec::new();
     for &other in beside.iter().filter(|other| is_other(**other)) {
         let (contained, made_up) = space.shares(link.older, other);
-        // What states nothing by itself may be an extract.
+        // A text that makes no statement on its own may be an extract.
         let is_extract = !statements[other].is_statement && made_up >= MIN_CONTAINED;
         let says_it = is_extract || (contained >= MIN_CONTAINED && made_up >= MIN_MADE_UP);
         let created = statements[other].created;

@@ -5,8 +5,9 @@
 use super::relation::Statement;
 use super::similarity::Space;
 
-/// The similarity from which two statements may be about the same if no others are as near to either of them. Short statements
-/// about one rule, in a set that nobody tuned on, had .07 and more, and two thirds of them were nearest to each other.
+/// The lowest similarity of two statements that may be about the same subject, if each is the nearest to the other. In a
+/// set that was not used for tuning, short statements about one rule had .07 or more, and two thirds of them were nearest
+/// to each other.
 pub(super) const MIN_NEAREST: f32 = 0.05;
 
 /// The most that a pair can stand out.

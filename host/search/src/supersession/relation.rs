@@ -79,7 +79,7 @@ impl Change {
 /// A memory to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement<'a> {
-    /// The session in which it was learned; empty for none, which is like a session of its own.
+    /// The session in which it was learned. If empty, it counts as a separate session.
     pub session: &'a str,
     /// When it was learned, milliseconds since the Unix epoch.
     pub created: u64,

@@ -12,14 +12,14 @@ use throughline_model::contract::Memory;
 use throughline_model::redacted::Redacted;
 use throughline_search::supersession::Relation;
 
-/// Where a record stands in its series.
+/// What is known about a record besides its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordHeader {
     /// The device whose series it is.
     pub device: String,
     /// `memory` or `tombstone`.
     pub kind: String,
-    /// Its place.
+    /// Its place in the series.
     pub sequence: i64,
     /// Whose device it is.
     pub author: String,
@@ -46,19 +46,19 @@ pub struct IncomingMemory {
 #[derive(Debug, Clone)]
 pub enum Incoming {
     /// A revision of a memory.
-    Memory(Place, Box<IncomingMemory>),
+    Memory(RecordHeader, Box<IncomingMemory>),
     /// A deletion of an item, or of the one revision that is named.
-    Tombstone(Place, String),
+    Tombstone(RecordHeader, String),
     /// A record whose text the server has erased, or that cannot be used. It is known, and nothing more.
-    Erased(Place),
+    Erased(RecordHeader),
     /// A record that is not wanted now: of a project that is not on this machine, or of somebody who is muted.
-    Waiting(Place, String),
+    Waiting(RecordHeader, String),
 }
 
 impl Incoming {
-    fn place(&self) -> &Place {
+    fn header(&self) -> &RecordHeader {
         match self {
-            Self::Memory(place, _) | Self::Tombstone(place, _) | Self::Erased(place) | Self::Waiting(place, _) => place,
+            Self::Memory(header, _) | Self::Tombstone(header, _) | Self::Erased(header) | Self::Waiting(header, _) => header,
         }
     }
 }
@@ -82,11 +82,12 @@ impl Store {
     /// Stores a batch of records and how far the series were read. A record that is known changes nothing, so a batch can
     /// be applied again.
     ///
-    /// It is one transaction, and another one for deletions in our own name, which also delete what this machine learned by
-    /// itself. Whether it was us, only the server says: so what they delete is kept in the file, for a person to bring back.
+    /// One transaction stores the records. Another one applies our own deletions, which also delete what this machine learned
+    /// on its own. Whether it was us, only the server says: so what they delete is kept in the file, for a person to bring
+    /// back.
     pub fn team_apply(&mut self, batch: &[Incoming], now: u64, file: KeptFile<'_>) -> Result<Applied> {
         let (member, _) = self.explain(own_member(&self.conn))?;
-        let is_own = |it: &&Incoming| matches!(it, Incoming::Tombstone(place, _) if place.author == member);
+        let is_own = |it: &&Incoming| matches!(it, Incoming::Tombstone(header, _) if header.author == member);
         let (own, others): (Vec<&Incoming>, Vec<&Incoming>) = batch.iter().partition(is_own);
         let mut applied = Applied::default();
         self.write(|tx| apply_all(tx, &others, now, &mut applied).map(drop))?;
@@ -105,7 +106,7 @@ fn apply_all(tx: &Connection, batch: &[&Incoming], now: u64, applied: &mut Appli
     let mut deleted = Forgotten::default();
     for it in batch {
         apply(tx, it, now, applied, &mut deleted.memories)?;
-        let Place { device, kind, sequence, .. } = it.place();
+        let RecordHeader { device, kind, sequence, .. } = it.header();
         tx.prepare_cached("UPDATE team_series SET sequence = max(sequence, ?3) WHERE device = ?1 AND kind = ?2")?
             .execute(params![device, kind, sequence])?;
     }
@@ -120,17 +121,17 @@ fn apply(
     applied: &mut Applied,
     deleted: &mut Vec<Memory>,
 ) -> rusqlite::Result<()> {
-    let place = it.place();
-    if tx.prepare_cached("SELECT 1 FROM team_records WHERE hash = ?1")?.exists([&place.hash])? {
+    let header = it.header();
+    if tx.prepare_cached("SELECT 1 FROM team_records WHERE hash = ?1")?.exists([&header.hash])? {
         return Ok(());
     }
     match it {
-        Incoming::Memory(_, memory) => apply_memory(tx, place, memory, now, applied),
-        Incoming::Tombstone(_, target) if place.decides => apply_tombstone(tx, place, target, now, applied, deleted),
+        Incoming::Memory(_, memory) => apply_memory(tx, header, memory, now, applied),
+        Incoming::Tombstone(_, target) if header.decides => apply_tombstone(tx, header, target, now, applied, deleted),
         // A server that lets somebody delete what is not theirs is not obeyed.
         Incoming::Tombstone(..) | Incoming::Erased(_) => {
             applied.dead += 1;
-            put(tx, place, "", "dead", None)
+            put(tx, header, "", "dead", None)
         }
         Incoming::Waiting(_, what) => {
             applied.waiting += 1;
@@ -138,25 +139,25 @@ fn apply(
                 "INSERT INTO team_waiting (device, kind, what, sequence) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET sequence = min(sequence, excluded.sequence)",
             )?
-            .execute(params![place.device, place.kind, what, place.sequence])?;
+            .execute(params![header.device, header.kind, what, header.sequence])?;
             Ok(())
         }
     }
 }
 
-fn put(tx: &Connection, place: &Place, project: &str, state: &str, memory: Option<i64>) -> rusqlite::Result<()> {
+fn put(tx: &Connection, header: &RecordHeader, project: &str, state: &str, memory: Option<i64>) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO team_records (hash, item, kind, state, device, sequence, author, project_id, memory)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
     )?
     .execute(params![
-        place.hash,
-        place.item,
-        place.kind,
+        header.hash,
+        header.item,
+        header.kind,
         state,
-        place.device,
-        place.sequence,
-        place.author,
+        header.device,
+        header.sequence,
+        header.author,
         project,
         memory
     ])?;
@@ -165,14 +166,14 @@ fn put(tx: &Connection, place: &Place, project: &str, state: &str, memory: Optio
 
 fn apply_memory(
     tx: &Connection,
-    place: &Place,
+    header: &RecordHeader,
     memory: &IncomingMemory,
     now: u64,
     applied: &mut Applied,
 ) -> rusqlite::Result<()> {
     let project = &memory.import.project;
     let mut row = None;
-    if is_dead(tx, &place.item, &place.hash)? {
+    if is_dead(tx, &header.item, &header.hash)? {
         applied.dead += 1;
     } else {
         projects::put(tx, project, now)?;
@@ -183,15 +184,15 @@ fn apply_memory(
         }
         row = occurrence(tx, &memory.import)?;
     }
-    put(tx, place, &project.id, if row.is_some() { "pulled" } else { "dead" }, row)?;
+    put(tx, header, &project.id, if row.is_some() { "pulled" } else { "dead" }, row)?;
     let (member, _) = own_member(tx)?;
-    if !place.decides {
+    if !header.decides {
         // A colleague's word beside another one's: both stay.
         return Ok(());
     }
-    put_replaced(tx, &place.item, &memory.replaces, &place.hash)?;
+    put_replaced(tx, &header.item, &memory.replaces, &header.hash)?;
     for hash in &memory.replaces {
-        replace(tx, &place.item, hash, row, now, applied)?;
+        replace(tx, &header.item, hash, row, now, applied)?;
     }
     for (item, relation) in &memory.supersedes {
         let older: Vec<(i64, String)> = tx
@@ -200,7 +201,7 @@ fn apply_memory(
             .collect::<rusqlite::Result<_>>()?;
         for (older, author) in older {
             let author = if author.is_empty() { &member } else { &author };
-            if let Some(newer) = row.filter(|newer| *newer != older && *author == place.author) {
+            if let Some(newer) = row.filter(|newer| *newer != older && *author == header.author) {
                 supersessions::state(tx, older, newer, *relation, now)?;
             }
         }
@@ -208,8 +209,9 @@ fn apply_memory(
     Ok(())
 }
 
-/// Takes a revision of an item away whose place another one took. What this machine learned by itself stays, with a link to
-/// the later word. A hash that belongs to another item is left alone: the author may decide about this item alone.
+/// Removes a revision of an item that another revision replaced. A memory that this machine learned on its own stays,
+/// with a link to the newer revision. A hash that belongs to another item is left alone: the author may decide about this
+/// item alone.
 fn replace(
     tx: &Connection,
     item: &str,
@@ -237,7 +239,7 @@ fn replace(
 
 fn apply_tombstone(
     tx: &Connection,
-    place: &Place,
+    header: &RecordHeader,
     target: &str,
     now: u64,
     applied: &mut Applied,
@@ -247,14 +249,14 @@ fn apply_tombstone(
         "INSERT INTO team_records (hash, item, kind, state, target, device, sequence, author)
          VALUES (?1, ?2, 'tombstone', 'pulled', ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
     )?
-    .execute(params![place.hash, place.item, target, place.device, place.sequence, place.author])?;
+    .execute(params![header.hash, header.item, target, header.device, header.sequence, header.author])?;
     let (member, _) = own_member(tx)?;
     let known: Vec<(i64, String, String, Option<i64>)> = tx
         .prepare_cached(
             "SELECT number, hash, state, memory FROM team_records
              WHERE item = ?1 AND kind = 'memory' AND (?2 = '' OR hash = ?2) AND state <> 'dead'",
         )?
-        .query_map([&place.item, target], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+        .query_map([&header.item, target], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (number, hash, state, memory) in known {
         let id: Option<String> = memory
@@ -264,7 +266,7 @@ fn apply_tombstone(
                     .transpose()
             })
             .transpose()?;
-        if place.author == member {
+        if header.author == member {
             // Deleted on another machine of ours: it goes here too, and does not come back.
             tx.prepare_cached("UPDATE team_records SET state = 'dead', memory = NULL, body = NULL WHERE number = ?1")?
                 .execute([number])?;
@@ -316,8 +318,8 @@ fn occurrence(tx: &Connection, import: &Import) -> rusqlite::Result<Option<i64>>
 }
 
 impl Store {
-    /// Lets what another version of this program could not read be read again. `current` is what its own unreadable records
-    /// wait for.
+    /// Lets what another version of this program could not read be read again. `current` is the reason for which its own
+    /// unreadable records wait.
     pub fn team_retry_unreadable(&mut self, current: &str) -> Result<()> {
         let is_other = |what: &str| what.starts_with("unreadable") && what != current;
         let any: bool = self.explain(
@@ -345,7 +347,7 @@ pub(super) fn read_again(tx: &Connection, is_for: impl Fn(&str) -> bool) -> rusq
     Ok(())
 }
 
-/// Returns the column, and its value, of what is muted.
+/// Returns the column and the value that identify what is muted.
 fn muted_column(what: &str) -> Option<(&'static str, &str)> {
     match what.split_once(':') {
         Some(("person", name)) => Some(("author", name)),

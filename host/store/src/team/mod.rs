@@ -1,14 +1,14 @@
 //! Tables `team_…`: what is shared with a team, and what came from it.
 //!
-//! A shared memory is an *item*, and each of its states a *revision*: a record whose body names the revisions that it
-//! replaces. A deletion is a record too, a *tombstone*. Each device appends its records to series of its own. What holds
-//! is a function of the set of records that are known, in whatever order they came: a revision is alive if no tombstone
-//! names its item or itself, and no known revision of the same item replaces it. So all devices that know the same records agree, two
-//! edits side by side both stay, and a tombstone wins.
+//! A shared memory is an *item*, and each of its states a *revision*: a record whose body names the revisions that it replaces.
+//! A deletion is a record too, a *tombstone*. Each device appends its records to series of its own. The state is a function of
+//! the set of known records, regardless of their order: a revision is alive if no tombstone names its item or itself, and no
+//! known revision of the same item replaces it. So all devices that know the same records agree, two edits side by side both
+//! stay, and a tombstone wins.
 //!
 //! A memory that came from the team is stored as an import is, with an occurrence under the revision's hash. It goes with
-//! its last occurrence. A memory that this machine learned by itself is not removed by what a colleague does; a
-//! colleague's later word is linked to it, if the colleague may decide.
+//! its last occurrence. A colleague cannot remove a memory that this machine learned on its own; the colleague's newer
+//! revision is linked to it, if the colleague may decide.
 
 mod incoming;
 mod outgoing;
@@ -16,9 +16,9 @@ mod record;
 mod scan;
 mod scrub;
 
-pub use incoming::{Applied, Incoming, IncomingMemory, Place, occurrence_key};
+pub use incoming::{Applied, Incoming, IncomingMemory, RecordHeader, occurrence_key};
 pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord};
-pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordKind, SharedMemory, is_item, record_of};
+pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordError, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
 
 pub(crate) use scrub::forget_in_outbox;

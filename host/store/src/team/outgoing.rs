@@ -112,8 +112,8 @@ impl Store {
         })
     }
 
-    /// Forgets what was staged and did not leave, of projects that no rule names any more or whose rules changed, so that they
-    /// are looked through again. What a person decided stays.
+    /// Discards staged memories that were not sent, of projects whose rules changed or that no rule names now, so that these
+    /// projects are scanned again. What a person decided stays.
     pub fn team_unstage(&mut self, project: &str) -> Result<()> {
         self.write(|tx| {
             tx.prepare_cached(
@@ -337,7 +337,7 @@ impl Store {
     }
 }
 
-/// Returns whether a memory waits with a text that nobody has seen, or whose text is to be made anew.
+/// Returns whether a memory waits with a text that was not reviewed, or that must be written again.
 fn has_unseen(tx: &Connection, row: i64, states: &str) -> rusqlite::Result<bool> {
     tx.prepare_cached(&format!(
         "SELECT 1 FROM team_records WHERE memory = ?1 AND state IN ({states}) AND (NOT shown OR changed OR body IS NULL)"

@@ -1,4 +1,4 @@
-//! The form of what is shared: one record for a revision of a memory, or for its deletion, as JSON. A record is known by the
+//! The format of shared memories: one record for a revision of a memory, or for its deletion, as JSON. A record is known by the
 //! SHA-256 of its bytes.
 
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ pub(super) fn tombstone(item: &str, target: &str) -> Record {
 }
 
 fn to_json(written: &Written<'_>) -> String {
-    // Strings, numbers and lists of them: nothing that cannot be written.
+    // Strings, numbers and lists of them can always be written.
     serde_json::to_string(written).unwrap_or_default()
 }
 
@@ -189,6 +189,32 @@ pub struct ReadRecord {
     pub memory: Option<Box<RawValue>>,
 }
 
+/// Why a record cannot be used. No error quotes the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// It is not JSON, or lacks a field.
+    #[error("it is not valid JSON at column {column}")]
+    NotJson {
+        /// The column at which parsing stopped.
+        column: usize,
+    },
+    /// A later version of the program wrote it.
+    #[error("it has version {0}, and this program knows version {RECORD_VERSION}")]
+    UnknownVersion(u32),
+    /// The name of an item has the wrong form.
+    #[error("it names an item that is none")]
+    NotAnItem,
+    /// The name of a revision has the wrong form.
+    #[error("it names a revision that is none")]
+    NotARevision,
+    /// It names too many revisions or items.
+    #[error("it names more than {MAX_NAMED} others")]
+    TooManyNames,
+    /// The key of its project has the wrong form.
+    #[error("its project is too long or has control characters")]
+    BadProject,
+}
+
 /// The most revisions or items that one record may name.
 const MAX_NAMED: usize = 64;
 
@@ -196,25 +222,24 @@ const MAX_NAMED: usize = 64;
 const MAX_PROJECT_KEY: usize = 1 << 10;
 
 impl ReadRecord {
-    /// Reads a record, or says why it cannot be used, without any text of it.
-    pub fn parse(body: &str) -> Result<Self, String> {
-        let record: Self =
-            serde_json::from_str(body).map_err(|error| format!("it is not valid JSON at column {}", error.column()))?;
+    /// Parses a record.
+    pub fn parse(body: &str) -> Result<Self, RecordError> {
+        let record: Self = serde_json::from_str(body).map_err(|error| RecordError::NotJson { column: error.column() })?;
         let hashes = record.replaces.iter().chain((!record.target.is_empty()).then_some(&record.target));
         if record.v > RECORD_VERSION {
-            return Err(format!("it has version {}, and this program knows version {RECORD_VERSION}", record.v));
+            return Err(RecordError::UnknownVersion(record.v));
         }
         if !is_item(&record.item) || !record.supersedes.iter().all(|(item, _)| is_item(item)) {
-            return Err("it names an item that is none".into());
+            return Err(RecordError::NotAnItem);
         }
         if !hashes.into_iter().all(|hash| throughline_model::digest::is_sha256_hex(hash)) {
-            return Err("it names a revision that is none".into());
+            return Err(RecordError::NotARevision);
         }
         if record.replaces.len() > MAX_NAMED || record.supersedes.len() > MAX_NAMED {
-            return Err(format!("it names more than {MAX_NAMED} others"));
+            return Err(RecordError::TooManyNames);
         }
         if record.project.len() > MAX_PROJECT_KEY || record.project.chars().any(char::is_control) {
-            return Err("its project is too long or has control characters".into());
+            return Err(RecordError::BadProject);
         }
         Ok(record)
     }
@@ -261,7 +286,7 @@ mod tests {
             (format!(r#"{{"v":1,"item":"{item}","supersedes":[["x","amends"]]}}"#), "an item"),
             (format!(r#"{{"v":1,"item":"{item}","project":"a\u0000"}}"#), "control"),
         ] {
-            let error = ReadRecord::parse(&body).unwrap_err();
+            let error = ReadRecord::parse(&body).unwrap_err().to_string();
             assert!(error.contains(why), "{body}: {error}");
         }
     }

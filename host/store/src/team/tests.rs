@@ -23,7 +23,7 @@ struct FakeServer {
 
 #[derive(Clone)]
 struct Stored {
-    place: Place,
+    header: RecordHeader,
     body: Option<String>,
 }
 
@@ -156,15 +156,15 @@ impl Device {
                 device: device.clone(),
                 kind: kind.clone(),
                 sequence: 0,
-                last: records.last().map_or(0, |it| it.place.sequence),
-                member: records[0].place.author.clone(),
+                last: records.last().map_or(0, |it| it.header.sequence),
+                member: records[0].header.author.clone(),
                 name: "machine".into(),
             })
             .collect();
         self.store.put_team_series(&heads).unwrap();
         for known in self.store.team_series().unwrap() {
             let records = &server.series[&(known.device.clone(), known.kind.clone())];
-            let new = records.iter().filter(|it| it.place.sequence > known.sequence).take(most);
+            let new = records.iter().filter(|it| it.header.sequence > known.sequence).take(most);
             let mut batch: Vec<Incoming> = new.map(|it| self.incoming(it)).collect();
             if most.is_multiple_of(2) {
                 batch.reverse();
@@ -175,15 +175,15 @@ impl Device {
     }
 
     fn incoming(&self, it: &Stored) -> Incoming {
-        let place = it.place.clone();
-        let Some(body) = &it.body else { return Incoming::Erased(place) };
+        let header = it.header.clone();
+        let Some(body) = &it.body else { return Incoming::Erased(header) };
         let read = ReadRecord::parse(body).unwrap();
-        if place.kind == "tombstone" {
-            return Incoming::Tombstone(place, read.target);
+        if header.kind == "tombstone" {
+            return Incoming::Tombstone(header, read.target);
         }
         let line: serde_json::Value = serde_json::from_str(read.memory.unwrap().get()).unwrap();
         let text = |name: &str| line[name].as_str().unwrap().to_owned();
-        let colleague = (place.author != self.member).then(|| (COLLEAGUE.to_owned(), place.author.clone()));
+        let colleague = (header.author != self.member).then(|| (COLLEAGUE.to_owned(), header.author.clone()));
         let draft = Draft {
             kind: text("type"),
             title: text("title"),
@@ -194,13 +194,13 @@ impl Device {
         let import = Import {
             project: project(),
             session: String::new(),
-            key: Some(occurrence_key(&place.hash)),
+            key: Some(occurrence_key(&header.hash)),
             id: None,
             draft,
             marks: Marks::default(),
         };
         Incoming::Memory(
-            place,
+            header,
             Box::new(IncomingMemory { replaces: read.replaces, supersedes: Vec::new(), import: redacted(import) }),
         )
     }
@@ -209,12 +209,12 @@ impl Device {
 impl FakeServer {
     fn append(&mut self, from: &Device, record: QueuedRecord) {
         let series = (from.id.clone(), record.kind.word().to_owned());
-        let is_known = self.series.values().flatten().any(|it| it.place.hash == record.hash);
+        let is_known = self.series.values().flatten().any(|it| it.header.hash == record.hash);
         if is_known {
             return;
         }
         let creator = self.creators.entry(record.item.clone()).or_insert_with(|| from.member.clone()).clone();
-        let place = Place {
+        let header = RecordHeader {
             device: from.id.clone(),
             kind: series.1.clone(),
             sequence: record.sequence,
@@ -226,14 +226,14 @@ impl FakeServer {
         let read = ReadRecord::parse(&record.body).unwrap();
         if record.kind == RecordKind::Tombstone {
             for it in
-                self.series.values_mut().flatten().filter(|it| it.place.item == record.item && it.place.kind == "memory")
+                self.series.values_mut().flatten().filter(|it| it.header.item == record.item && it.header.kind == "memory")
             {
-                if read.target.is_empty() || read.target == it.place.hash {
+                if read.target.is_empty() || read.target == it.header.hash {
                     it.body = None;
                 }
             }
         }
-        self.series.entry(series).or_default().push(Stored { place, body: Some(record.body) });
+        self.series.entry(series).or_default().push(Stored { header, body: Some(record.body) });
     }
 }
 
@@ -272,20 +272,20 @@ fn alive(server: &FakeServer) -> BTreeSet<String> {
     let read = |it: &Stored| it.body.as_deref().map(|body| ReadRecord::parse(body).unwrap());
     let buried: Vec<(String, String)> = all
         .iter()
-        .filter(|it| it.place.kind == "tombstone")
+        .filter(|it| it.header.kind == "tombstone")
         .filter_map(|it| read(it).map(|read| (read.item, read.target)))
         .collect();
     // A record replaces revisions of its own item, whatever it says of others.
     let replaced: BTreeSet<(String, String)> = all
         .iter()
-        .filter(|it| it.place.decides)
+        .filter(|it| it.header.decides)
         .filter_map(|it| read(it))
         .flat_map(|read| read.replaces.into_iter().map(move |hash| (read.item.clone(), hash)))
         .collect();
     all.iter()
-        .filter(|it| it.place.kind == "memory" && !replaced.contains(&(it.place.item.clone(), it.place.hash.clone())))
+        .filter(|it| it.header.kind == "memory" && !replaced.contains(&(it.header.item.clone(), it.header.hash.clone())))
         .filter(|it| {
-            !buried.iter().any(|(item, target)| *item == it.place.item && (target.is_empty() || *target == it.place.hash))
+            !buried.iter().any(|(item, target)| *item == it.header.item && (target.is_empty() || *target == it.header.hash))
         })
         .filter_map(|it| read(it))
         .map(|read| {
@@ -332,7 +332,7 @@ proptest! {
                 Step::Push(device, lost) => devices[device].push(&mut server, lost),
                 Step::Pull(device, most) => devices[device].pull(&server, most),
                 Step::Forge(device, at) => {
-                    let hashes: Vec<&String> = server.series.values().flatten().map(|it| &it.place.hash).collect();
+                    let hashes: Vec<&String> = server.series.values().flatten().map(|it| &it.header.hash).collect();
                     let Some(hash) = hashes.get(at % hashes.len().max(1)) else { continue };
                     devices[device].forged = Some((*hash).clone());
                     devices[device].save();
@@ -372,7 +372,7 @@ fn what_another_version_could_not_read_is_read_again() {
     ann.save();
     ann.push(&mut server, false);
     ben.pull(&FakeServer::default(), 9);
-    let stored = server.series.values().flatten().next().unwrap().place.clone();
+    let stored = server.series.values().flatten().next().unwrap().header.clone();
     let head = KnownSeries {
         device: stored.device.clone(),
         kind: stored.kind.clone(),

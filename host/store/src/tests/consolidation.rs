@@ -1,4 +1,4 @@
-//! Tests of what is stored of a consolidator's answer, when something was forgotten while it worked.
+//! Tests which parts of a consolidator's answer are stored if something was forgotten while it ran.
 
 use super::*;
 use crate::{ConsolidatedMemories, NewMemory};

@@ -135,7 +135,7 @@ pub struct Pulled {
 
 /// A memory that the server found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundRecord {
     /// The JSON of its record.
     pub body: String,
     /// Its author.
@@ -190,7 +190,7 @@ pub enum Reply {
     /// The answer to [`Request::Search`].
     Found {
         /// The best first.
-        found: Vec<Found>,
+        found: Vec<FoundRecord>,
         /// Whether vectors took part.
         vectors: bool,
     },
@@ -227,8 +227,9 @@ pub enum FaultKind {
     Schema,
     /// The server's disk is full, or it has too many connections.
     Full,
-    /// The server says what cannot be.
-    Lie,
+    /// The answer is not what a server can say: malformed, or in contradiction to an earlier one.
+    #[serde(rename = "lie")]
+    InvalidAnswer,
     /// The two programs do not understand each other.
     Protocol,
     /// Anything else that the server reports.

@@ -83,7 +83,7 @@ fn with_upgrade(runtime: Runtime) -> Runtime {
         let _ = writeln!(
             anstream::stderr().lock(),
             "warning: the configuration is broken; {which} are in force: {}",
-            output::clean_line(fault)
+            output::clean_line(&fault.to_string())
         );
     }
     runtime.for_command(|runtime| upgrade_database(&runtime.paths.database()))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::notice;
 use throughline_agents::plugin;
-use throughline_agents::protocol::fields::MAX_INPUT_BYTES;
+use throughline_agents::protocol::fields::{MAX_INPUT_BYTES, PayloadError};
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::{self as agent, Event, Moment, claude_code, codex, duplicate_hooks};
 use throughline_agents::settings;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
     };
     if let Some(fault) = &runtime.config_fault {
-        runtime.log.record(Level::Error, "the configuration is damaged; the last good one is in force", fault.clone());
+        runtime.log.record(Level::Error, "the configuration is damaged; the last good one is in force", fault.to_string());
     }
     if plugin_event.is_some() {
         for wrong in plugin_options::apply(&mut runtime.config, |name| std::env::var(name).ok()) {
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         Ok(Some(event)) => event,
         Ok(None) => return ExitCode::SUCCESS,
         Err(error) => {
-            runtime.log.record(Level::Warn, "a hook was called with invalid input", error);
+            runtime.log.record(Level::Warn, "a hook was called with invalid input", error.to_string());
             runtime.finish();
             return ExitCode::SUCCESS;
         }
@@ -130,7 +130,7 @@ fn print(answer: Option<&str>) {
 /// Adds to the answer what a person should know at the start of a session.
 fn with_notice(runtime: &Runtime, event: &Event, outcome: Outcome) -> Option<String> {
     let Outcome { answer, notice } = outcome;
-    let fault = runtime.config_fault.as_deref().filter(|_| matches!(event.moment, Moment::Start { .. }));
+    let fault = runtime.config_fault.as_ref().filter(|_| matches!(event.moment, Moment::Start { .. }));
     let is_warning = fault.is_some() || matches!(notice, Some(Notice::Failed(_) | Notice::Off(_)));
     if !agent::shows_notice(event.agent, is_warning) {
         return answer;
@@ -238,12 +238,12 @@ impl<'a> Call<'a> {
     }
 
     /// Parses the event; none if another hook call reports the same event.
-    fn event(&self, paths: &Paths, input: &[u8]) -> Result<Option<Event>, String> {
+    fn event(&self, paths: &Paths, input: &[u8]) -> Result<Option<Event>, PayloadError> {
         let mut event = if let Some(payload) = self.payload {
-            codex::parse_notification(payload.as_encoded_bytes()).map_err(|error| error.to_string())?
+            codex::parse_notification(payload.as_encoded_bytes())?
         } else {
             let agent = self.agent.unwrap_or_else(|| agent::detect_agent(input));
-            agent::parse(agent, input, self.name).map_err(|error| error.to_string())?
+            agent::parse(agent, input, self.name)?
         };
         // Use the folder in which the agent was started: its working folder can change, to a subfolder or out of the
         // project.

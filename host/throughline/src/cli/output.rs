@@ -102,7 +102,7 @@ pub(super) fn leading_columns(width: Option<usize>, columns: &[usize]) -> usize 
     (1..=columns.len()).rev().find(fits).unwrap_or(1)
 }
 
-/// Cuts what stands behind a row's text to what is left; nothing if only a few letters of it would be.
+/// Cuts the text after a row's main text to the remaining width. Returns an empty text if only a few letters would fit.
 pub(super) fn fit_behind(text: &str, width: Option<usize>, taken: usize) -> String {
     const MIN: usize = 8;
     let Some(width) = width else { return text.to_owned() };

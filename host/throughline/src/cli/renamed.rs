@@ -19,7 +19,7 @@ const RENAMED: [(&[&str], &[&str]); 9] = [
     (&["memory", "import"], &["import"]),
 ];
 
-/// Replaces an old name with the new one. Returns what to tell the user; none if the command has no old name.
+/// Replaces an old name with the new one. Returns a note for the user, or `None` if the command has no old name.
 pub(super) fn rewrite(arguments: &mut Vec<OsString>) -> Option<String> {
     let mut words = words(arguments);
     if words.first().is_some_and(|at| arguments[*at] == "help") {

@@ -87,8 +87,8 @@ pub(super) fn check_session(session: &str) -> Result<(), CommandError> {
 /// The most projects that are looked at for one that has memories.
 const MAX_OTHERS: u32 = 50;
 
-/// Says on stderr that there is nothing, so that an empty result does not look like an error: `what`, such as "no failures", in
-/// which project, and where there is something.
+/// Says on stderr that the result is empty, so that it does not look like an error: `what` (such as "no failures"), the
+/// project, and where there are results.
 pub(super) fn print_nothing_found(runtime: &Runtime, store: &Store, scope: &Scope, what: &str) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let Some(project) = scope.project(runtime)? else {

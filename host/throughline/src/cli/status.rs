@@ -205,7 +205,7 @@ impl MemoryStatus {
         }
         if let Some(fault) = &runtime.config_fault {
             status.on &= runtime.paths.last_good_config().exists();
-            status.why = Some(notice::config_fault(fault));
+            status.why = Some(notice::config_fault(&fault.to_string()));
         }
         if let Some(why) = refusal(runtime, project, session) {
             (status.on, status.why) = (false, Some(why.to_owned()));

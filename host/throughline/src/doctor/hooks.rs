@@ -67,7 +67,7 @@ pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Ve
     findings
 }
 
-/// Returns why Claude Code runs none of our hooks; none if it does.
+/// Returns why Claude Code runs none of our hooks, or `None` if it does.
 pub(super) fn missing(paths: &Paths, folder: &Path) -> Option<String> {
     let program = program::stable_path().unwrap_or_default();
     // `doctor` reports files that cannot be read.

@@ -1,4 +1,4 @@
-//! Says when each hook ran last and what came of it: hooks that are registered and never run are easily overlooked.
+//! Reports when each hook last ran and how it ended: hooks that are registered and never run are easily overlooked.
 
 use super::finding::Finding;
 use crate::times;

@@ -40,12 +40,12 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
         }
         Ok((last, Some(error))) => {
             let hint = "fix the file or move it away; until then the last good configuration is in force";
-            findings.push(Finding::fail("configuration", error, hint));
+            findings.push(Finding::fail("configuration", error.to_string(), hint));
             last
         }
         Err(error) => {
             let hint = "fix the file or move it away; until then nothing is remembered";
-            findings.push(Finding::fail("configuration", error, hint));
+            findings.push(Finding::fail("configuration", error.to_string(), hint));
             Config::default()
         }
     };
@@ -74,7 +74,7 @@ pub(crate) fn run_checks(paths: &Paths, folder: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Returns why no agent calls this program's hooks for somebody who works in `folder`; none if an agent does.
+/// Returns why no agent calls this program's hooks for a user who works in `folder`, or `None` if one does.
 pub(crate) fn missing_hooks(paths: &Paths, folder: &Path) -> Option<String> {
     if agents::agents(paths, folder).any { None } else { hooks::missing(paths, folder) }
 }

@@ -14,7 +14,7 @@ pub(super) fn team(paths: &Paths, store: Option<&Store>, now: u64) -> Option<Fin
     match credentials::load(paths) {
         Ok(None) => return None,
         Ok(Some(_)) => {}
-        Err(what) => return Some(Finding::fail("team", what, "let only yourself read it")),
+        Err(what) => return Some(Finding::fail("team", what.to_string(), "let only yourself read it")),
     }
     let own = std::env::current_exe().ok();
     if find_companion(PROGRAM, own.as_deref(), std::env::var_os("PATH").as_deref()).is_none() {

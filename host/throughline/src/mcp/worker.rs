@@ -87,7 +87,7 @@ impl ToolContext {
             return Err(RequestError::new("the call was cancelled", "call it again").into());
         }
         if let Some(steps) = &self.signals.steps {
-            // If nobody receives the call's progress any more, there is nobody to tell.
+            // If the receiver of the call's progress is gone, the error has no recipient.
             let _ = steps.send((done, of, what));
         }
         Ok(())

@@ -12,7 +12,7 @@ pub(super) fn encode(place: &impl Serialize) -> String {
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(place).unwrap_or_default())
 }
 
-/// Decodes a cursor; none if there is none.
+/// Decodes a cursor, or `None` if there is none.
 pub(super) fn decode<T: DeserializeOwned>(cursor: Option<&str>) -> Result<Option<T>, ApiError> {
     let Some(cursor) = cursor else { return Ok(None) };
     let place = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -38,7 +38,7 @@ pub(super) fn show(app: &App, id: &str, _: &Wanted) -> Result<Value, ApiError> {
     Ok(shown)
 }
 
-/// What happened in a session and what it was told, in the order of time: the entries from position `at` on, and how many there are.
+/// The events of a session and the memories it was shown, by time: the entries from position `at` on, and their number.
 pub(super) fn moments(app: &App, id: &str, wanted: &Wanted) -> Result<Value, ApiError> {
     let Some(store) = app.store()? else { return Ok(json!({"entries": [], "total": 0})) };
     let told = store.told_to(id)?;
@@ -63,12 +63,12 @@ pub(super) fn moments(app: &App, id: &str, wanted: &Wanted) -> Result<Value, Api
     Ok(json!({"entries": entries.collect::<Vec<_>>(), "total": all.len()}))
 }
 
-/// Puts the events of a session and what it was told in the order of time.
+/// Merges the events of a session and the memories it was shown, by time.
 fn in_order(store: &Store, id: &str, told: &[Telling]) -> Result<Vec<Moment>, ApiError> {
     let mut all: Vec<(u64, Moment)> =
         store.event_times(id)?.into_iter().map(|(number, at)| (at, Moment::Event(number))).collect();
     all.extend(told.iter().enumerate().map(|(index, it)| (it.at, Moment::Told(index))));
-    // Events of the same moment stay as they were stored, and before what was told then.
+    // Events of the same moment keep their stored order and precede the memories shown then.
     all.sort_by_key(|(at, _)| *at);
     Ok(all.into_iter().map(|(_, moment)| moment).collect())
 }

@@ -1,4 +1,4 @@
-//! What happened since a moment, in all sessions: what the page of today shows before the stream goes on.
+//! Events in all sessions since a moment: the page of today shows them before the live stream continues.
 
 use serde_json::{Value, json};
 

@@ -33,7 +33,7 @@ pub(super) struct Wanted {
     limit: Option<u32>,
     /// The position of the first entry, in lists that can be entered anywhere.
     pub(super) at: Option<u32>,
-    /// What the page calls the list that it has open; it stays as it was.
+    /// The page's identifier for its open list. The content of an open list does not change.
     list: String,
     pub(super) cursor: Option<String>,
 }

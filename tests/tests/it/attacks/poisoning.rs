@@ -1,4 +1,4 @@
-//! Planted instructions: what somebody else wrote where an agent reads it never becomes the human's word.
+//! Planted instructions: text by a third party that an agent reads is never attributed to the human.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ impl Planted {
     }
 }
 
-/// Sends the instruction through the hooks that run while the session does, and returns what they tell.
+/// Sends the instruction through the hooks of a running session, and returns their answers.
 fn live(home: &Home, session: &Session<'_>, attack: &Planted, number: usize) -> Vec<String> {
     let text = attack.text.replace('@', &word(number));
     let id = format!("u{number}");
@@ -108,7 +108,7 @@ fn live(home: &Home, session: &Session<'_>, attack: &Planted, number: usize) -> 
         "file" => vec![used("Read", json!({"file_path": "/work/README.md"}), json!({"file": {"content": text}}))],
         "server" => vec![used("mcp__notes__read", json!({"query": "cart"}), json!([{"type": "text", "text": text}]))],
         "output" | "issue" | "log" => vec![session.ran(&id, "cat build.log", &text)],
-        // A failure that was seen before is told with what helped.
+        // A known failure is shown with its fix.
         "failure" | "server-error" => vec![session.failed(&id, "make cart", &text), session.failed(&id, "make cart", &text)],
         "quote" | "fence" | "mail" | "says" | "mention" | "announced" | "bare" | "html" | "comment" | "diff"
         | "diff-line" | "diff-context" | "log-line" | "forwarded" | "original" | "lazy" => vec![session.prompt(&text)],
@@ -131,14 +131,14 @@ fn is_word_of_human(kind: &str) -> bool {
     matches!(kind, "preference" | "correction" | "decision" | "plan")
 }
 
-/// Checks what a hook tells: nothing in it can close its quotation or pass for a turn.
+/// Checks a hook's answer: nothing in it can end the quotation or look like a turn.
 fn check_told(name: &str, told: &str) {
     let lower = told.to_lowercase();
     for tag in ["<system-reminder", "</system-reminder", "<tool_result", "</tool_result", "<|im_", "<command-name"] {
         assert!(!lower.contains(tag), "{name}: {told}");
     }
     for line in told.lines() {
-        // A known failure is told with what the tool said, as a quotation that nothing in it can end.
+        // A known failure is shown with the output of the tool, as a quotation that its content cannot end.
         let is_failure = line.starts_with("Throughline: this failure has happened before (")
             && line.split_once("The tool said “").is_some_and(|(_, quoted)| {
                 quoted.matches('”').count() == 1 && quoted.split_once('”').is_some_and(|(_, after)| !after.contains("zobel"))

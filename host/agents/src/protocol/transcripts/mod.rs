@@ -1,7 +1,7 @@
 //! Translators: convert other agents' transcripts to Claude Code's format. Each line becomes zero or more lines. The
 //! result depends only on the line and on the transcript's first line, so reading can begin anywhere.
 //!
-//! Only what users and agents said and did is translated. What an agent adds to the model's context by itself
+//! Only what users and agents said and did is translated. Text that an agent adds to the model's context on its own
 //! (instructions, environment, output of hooks) is left out.
 
 pub mod codex;

@@ -1,7 +1,7 @@
 //! How the files are that a reading's memories are about, so that a later hook can say that one has changed since.
 //!
-//! A session's anchor of a file moves on with what the session itself does to the file. If the file changed while no tool of the
-//! session ran, somebody else changed it, and the anchor stays as it is.
+//! A session's own changes to a file update the session's anchor of that file. If the file changed while no tool of the session
+//! ran, somebody else changed it, and the anchor stays as it is.
 
 use std::path::Path;
 
@@ -25,8 +25,8 @@ const SUMMARIES: [&str; 2] = ["session_summary", "compact_summary"];
 /// How long before the report of a tool the tool may have changed a file, milliseconds.
 const TOOL_MS: u64 = 60_000;
 
-/// By how much the clock of a file system may be ahead, milliseconds. With more, what somebody does right after a tool would count as
-/// the tool's doing.
+/// By how much the clock of a file system may be ahead, milliseconds. With more, a change that a person makes right after a
+/// tool call would be attributed to the tool.
 const CLOCK_MS: u64 = 20;
 
 /// What a memory says about a file.

@@ -170,7 +170,7 @@ impl<'a> Input<'a> {
         Ok(Some(Box::new(Earlier { transcript: transcript.try_clone()?, from: self.from })))
     }
 
-    /// Returns the lines of a part of the transcript, without what the user excluded, and the progress of reading them.
+    /// Returns the lines of a part of the transcript, without the parts that the user excluded, and the read progress.
     fn lines(&self, transcript: &Transcript, from: u64, bytes: u64) -> Result<(Box<dyn LineSource>, SharedProgress)> {
         let unterminated = self.request.reason.takes_unterminated();
         let (lines, progress) = transcript.lines(Chunk { from, bytes, unterminated })?;

@@ -1,4 +1,4 @@
-//! What to read and why ([`ReadRequest`]), and what came of it ([`ReadOutcome`]).
+//! What to read and why ([`ReadRequest`]), and the result ([`ReadOutcome`]).
 
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ impl ReadReason {
         }
     }
 
-    /// Whether a last line without a newline counts, because nobody writes to the file any more.
+    /// Whether to read a last line without a newline, because the file is complete.
     pub(super) fn takes_unterminated(&self) -> bool {
         matches!(self, Self::SubAgent { .. } | Self::Ingest)
     }

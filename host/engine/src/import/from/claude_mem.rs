@@ -55,8 +55,57 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         sink.fail("", "", "it has none of claude-mem's tables");
         return Ok(());
     }
+    let sessions = sessions(&database, sink)?;
+    prompts(&database, sink, &sessions)?;
+    each(&database, sink, OBSERVATIONS, &OBSERVATION_ROW, |sink, row| {
+        let line = observation(row);
+        add_line(&database, sink, &sessions, OBSERVATIONS, "memory_session_id", row, line)
+    })?;
+    each(&database, sink, SUMMARIES, &SUMMARY_ROW, |sink, row| {
+        let line = summary(row);
+        add_line(&database, sink, &sessions, SUMMARIES, "memory_session_id", row, line)
+    })?;
+    sink.skip("pending_messages", "not processed yet, and contained in the transcripts", database.count("pending_messages"));
+    Ok(())
+}
+
+const OBSERVATION_ROW: [&str; 14] = [
+    "id",
+    "memory_session_id",
+    "project",
+    "text",
+    "type",
+    "title",
+    "subtitle",
+    "facts",
+    "narrative",
+    "concepts",
+    "files_read",
+    "files_modified",
+    "created_at",
+    "created_at_epoch",
+];
+
+const SUMMARY_ROW: [&str; 13] = [
+    "id",
+    "memory_session_id",
+    "project",
+    "request",
+    "investigated",
+    "learned",
+    "completed",
+    "next_steps",
+    "notes",
+    "files_read",
+    "files_edited",
+    "created_at",
+    "created_at_epoch",
+];
+
+/// Reads the table of sessions.
+fn sessions(database: &Database, sink: &mut Sink<'_>) -> Result<Sessions> {
     let mut sessions = Sessions::new();
-    each(&database, sink, SESSIONS, &["content_session_id", "memory_session_id", "project"], |sink, row| {
+    each(database, sink, SESSIONS, &["content_session_id", "memory_session_id", "project"], |sink, row| {
         sink.skip(SESSIONS, "only assigns other rows to a project", 1);
         let names = [row.text("content_session_id"), row.text("memory_session_id")];
         if let Some(own) = names.iter().flatten().next().cloned() {
@@ -66,72 +115,31 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         }
         Ok(())
     })?;
-    each(
-        &database,
-        sink,
-        PROMPTS,
-        &["id", "content_session_id", "prompt_text", "created_at", "created_at_epoch"],
-        |sink, row| {
-            let content = match row.content("prompt_text") {
-                Ok(content) => content.unwrap_or_default(),
-                Err(reason) => {
-                    sink.fail(PROMPTS, &format!("row {}", row.number), reason);
-                    return Ok(());
-                }
-            };
-            let line = Line {
-                id: Some(format!("prompt:{}", row.id())),
-                kind: TURN.into(),
-                title: title_of(&content),
-                content,
-                importance: TURN_IMPORTANCE,
-                said_by: Some(SaidBy::Human),
-                ..Line::default()
-            };
-            add_line(&database, sink, &sessions, PROMPTS, "content_session_id", row, line)
-        },
-    )?;
-    let columns = [
-        "id",
-        "memory_session_id",
-        "project",
-        "text",
-        "type",
-        "title",
-        "subtitle",
-        "facts",
-        "narrative",
-        "concepts",
-        "files_read",
-        "files_modified",
-        "created_at",
-        "created_at_epoch",
-    ];
-    each(&database, sink, OBSERVATIONS, &columns, |sink, row| {
-        let line = observation(row);
-        add_line(&database, sink, &sessions, OBSERVATIONS, "memory_session_id", row, line)
-    })?;
-    let columns = [
-        "id",
-        "memory_session_id",
-        "project",
-        "request",
-        "investigated",
-        "learned",
-        "completed",
-        "next_steps",
-        "notes",
-        "files_read",
-        "files_edited",
-        "created_at",
-        "created_at_epoch",
-    ];
-    each(&database, sink, SUMMARIES, &columns, |sink, row| {
-        let line = summary(row);
-        add_line(&database, sink, &sessions, SUMMARIES, "memory_session_id", row, line)
-    })?;
-    sink.skip("pending_messages", "not processed yet, and contained in the transcripts", database.count("pending_messages"));
-    Ok(())
+    Ok(sessions)
+}
+
+/// Imports the user's prompts.
+fn prompts(database: &Database, sink: &mut Sink<'_>, sessions: &Sessions) -> Result<()> {
+    let columns = ["id", "content_session_id", "prompt_text", "created_at", "created_at_epoch"];
+    each(database, sink, PROMPTS, &columns, |sink, row| {
+        let content = match row.content("prompt_text") {
+            Ok(content) => content.unwrap_or_default(),
+            Err(reason) => {
+                sink.fail(PROMPTS, &format!("row {}", row.number), reason);
+                return Ok(());
+            }
+        };
+        let line = Line {
+            id: Some(format!("prompt:{}", row.id())),
+            kind: TURN.into(),
+            title: title_of(&content),
+            content,
+            importance: TURN_IMPORTANCE,
+            said_by: Some(SaidBy::Human),
+            ..Line::default()
+        };
+        add_line(database, sink, sessions, PROMPTS, "content_session_id", row, line)
+    })
 }
 
 fn each(

@@ -63,7 +63,7 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         content: body,
         importance: 0.5,
         created: modified,
-        // Whoever it heard it from, the agent wrote it.
+        // The agent wrote this text, even if it repeats what the user said.
         said_by: Some(SaidBy::Agent),
         ..Line::default()
     };

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::database::{Database, Row as Record, RowTime as _};
+use super::database::{Database, ForeignError, Row as Record, RowTime as _};
 use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
 use super::system::{DefaultLocation, Root, System};
@@ -134,12 +134,12 @@ fn sessions(database: &Database, sink: &mut Sink<'_>) -> Result<HashMap<String, 
 }
 
 /// Returns the text of an event: the design kept it in a JSON payload.
-fn text_of(row: &Record) -> Result<Option<String>, String> {
+fn text_of(row: &Record) -> Result<Option<String>, ForeignError> {
     if let Some(text) = row.content("content")? {
         return Ok(Some(text));
     }
     let Some(payload) = row.content("payload_json")? else { return Ok(None) };
-    let payload: Value = serde_json::from_str(&payload).map_err(|_| "its payload is not valid JSON".to_owned())?;
+    let payload: Value = serde_json::from_str(&payload).map_err(|_| ForeignError::NotJson("payload"))?;
     let names = ["content", "prompt", "response", "summary", "text"];
     Ok(names.iter().find_map(|name| payload[*name].as_str()).map(str::to_owned))
 }
@@ -276,7 +276,7 @@ fn one(
 
 /// Reads what the system derived from events: insights, consolidated memories and entries.
 fn derived(database: &Database, sink: &mut Sink<'_>, project: Option<&str>) -> Result<()> {
-    type Parse = fn(&Record) -> Result<(String, String, Option<Timestamp>), String>;
+    type Parse = fn(&Record) -> Result<(String, String, Option<Timestamp>), ForeignError>;
     let tables: [(&str, &[&'static str], Parse); 3] = [
         ("insights", &["id", "insight_type", "content", "created_at", "last_updated"], |row| {
             let kind = if row.text("insight_type").as_deref() == Some("preference") { "preference" } else { "learning" };
@@ -291,7 +291,7 @@ fn derived(database: &Database, sink: &mut Sink<'_>, project: Option<&str>) -> R
                 return Ok((String::new(), String::new(), None));
             }
             let content = row.content("content_json")?.unwrap_or_default();
-            let value: Value = serde_json::from_str(&content).map_err(|_| "its content is not valid JSON".to_owned())?;
+            let value: Value = serde_json::from_str(&content).map_err(|_| ForeignError::NotJson("content"))?;
             let mut texts = row.text("title").into_iter().collect::<Vec<_>>();
             strings(&value, &mut texts);
             texts.dedup();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use throughline_model::contract::Timestamp;
-pub(super) use throughline_store::foreign::{Database, Row};
+pub(super) use throughline_store::foreign::{Database, ForeignError, Row};
 
 use crate::import::line;
 
@@ -19,7 +19,7 @@ impl RowTime for Row {
 }
 
 fn time_of(value: &Value) -> Option<Timestamp> {
-    line::parse_time(value).ok().flatten().filter(|at| *at > 0)
+    line::parse_time(value).filter(|at| *at > 0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What adapters share for reading the files of other systems.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use throughline_model::contract::Timestamp;
@@ -22,18 +23,29 @@ pub(super) fn enclosing_project(source: &Path, folder: &str) -> Option<String> {
     Some(around.to_string_lossy().into_owned())
 }
 
+/// Why a text file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnreadableFile {
+    #[error("it cannot be read: {0}")]
+    Io(io::Error),
+    #[error("it is not a file")]
+    NotAFile,
+    #[error("it has more than {0} MiB")]
+    TooLarge(u64),
+    #[error("it is not UTF-8 at byte {0}")]
+    NotUtf8(usize),
+}
+
 /// Reads a text file of at most `most` bytes. Returns its text and when it was last modified, or why it cannot be read.
-pub(super) fn read_text(file: &Path, most: u64) -> Result<(String, Option<Timestamp>), String> {
-    let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
-    let meta = fs::metadata(file).map_err(cannot)?;
+pub(super) fn read_text(file: &Path, most: u64) -> Result<(String, Option<Timestamp>), UnreadableFile> {
+    let meta = fs::metadata(file).map_err(UnreadableFile::Io)?;
     if !meta.is_file() {
-        return Err("it is not a file".into());
+        return Err(UnreadableFile::NotAFile);
     }
     if meta.len() > most {
-        return Err(format!("it has more than {} MiB", most >> 20));
+        return Err(UnreadableFile::TooLarge(most >> 20));
     }
-    let bytes = fs::read(file).map_err(cannot)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| format!("it is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1))?;
+    let bytes = fs::read(file).map_err(UnreadableFile::Io)?;
+    let text = String::from_utf8(bytes).map_err(|error| UnreadableFile::NotUtf8(error.utf8_error().valid_up_to() + 1))?;
     Ok((text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text), metadata::modified_ms(&meta)))
 }

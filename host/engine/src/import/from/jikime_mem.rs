@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::database::{Database, Row as Record, RowTime as _};
+use super::database::{Database, ForeignError, Row as Record, RowTime as _};
 use super::input::read_text;
 use super::normalize::{TURN, TURN_IMPORTANCE};
 use super::sink::{Row, Sink};
@@ -192,13 +192,13 @@ fn one(
     sink.add_memory(Row { what: table, place: format!("row {}", entry.number), line })
 }
 
-fn said(database: &Database, table: &str, number: i64) -> Result<Option<String>, String> {
+fn said(database: &Database, table: &str, number: i64) -> Result<Option<String>, ForeignError> {
     database.row(table, &["content"], number)?.map_or(Ok(None), |row| row.content("content"))
 }
 
 /// Returns what to keep of a tool call: the model's description if there is one, otherwise the command or the query;
 /// also adds its file to `files`. Outputs and file contents are left out, as they are when transcripts are read.
-fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Option<String>, String> {
+fn used(database: &Database, number: i64, files: &mut Vec<String>) -> Result<Option<String>, ForeignError> {
     let Some(row) = database.row("observations", &["tool_name", "tool_input", "compressed"], number)? else {
         return Ok(None);
     };

@@ -189,7 +189,7 @@ fn unquoted(text: &str) -> String {
 }
 
 fn parse_time(text: &str) -> Option<Timestamp> {
-    line::parse_time(&Value::String(text.to_owned())).ok().flatten()
+    line::parse_time(&Value::String(text.to_owned()))
 }
 
 #[cfg(test)]

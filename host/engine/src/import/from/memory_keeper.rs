@@ -75,55 +75,65 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
         return summary(&place, &text, &common, sink);
     }
     if is_session {
-        let ended = time_of_name(source).or(modified);
-        let session = session_id(&place);
-        let project = common.project.clone();
-        let mut notes = threads::notes_of(&text);
-        let is_last = newest_session(source.parent()).is_some_and(|newest| newest == source);
-        if let (true, Some(folder)) = (is_last, source.parent().and_then(Path::parent)) {
-            // What was true at the end of the last session stands beside it.
-            let state = read_text(&folder.join(STATE), MAX_FILE_BYTES).map(|(text, _)| state_of(&text)).unwrap_or_default();
-            fill_in(&mut notes, state);
-        }
-        let line = Line {
-            id: Some(short_hash(&[&place])),
-            session: session.clone(),
-            kind: "session_summary".into(),
-            title: title_of(&text),
-            content: text,
-            created: ended,
-            ..common
-        };
-        let summary = line.content.clone();
-        sink.add_memory(Row { what: "sessions", place: String::new(), line })?;
-        let notes = SessionNotes { ended, ..notes };
-        return sink
-            .add_session(project.as_deref(), SessionUpdate { id: session, notes, summary, ..SessionUpdate::default() });
+        return session(source, text, common, sink);
     }
+    sections(&name, &place, &text, common, source, sink)
+}
+
+/// Imports the file of one session: its text as a summary, and its notes.
+fn session(source: &Path, text: String, common: Line, sink: &mut Sink<'_>) -> Result<()> {
+    let place = source.to_string_lossy();
+    let ended = time_of_name(source).or(common.created);
+    let session = session_id(&place);
+    let project = common.project.clone();
+    let mut notes = threads::notes_of(&text);
+    let is_last = newest_session(source.parent()).is_some_and(|newest| newest == source);
+    if let (true, Some(folder)) = (is_last, source.parent().and_then(Path::parent)) {
+        // The state at the end of the last session is in a file above it.
+        let state = read_text(&folder.join(STATE), MAX_FILE_BYTES).map(|(text, _)| state_of(&text)).unwrap_or_default();
+        fill_in(&mut notes, state);
+    }
+    let line = Line {
+        id: Some(short_hash(&[&place])),
+        session: session.clone(),
+        kind: "session_summary".into(),
+        title: title_of(&text),
+        content: text,
+        created: ended,
+        ..common
+    };
+    let summary = line.content.clone();
+    sink.add_memory(Row { what: "sessions", place: String::new(), line })?;
+    let notes = SessionNotes { ended, ..notes };
+    sink.add_session(project.as_deref(), SessionUpdate { id: session, notes, summary, ..SessionUpdate::default() })
+}
+
+/// Imports the sections of a file that is about the whole project: the rolling summary, a logbook, or project notes.
+fn sections(name: &str, place: &str, text: &str, common: Line, source: &Path, sink: &mut Sink<'_>) -> Result<()> {
     let is_state = name == STATE;
-    let updated = if is_state { updated_at(&text) } else { None };
+    let updated = if is_state { updated_at(text) } else { None };
     let common = Line { created: updated.or(common.created), ..common };
     if is_state && newest_session(source.parent().map(|folder| folder.join("sessions")).as_deref()).is_none() {
-        let notes = SessionNotes { ended: common.created, ..state_of(&text) };
-        let update = SessionUpdate { id: session_id(&place), notes, ..SessionUpdate::default() };
+        let notes = SessionNotes { ended: common.created, ..state_of(text) };
+        let update = SessionUpdate { id: session_id(place), notes, ..SessionUpdate::default() };
         sink.add_session(common.project.as_deref(), update)?;
     }
     // Logbooks are the agent's running record: search finds them, but they are not shown unasked.
     let (kind, importance) = if name.starts_with("logbook") { (TURN, TURN_IMPORTANCE) } else { ("learning", 0.5) };
-    for section in markdown::sections(&text, DEEPEST) {
+    for section in markdown::sections(text, DEEPEST) {
         let content = section.body.trim();
         if content.is_empty() {
             continue;
         }
         if let Some(part) = Part::of(&section.heading).filter(|_| is_state) {
             for item in threads::items(content) {
-                let line = of_item(&common, part, &place, &item);
-                sink.add_memory(Row { what: &name, place: format!("line {}", section.line), line })?;
+                let line = of_item(&common, part, place, &item);
+                sink.add_memory(Row { what: name, place: format!("line {}", section.line), line })?;
             }
             continue;
         }
         let line = Line {
-            id: Some(short_hash(&[&place, &section.heading, content])),
+            id: Some(short_hash(&[place, &section.heading, content])),
             kind: kind.into(),
             title: if section.heading.is_empty() { title_of(content) } else { section.heading.clone() },
             content: content.to_owned(),
@@ -135,7 +145,7 @@ fn read(source: &Path, sink: &mut Sink<'_>) -> Result<()> {
                 .or(common.created),
             ..common.clone()
         };
-        sink.add_memory(Row { what: &name, place: format!("line {}", section.line), line })?;
+        sink.add_memory(Row { what: name, place: format!("line {}", section.line), line })?;
     }
     Ok(())
 }
@@ -173,7 +183,7 @@ fn updated_at(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// Returns the notes that the rolling summary makes: what it decided, how things stand, what was done last, and what is known to fail.
+/// Converts the rolling summary to notes: decisions, current state, recent work, and known failures.
 fn state_of(text: &str) -> SessionNotes {
     let mut notes = SessionNotes::default();
     for section in markdown::sections(text, DEEPEST) {
@@ -184,7 +194,7 @@ fn state_of(text: &str) -> SessionNotes {
     notes
 }
 
-/// Returns an item without the label of the state; none if the item only says when the summary was updated.
+/// Returns an item without the label of the state, or `None` if the item only says when the summary was updated.
 fn without_label(item: &str) -> Option<String> {
     let Some((label, text)) = item.split_once(':') else { return Some(item.to_owned()) };
     let label = label.trim_matches(['*', ' ']).to_lowercase();
@@ -252,7 +262,7 @@ fn keeper_project(source: &Path) -> Option<String> {
 }
 
 fn parse_time(text: &str) -> Option<Timestamp> {
-    line::parse_time(&Value::String(text.trim().to_owned())).ok().flatten()
+    line::parse_time(&Value::String(text.trim().to_owned()))
 }
 
 /// Reads a summary that a model wrote of a logbook: the overall summary, each decision, and each open issue.

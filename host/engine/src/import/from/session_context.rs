@@ -180,7 +180,7 @@ fn texts(value: &Value, pointer: &str) -> Vec<String> {
 }
 
 fn parse_time(text: Option<String>) -> Option<Timestamp> {
-    line::parse_time(&Value::String(text?)).ok().flatten()
+    line::parse_time(&Value::String(text?))
 }
 
 fn is_korean(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Receives the rows of another system, normalizes them, imports them and reports what became of them.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -106,13 +107,13 @@ impl<'a> Sink<'a> {
     }
 
     /// Reports a row, or a part of the source, that cannot be used.
-    pub(super) fn fail(&mut self, what: &str, place: &str, reason: impl Into<String>) {
+    pub(super) fn fail(&mut self, what: &str, place: &str, reason: impl Display) {
         self.read(what, 1);
         self.part(what).failed += 1;
         self.report.failed += 1;
         if self.report.errors.len() < MAX_LISTED_ERRORS {
             let place = [self.file.as_str(), what, place].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>();
-            self.report.errors.push(SourceError { place: place.join(", "), reason: reason.into() });
+            self.report.errors.push(SourceError { place: place.join(", "), reason: reason.to_string() });
         }
     }
 

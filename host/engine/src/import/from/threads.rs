@@ -1,5 +1,5 @@
-//! Makes a session's notes from the text in which another memory kept it: the headings and labels say what was asked, what is done and
-//! what is open.
+//! Makes a session's notes from the text that another memory system stored: the headings and labels say what was asked, what is
+//! done and what is open.
 
 use super::markdown::{self, Section};
 use crate::text::{one_line, truncate_chars};

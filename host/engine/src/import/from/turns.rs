@@ -46,7 +46,7 @@ impl Turn {
     }
 }
 
-/// Returns who said all rows of a turn; none if several did.
+/// Returns who said all rows of a turn, or `None` if they have different speakers.
 pub(super) fn said_by(roles: &[Role]) -> Option<SaidBy> {
     match roles.split_first()? {
         (Role::Prompt, []) => Some(SaidBy::Human),

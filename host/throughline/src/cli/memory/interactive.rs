@@ -61,8 +61,8 @@ pub(super) fn choose(runtime: &Runtime, store: &Store, arguments: &Arguments) ->
     Ok(chosen)
 }
 
-/// What is found, or why nothing can be.
-type Found = Result<Vec<Hit>, String>;
+/// What a search found, or why it cannot be made.
+type SearchResult = Result<Vec<Hit>, CommandError>;
 
 /// A memory, and the words of the query that it contains, as tokens of the index.
 struct Hit {
@@ -70,17 +70,16 @@ struct Hit {
     words: Vec<String>,
 }
 
-fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) -> Found {
-    let said = |error: CommandError| error.message().to_owned();
+fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) -> SearchResult {
     let restriction = &arguments.restriction;
-    let project = restriction.scope.project(runtime).map_err(said)?;
-    let session = restriction.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose().map_err(said)?;
+    let project = restriction.scope.project(runtime)?;
+    let session = restriction.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose()?;
     let most = u32::try_from(MAX_RESULTS).unwrap_or(u32::MAX);
     if query.trim().is_empty() {
-        let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref()).map_err(|error| error.to_string())?;
+        let kinds = types::resolve_kinds(&restriction.types, store, project.as_ref()).map_err(CommandError::new)?;
         let project = project.map(|project| project.id);
         let filter = MemoryFilter { project, session, kinds, shared: true, current: false, marked: arguments.marked() };
-        let recent = store.recent(&filter, most).map_err(|error| error.to_string())?;
+        let recent = store.recent(&filter, most).map_err(CommandError::new)?;
         return Ok(recent.into_iter().map(|memory| Hit { memory, words: Vec::new() }).collect());
     }
     let options = SearchOptions {
@@ -90,9 +89,8 @@ fn find(runtime: &Runtime, store: &Store, arguments: &Arguments, query: &str) ->
         profile: arguments.profile.as_deref(),
         marked: arguments.marked(),
     };
-    let request =
-        SearchRequest::explicit(runtime, store, query, project.as_ref(), options).map_err(|error| error.to_string())?;
-    let outcome = request.run(store).map_err(|error| error.to_string())?;
+    let request = SearchRequest::explicit(runtime, store, query, project.as_ref(), options).map_err(CommandError::new)?;
+    let outcome = request.run(store).map_err(CommandError::new)?;
     Ok(outcome.hits.into_iter().map(|hit| Hit { memory: hit.memory, words: hit.words }).collect())
 }
 
@@ -108,17 +106,17 @@ enum Pressed {
 /// A search while it is typed.
 struct Search {
     query: String,
-    found: Found,
+    found: SearchResult,
     /// The index of the chosen result.
     at: usize,
 }
 
 impl Search {
-    fn new(find: &impl Fn(&str) -> Found) -> Self {
+    fn new(find: &impl Fn(&str) -> SearchResult) -> Self {
         Self { query: String::new(), found: find(""), at: 0 }
     }
 
-    fn press(&mut self, key: &Key, find: &impl Fn(&str) -> Found) -> Pressed {
+    fn press(&mut self, key: &Key, find: &impl Fn(&str) -> SearchResult) -> Pressed {
         let last = self.found.as_ref().map_or(0, |found| found.len().saturating_sub(1));
         match key {
             Key::Escape | Key::CtrlC | Key::Char('\u{4}') => return Pressed::Left,
@@ -154,7 +152,7 @@ impl Search {
         Pressed::GoOn
     }
 
-    fn search(&mut self, find: &impl Fn(&str) -> Found) {
+    fn search(&mut self, find: &impl Fn(&str) -> SearchResult) {
         (self.found, self.at) = (find(&self.query), 0);
     }
 
@@ -165,7 +163,7 @@ impl Search {
         let found = match &self.found {
             Ok(found) => found,
             Err(why) => {
-                lines.push(format!("{DIM}{}{DIM:#}", fit(why, width - 1)));
+                lines.push(format!("{DIM}{}{DIM:#}", fit(why.message(), width - 1)));
                 return lines;
             }
         };
@@ -219,11 +217,11 @@ mod tests {
     }
 
     /// Finds the titles that contain the query.
-    fn find(query: &str) -> Found {
+    fn find(query: &str) -> SearchResult {
         let titles = (0..30).map(|number| format!("otter {number}")).chain(["수달은 손을 잡고 잔다".to_owned()]);
         let all = titles.enumerate().filter(|(_, title)| title.contains(query));
         if query == "after:x" {
-            Err("x is no date".into())
+            Err(CommandError::new("x is no date"))
         } else {
             Ok(all.map(|(number, title)| hit(number, &title, query)).collect())
         }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::note_sync::folder::Folder;
+use throughline_model::invalid::Invalid;
 use throughline_notes::check::{self, LinkResolver, NoteFault};
 use throughline_notes::links::{Link, NameIndex};
 use throughline_notes::markdown::{self, FileContext};
@@ -46,7 +47,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
     let schemas = Schemas::load(Some(&context.folder))?;
     let notes = store.notes_of(&context.project.id, &context.registry)?;
-    let mut files: Vec<(String, Result<String, String>)> = Vec::new();
+    let mut files: Vec<(String, Result<String, Invalid>)> = Vec::new();
     for path in &arguments.paths {
         read(path, &mut files)?;
     }
@@ -116,20 +117,20 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
 
 fn faults(
     place: &str,
-    text: &Result<String, String>,
+    text: &Result<String, Invalid>,
     context: &NoteContext,
     schemas: &Schemas,
     resolve: &LinkResolver<'_>,
 ) -> Vec<CheckedFault> {
     let faults = match text {
         Ok(text) => check::check_file(text, FileContext::from_path(place, 0), &context.registry, schemas, resolve).1,
-        Err(why) => vec![NoteFault { line: 0, field: String::new(), why: why.clone(), is_warning: false }],
+        Err(why) => vec![NoteFault { line: 0, field: String::new(), why: why.to_string(), is_warning: false }],
     };
     faults.into_iter().map(|fault| CheckedFault { place: place.to_owned(), fault }).collect()
 }
 
 /// Reads a file, or all notes of a folder.
-fn read(path: &Path, into: &mut Vec<(String, Result<String, String>)>) -> Result<(), CommandError> {
+fn read(path: &Path, into: &mut Vec<(String, Result<String, Invalid>)>) -> Result<(), CommandError> {
     let wrong = |error: std::io::Error| CommandError::new(format!("{}: {error}", path.display()));
     let (folder, only) = if path.is_dir() {
         (path, None)
@@ -139,8 +140,8 @@ fn read(path: &Path, into: &mut Vec<(String, Result<String, String>)>) -> Result
     };
     let open = Folder::open(folder, true).map_err(wrong)?.ok_or_else(|| wrong(std::io::ErrorKind::NotFound.into()))?;
     let text = |name: &str| {
-        let (bytes, _) = open.read(name)?;
-        String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
+        let (bytes, _) = open.read(name).map_err(Invalid::because)?;
+        String::from_utf8(bytes).map_err(|_| Invalid::from("the file is not UTF-8"))
     };
     if let Some(name) = only {
         into.push((path.to_string_lossy().into_owned(), text(name)));
@@ -151,7 +152,9 @@ fn read(path: &Path, into: &mut Vec<(String, Result<String, String>)>) -> Result
         into.push((folder.join(name).to_string_lossy().into_owned(), text(name)));
     }
     into.extend(
-        scan.passed_over.into_iter().map(|(name, why)| (folder.join(name).to_string_lossy().into_owned(), Err(why))),
+        scan.passed_over
+            .into_iter()
+            .map(|(name, why)| (folder.join(name).to_string_lossy().into_owned(), Err(Invalid::because(why)))),
     );
     Ok(())
 }

@@ -57,7 +57,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<(), CommandError> {
-    types::check_dates(&arguments.words.join(" "))?;
+    let words = arguments.words.join(" ");
+    types::check_dates(&words)?;
+    types::check_observation_types(&words)?;
     let project = arguments.scope.project(runtime)?;
     let session = arguments.session.as_deref().map(|id| scope::resolve_session(store, id)).transpose()?;
     let wanted = EventFilter {
@@ -67,7 +69,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         kinds: vec![OBSERVATION.into()],
         file: arguments.file.as_deref().map(|file| events::file_of(project.as_ref(), file)),
         failed: arguments.failed,
-        words: arguments.words.join(" "),
+        words,
         before: None,
     };
     let mut found = store.events(&wanted, arguments.limit.saturating_add(1))?;

@@ -35,7 +35,7 @@ pub(super) struct Disable {
 
 /// Grant capabilities to a policy
 ///
-/// Capabilities: transcript, memories (or memories:KIND,KIND for some kinds), settings, log, wall-clock, random, wasi.
+/// Capabilities: transcript, memories (or memories:KIND,KIND for some kinds), settings, log, model, wall-clock, random, wasi.
 #[derive(clap::Args)]
 pub(super) struct Grant {
     /// The name of the policy

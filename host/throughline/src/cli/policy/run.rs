@@ -116,14 +116,9 @@ fn load(
         (Arc::new(sandbox.link(terms, &component)?), manifest.capabilities.clone(), settings)
     };
     let memories = memories(runtime, root)?;
-    let grants = Grants {
-        memories: capabilities.memories.and_then(|kinds| Some((memories?, kinds))),
-        settings: Rc::new(settings),
-        // Only `throughline model run` asks a model, within the limits.
-        model: None,
-        log: (capabilities.log || capabilities.wasi).then(to_stderr),
-    };
-    Ok((loaded, grants))
+    // Only `throughline model run` asks a model, within the limits.
+    let all = Grants { settings: Rc::new(settings), log: Some(to_stderr()), ..Grants::default() };
+    Ok((loaded, all.limited_to(&capabilities, memories)))
 }
 
 /// Returns the memories of the current project; none if there is no database yet.

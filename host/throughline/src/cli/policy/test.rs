@@ -210,7 +210,7 @@ fn compare_session(
     transcript: &Path,
 ) -> Result<TestedSession, CommandError> {
     let before = Side::run(runtime, against, transcript)?;
-    // Both sides' redactors get what the default policy alone remembers: what one of them removed the other one would not see.
+    // Both sides' redactors get the memories of the default policy, because one redactor must not hide text from the other.
     let plain = match against {
         Some(_) => texts_of(&Side::run(runtime, None, transcript)?.outcome),
         None => texts_of(&before.outcome),
@@ -277,7 +277,7 @@ fn chain(runtime: &Runtime, trial: &Trial, policy: &TriedPolicy) -> Result<Polic
     .redacting(Rc::clone(&inner.secrets), runtime.redaction_rules()))
 }
 
-/// Converts what was stored to drafts without keys, so that a memory with another text counts as another memory.
+/// Converts stored memories to drafts without keys, so that a memory with a different text is a different memory.
 fn learned(outcome: &TrialResult) -> StoredResult {
     let draft = |memory: &Memory| Draft {
         key: None,
