@@ -158,14 +158,16 @@ impl Failure {
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
-            let is_shown = is_whole(&cure) || (is_commit && !has_variable(&cure));
+            let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
+            let is_shown = is_whole(&cure) || (is_commit_first && !has_variable(&cure));
             if is_shown { format!("`{cure}`") } else { String::new() }
         };
         if let Some(command) = command {
             let command = commands::with_values(command);
             let command = command.as_str();
             let (before, after) = (display_command(&self.what), display_command(command));
-            if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
+            let is_other = before != after && !self.tried.contains(&after);
+            if is_other && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return shown(command, after);
             }
             // The same command after another one on its line.

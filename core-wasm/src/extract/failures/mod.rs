@@ -73,6 +73,12 @@ pub(super) struct Failure {
     /// Whether the user allowed to go past it.
     #[serde(default)]
     is_bypass_allowed: bool,
+    /// How the command was written when it failed again, as it would be told. That cures nothing.
+    #[serde(default)]
+    tried: Vec<String>,
+    /// What cured it, as it would be told, if it was closed.
+    #[serde(default)]
+    cured_by: String,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -92,6 +98,9 @@ struct EditTrouble {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failures {
     open: Vec<Failure>,
+    /// Commands that were not found as they were written, and that ran in other words.
+    #[serde(default)]
+    reworded: Vec<Failure>,
     #[serde(default)]
     edits: Vec<EditTrouble>,
 }
@@ -110,6 +119,7 @@ impl Failures {
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
+            push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
             // The first failure is the one to explain. A different error in the code being worked on is a newer state
             // of it.
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
