@@ -73,9 +73,11 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     ]
     .iter()
     .any(|sign| lower.contains(sign));
-    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none"]
+    // What is left out of the text may say that nothing helped.
+    let whole = format!("{problem} {}", details.join(" ")).to_lowercase();
+    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none", "still fail", "fix attempt"]
         .iter()
-        .any(|sign| lower.contains(sign));
+        .any(|sign| whole.contains(sign));
     (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),

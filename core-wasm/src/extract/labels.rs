@@ -44,6 +44,8 @@ pub(crate) struct Labels {
     pub not_pushed: &'static str,
     /// A commit that went past a hook which had failed.
     pub bypassed_hook: &'static str,
+    /// A commit of the session that failed, and whose work is in a commit of somebody else. `{}` is that commit.
+    pub other_commit: &'static str,
     /// Work that was put away and not brought back. `{}` is the branch.
     pub stashed: &'static str,
     /// Before what the agent said of a failure whose cause nobody knows.
@@ -108,6 +110,7 @@ const ENGLISH: Labels = Labels {
     changed_after_commit: "changed after the last commit, not committed",
     not_pushed: "committed, not pushed",
     bypassed_hook: "committed with `--no-verify` after its hook had failed",
+    other_commit: "its own commit failed: the changes are in {}, a commit with another message",
     stashed: "Put away with `git stash` on `{}` and not brought back",
     cause_open: "Cause not found",
     of_some_files: "of some files only",
@@ -151,6 +154,7 @@ const KOREAN: Labels = Labels {
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     not_pushed: "커밋함, push하지 않음",
     bypassed_hook: "훅이 실패한 뒤 `--no-verify`로 커밋함",
+    other_commit: "자체 커밋은 실패했고 변경은 다른 메시지의 커밋 {}에 있음",
     stashed: "`git stash`로 치워 두고 되돌리지 않음: `{}`",
     cause_open: "원인을 찾지 못함",
     of_some_files: "일부 파일만",
@@ -201,6 +205,7 @@ const JAPANESE: Labels = Labels {
     changed_after_commit: "最後のコミット後の変更は未コミット",
     not_pushed: "コミット済み、未プッシュ (push していない)",
     bypassed_hook: "フック失敗後に `--no-verify` でコミット",
+    other_commit: "自身のコミットは失敗し、変更は別のメッセージのコミット {} にある",
     stashed: "`git stash` で退避したまま戻していない: `{}`",
     cause_open: "原因は未特定",
     of_some_files: "一部のファイルのみ",
@@ -251,6 +256,7 @@ const CHINESE: Labels = Labels {
     changed_after_commit: "最后一次提交之后的改动未提交",
     not_pushed: "已提交，未推送 (push)",
     bypassed_hook: "钩子失败后用 `--no-verify` 提交",
+    other_commit: "自身的提交失败，更改在另一条信息的提交 {} 中",
     stashed: "用 `git stash` 搁置后没有恢复: `{}`",
     cause_open: "原因尚未找到",
     of_some_files: "仅部分文件",

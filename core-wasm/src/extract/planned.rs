@@ -84,11 +84,13 @@ pub(super) struct PlannedCheck {
 }
 
 impl PlannedCheck {
-    /// Returns whether a command line that passed makes this check: it has one of the commands, in the same or in other words.
+    /// Returns whether a command line that passed makes this check: it has one of the commands, perhaps with other options.
     pub(super) fn is_made_by(&self, command: &str) -> bool {
         self.commands.iter().any(|planned| {
+            let opening = without_options(planned);
             command.contains(planned.as_str())
-                || commands::segments(command).iter().any(|segment| commands::is_rewording(planned, segment))
+                || (opening.len() > 1
+                    && commands::segments(command).iter().any(|it| without_options(it).starts_with(&opening)))
         })
     }
 
@@ -210,6 +212,11 @@ impl Verification {
     }
 }
 
+/// Returns the words of a command before its first option.
+fn without_options(command: &str) -> Vec<&str> {
+    command.split_whitespace().take_while(|word| !word.starts_with('-')).collect()
+}
+
 /// Returns whether a command checks by itself.
 fn is_automatic(command: &str) -> bool {
     matches!(commands::class(command), Class::Test | Class::Check | Class::Build)
@@ -233,7 +240,7 @@ mod tests {
             ["Test both spellings work: `shop cart add --id 7` (old)", "Verify `shop --help` lists the command"]
         );
         let (checks, runs) = verification(plan);
-        assert!(checks[0].is_made_by("shop cart add --id 7 | head"));
+        assert!(checks[0].is_made_by("cd web && shop cart add --id 9 | head"));
         assert!(!checks[0].is_made_by("npm run test"));
         assert_eq!(runs, [("lint".to_owned(), "npm run lint".to_owned())]);
     }

@@ -101,7 +101,8 @@ impl Failure {
             return None;
         }
         // The shell was in another folder: a slip.
-        let is_look = commands::class(&self.what) == Class::Inspect && self.error.contains("No such file");
+        let is_look = (commands::class(&self.what) == Class::Inspect || is_of_reader(&self.error))
+            && ["No such file", "can't read"].iter().any(|sign| self.error.contains(sign));
         if is_look || self.error.contains("cd:") {
             return None;
         }
@@ -160,7 +161,8 @@ impl Failure {
             let is_commit = commands::class(command) == Class::Commit;
             let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
             let is_shown = is_whole(&cure) || (is_commit_first && !has_variable(&cure));
-            if is_shown { format!("`{cure}`") } else { String::new() }
+            // A script that was written for the occasion is of no use to anybody else.
+            if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
         };
         if let Some(command) = command {
             let command = commands::with_values(command);
@@ -201,6 +203,19 @@ impl Failure {
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether a command line has a loop of a shell.
+fn is_loop(command: &str) -> bool {
+    let opens = |segment: &&str| ["for ", "while ", "until "].iter().any(|word| segment.trim_start().starts_with(word));
+    commands::segments(command).iter().any(opens)
+}
+
+/// Returns whether an error is that of a program that only reads files.
+fn is_of_reader(error: &str) -> bool {
+    ["grep:", "sed:", "cat:", "ls:", "head:", "tail:", "wc:", "find:", "rg:", "awk:"]
+        .iter()
+        .any(|name| error.starts_with(name))
 }
 
 /// Returns whether a command uses a variable.
