@@ -1,6 +1,6 @@
 //! Chooses the statements that are told of a session.
 
-use super::barred::is_barred;
+use super::barred::{MIN_CAUSE, is_barred};
 use super::line::MIN_NAMES;
 use super::turn_result::{is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
@@ -33,7 +33,10 @@ impl Results {
     pub(super) fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         for ((turn, number), _, score) in &mut judged {
             let statement = &self.turns[*turn].statements[*number];
-            if statement.voice != Voice::Human && signs::addresses_reader(&statement.text.to_lowercase()) {
+            let lower = statement.text.to_lowercase();
+            // Why something is as it is holds for everybody, whoever it was told to.
+            let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE;
+            if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
                 *score -= ADDRESS_PENALTY;
             }
         }

@@ -245,7 +245,10 @@ impl State {
             self.list_commit(&subject, &hash);
             let tried = text::features(&self.tried_commit);
             // Why git holds the work under another message, the agent can only guess.
-            if !tried.is_empty() && text::similarity(&tried, &text::features(&subject)) < SAME_SUBJECT {
+            if !tried.is_empty()
+                && commits::stat_file(&subject).is_none()
+                && text::similarity(&tried, &text::features(&subject)) < SAME_SUBJECT
+            {
                 self.other_commit = (hash, self.turns);
             }
         }
