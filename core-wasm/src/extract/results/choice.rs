@@ -35,7 +35,7 @@ impl Results {
             let statement = &self.turns[*turn].statements[*number];
             let lower = statement.text.to_lowercase();
             // Why something is as it is holds for everybody, whoever it was told to.
-            let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE;
+            let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
             if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
                 *score -= ADDRESS_PENALTY;
             }
@@ -131,7 +131,7 @@ impl Results {
                 let is_report = prose::is_filler(&statement.text) || prose::checked(&statement.text).is_some();
                 statement.voice == Voice::Answer && !is_report
             };
-            if chosen.iter().any(|&(of, number)| of == at && says(number)) {
+            if chosen.iter().any(|&(of, number)| of == at && says(number) && !is_lead(&turn.statements[number].text)) {
                 return chosen;
             }
             let later_turns = self.turns.len() - 1 - at;
