@@ -348,8 +348,10 @@ impl Failures {
         self.open.retain(|failure| {
             let ends = ended(failure);
             if ends {
-                fixes.extend(failure.fix_memory(command, labels));
-                if let Some(command) = command.filter(|_| commands::is_invocation(&failure.error)) {
+                let fix = failure.fix_memory(command, labels);
+                let is_told = fix.is_some() && commands::is_invocation(&failure.error);
+                fixes.extend(fix);
+                if let Some(command) = command.filter(|_| is_told) {
                     reworded.push(Failure { cured_by: display_command(command), ..failure.clone() });
                 }
             }
