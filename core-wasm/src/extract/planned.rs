@@ -12,6 +12,9 @@ const MAX_CHECK_CHARS: usize = 160;
 /// How many words an objection and a check must share to have the same subject.
 const MIN_SHARED_WORDS: usize = 2;
 
+/// The maximum length of an objection, in characters.
+const MAX_OBJECTION_CHARS: usize = 400;
+
 /// Words in the heading above the checks of a plan.
 const CHECK_HEADINGS: &[&str] =
     &["verif", "manual", "test plan", "how to test", "validation", "검증", "확인 방법", "検証", "確認方法", "验证"];
@@ -96,6 +99,10 @@ impl PlannedCheck {
 
     /// Returns whether an objection of the user is about the subject of the check.
     pub(super) fn is_overtaken_by(&self, objection: &str) -> bool {
+        // A long prompt is pasted, such as the output of a command.
+        if objection.chars().count() > MAX_OBJECTION_CHARS {
+            return false;
+        }
         let words = text::features(objection);
         text::features(&self.text).iter().filter(|word| words.contains(word)).count() >= MIN_SHARED_WORDS
     }
