@@ -626,7 +626,7 @@ fn a_plan_that_was_put_aside_without_a_word_is_not_refused() {
     let notes = planned().outcome().notes;
     let told = format!("{} {}", notes.outcome, notes.pending.join("; "));
     assert!(
-        told.contains("A plan was made and not carried out in this session: \"Move the guide\": Move the guide to"),
+        told.contains("The user interrupted at a plan, which was not carried out in this session: \"Move the guide\": Move the guide to"),
         "{told}"
     );
     assert!(!told.contains("refused") && !told.contains("Interrupted"), "{told}");
@@ -683,6 +683,58 @@ fn a_commit_before_a_look_at_the_repository_is_cured_by_the_next() {
     let learnings = script.outcome().notes.learnings.join("\n");
     assert!(learnings.contains("bug: the hook is from before; run `hooks install -f` to fix this"), "{learnings}");
     assert!(learnings.contains("Bypassed once, which the user allowed, by: `git commit --no-verify"), "{learnings}");
+}
+
+#[test]
+fn an_excuse_is_not_told_once_its_failure_was_mended() {
+    let session = |is_mended: bool| {
+        let mut script = Script::default();
+        script.human("Give the plugins declared flags.").edit("/home/u/proj/src/plugins.ts", "args.parse()", "flags.read()");
+        script.agent(
+            "The plugins read their flags from the context. The only failing check is the end-to-end test of the pull plugin, which \
+             needs a live database: that is pre-existing and not related to our changes.",
+        );
+        if is_mended {
+            script
+                .human("The checks are still red, please look.")
+                .edit("/home/u/proj/test/pull.e2e.ts", "args: ['--db']", "flags: { db }")
+                .agent(
+                    "The end-to-end test of the pull plugin passed `args`, while the plugin reads `flags` since the change.",
+                );
+        }
+        let outcome = script.outcome();
+        let told = [outcome.notes.outcome, outcome.notes.done.join("\n"), outcome.notes.learnings.join("\n")].join("\n");
+        let titles: Vec<String> =
+            outcome.memories.into_values().filter(|it| it.kind != "turn").map(|it| it.content).collect();
+        format!("{told}\n{}", titles.join("\n"))
+    };
+    assert!(session(false).contains("not related to our changes"));
+    assert!(!session(true).contains("not related to our changes"), "{}", session(true));
+}
+
+#[test]
+fn work_that_is_in_a_commit_with_another_message_is_told_as_such() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents.")
+        .edit("/home/u/proj/src/cart.ts", "sum", "round(sum)")
+        .agent("The totals in `src/cart.ts` are rounded to cents, because prices have no halves.")
+        .human("commit")
+        .bash("git commit -am 'Round the totals'", "husky - pre-commit script failed (code 1)", true)
+        .bash(
+            "git show --stat HEAD",
+            "commit 1a2b3c4d5e6f7a8b\nAuthor: A\n\n    Show the history of orders\n\n src/cart.ts | 2 +-\n 1 file changed",
+            false,
+        )
+        .agent("The commit went through: a hook rewrote the message of the commit.");
+    script.line(json!({"type": "user", "gitBranch": "main", "message": {"content": []}}));
+    let notes = script.outcome().notes;
+    assert_eq!(notes.commits, ["Show the history of orders"]);
+    assert!(!format!("{} {:?}", notes.outcome, notes.done).contains("rewrote"), "{notes:?}");
+    assert!(notes.outcome.contains("rounded to cents"), "{}", notes.outcome);
+    let state = notes.attributes.iter().find(|(name, _)| name == "commit-state").map(|(_, state)| state.as_str());
+    let told = "its own commit failed: the changes are in 1a2b3c4, a commit with another message";
+    assert!(state.is_some_and(|state| state.contains(told)), "{state:?}");
 }
 
 #[test]

@@ -73,9 +73,11 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     ]
     .iter()
     .any(|sign| lower.contains(sign));
-    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none"]
+    // What is left out of the text may say that nothing helped.
+    let whole = format!("{problem} {}", details.join(" ")).to_lowercase();
+    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none", "still fail", "fix attempt"]
         .iter()
-        .any(|sign| lower.contains(sign));
+        .any(|sign| whole.contains(sign));
     (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("compactfix:{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
@@ -147,6 +149,8 @@ mod tests {
         let made = |details: &[String]| fix("Error 2 - The totals differ:", details, &LineRef::default());
         assert_eq!(made(&details).unwrap().content, "The totals differ: Fix: Round half up in the cart");
         assert!(made(&["Fix attempt 1: Round half up Result: DID NOT FIX, they differ as before".to_owned()]).is_none());
+        let tried = ["Fix attempt 1: Round half up".to_owned(), "Result: they differ as before".to_owned()];
+        assert!(made(&tried).is_none(), "an attempt is no cure");
         assert_eq!(without_number("404 pages are empty"), "404 pages are empty");
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod labels;
 mod memories;
 mod notes;
 mod options;
+mod planned;
 pub(crate) mod prose;
 mod questions;
 mod results;

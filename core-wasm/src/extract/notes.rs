@@ -275,7 +275,11 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if !state.branch.is_empty() {
         all.push(("branch".to_owned(), state.branch.clone()));
-        let commit_state = state.undone.commit_state(&state.files.paths().collect::<Vec<_>>(), state.labels());
+        let mut commit_state = state.undone.commit_state(&state.files.paths().collect::<Vec<_>>(), state.labels());
+        if !state.other_commit.0.is_empty() {
+            let other = state.labels().other_commit.replace("{}", &state.other_commit.0);
+            commit_state = if commit_state.is_empty() { other } else { format!("{commit_state}; {other}") };
+        }
         if !commit_state.is_empty() {
             all.push(("commit-state".to_owned(), commit_state));
         }

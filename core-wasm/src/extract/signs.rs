@@ -234,6 +234,7 @@ pub(super) fn is_guess(lower: &str) -> bool {
 
 /// Words of a commit, and words of one that was not made.
 const COMMITS: &[&str] = &["commit", "committing", "커밋", "コミット", "提交"];
+const CHECKS: &[&str] = &["test", "lint", "typecheck", "build", "check", "테스트", "テスト", "测试"];
 const FAILURES: &[&str] = &["fail", "fails", "failed", "failing", "blocked", "rejected", "실패", "막혔", "失敗", "失败"];
 
 /// Returns whether a statement is about what is committed and what is not, and not about the work.
@@ -396,6 +397,29 @@ pub(super) fn is_open_row(lower: &str) -> bool {
     const STATES: [&str; 10] =
         ["todo", "to do", "pending", "not started", "in progress", "open", "예정", "미완료", "未着手", "未完成"];
     lower.rsplit(" | ").next().is_some_and(|state| STATES.contains(&state.trim()))
+}
+
+/// Returns whether a text in lower case says that what fails is not the session's fault.
+pub(super) fn excuses(lower: &str) -> bool {
+    const SIGNS: [&str; 16] = [
+        "pre-existing",
+        "preexisting",
+        "not related to",
+        "unrelated to",
+        "not caused by",
+        "environment issue",
+        "environmental issue",
+        "only in ci",
+        "flaky",
+        "기존 문제",
+        "무관",
+        "既存の",
+        "無関係",
+        "関係ありません",
+        "与本次",
+        "无关",
+    ];
+    SIGNS.iter().any(|sign| text::contains(lower, sign)) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
 }
 
 /// Returns whether a text in lower case says what somebody is about to do.

@@ -5,83 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::commands;
 use super::labels::Labels;
+use super::planned::{self, PlannedCheck};
 use super::work_tree::{Listed, WorkTree};
-use crate::text;
 
-/// The maximum number of planned checks to keep.
-const MAX_CHECKS: usize = 6;
 /// The maximum number of planned checks that are told. A list of all steps is not read.
 const MAX_SHOWN_CHECKS: usize = 3;
 /// The maximum number of files that are named.
 const MAX_NAMED: usize = 4;
-/// The maximum length of one check, in characters.
-const MAX_CHECK_CHARS: usize = 160;
-
-/// Words in the heading above the checks of a plan.
-const CHECK_HEADINGS: &[&str] =
-    &["verif", "manual", "test plan", "how to test", "validation", "검증", "확인 방법", "検証", "確認方法", "验证"];
-
-/// Words of a check that somebody has to make by hand.
-const MANUAL_WORDS: &[&str] = &[
-    "manual",
-    "browser",
-    "visual",
-    "in the ui",
-    "end-to-end",
-    "open ",
-    "click",
-    "look at",
-    "start a ",
-    "수동",
-    "브라우저",
-    "눈으로",
-    "手動",
-    "ブラウザ",
-    "目視",
-    "手动",
-    "浏览器",
-];
-
-/// Words with which a check says what must hold. Other lines only lead to it: "open the page".
-const ASSERTION_WORDS: &[&str] = &[
-    "verify",
-    "confirm",
-    "check ",
-    "check:",
-    "ensure",
-    "expect",
-    "should ",
-    "must ",
-    "make sure",
-    " appears",
-    " shows ",
-    " displays",
-    " navigates",
-    " renders",
-    " remains",
-    "확인",
-    "確認",
-    "確かめ",
-    "检查",
-    "确认",
-    "验证",
-];
-
-/// Words of a check that a command makes.
-const AUTOMATIC_WORDS: &[&str] =
-    &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
-
-/// A check that a plan asks for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct PlannedCheck {
-    text: String,
-    /// The commands that it names. A check without commands is made by hand.
-    commands: Vec<String>,
-    /// Whether it says what must hold.
-    #[serde(default)]
-    is_assertion: bool,
-}
-
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -235,7 +165,7 @@ impl Undone {
         if commands::segments(command).iter().any(|segment| is_push(segment)) {
             self.is_unpushed = false;
         }
-        self.checks.retain(|check| !check.commands.iter().any(|planned| command.contains(planned.as_str())));
+        self.checks.retain(|check| !check.is_made_by(command));
     }
 
     /// Records that the agent looked at the result in a browser, as somebody would who checks by hand.
@@ -258,8 +188,10 @@ impl Undone {
         self.asked("");
     }
 
-    /// Records that the user objected. What was put aside before is refused.
-    pub(super) fn objected(&mut self) {
+    /// Records that the user objected. What was put aside before is refused, and what was planned for the subject of the objection
+    /// is not to be checked any more.
+    pub(super) fn objected(&mut self, prompt: &str) {
+        self.checks.retain(|check| !check.is_overtaken_by(prompt));
         if !self.made_plan.0.is_empty() {
             self.refused_plan = std::mem::take(&mut self.made_plan).0;
         }
@@ -269,8 +201,7 @@ impl Undone {
     pub(super) fn plan_accepted(&mut self, plan: &str) {
         self.refused_plan.clear();
         self.made_plan = Default::default();
-        self.checks = planned_checks(plan);
-        self.runs = planned_runs(plan);
+        (self.checks, self.runs) = planned::verification(plan);
     }
 
     /// Records a request, or that it was answered if the title is empty.
@@ -382,58 +313,6 @@ fn named(files: &[&str]) -> String {
 fn is_push(segment: &str) -> bool {
     let mut words = segment.split_whitespace();
     words.any(|word| word == "git") && words.any(|word| word == "push")
-}
-
-/// Returns the linters, type checkers and builds that a plan asks to run as its verification, each with its name.
-fn planned_runs(plan: &str) -> Vec<(String, String)> {
-    let mut runs: Vec<(String, String)> = Vec::new();
-    let mut is_inside = false;
-    for line in text::prose_lines(plan) {
-        if line.starts_with('#') {
-            let heading = line.to_lowercase();
-            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
-        } else if is_inside {
-            for command in line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')) {
-                let names = commands::whole_checks(command).into_iter().map(|name| (name.to_owned(), command.to_owned()));
-                runs.extend(names.take(MAX_CHECKS.saturating_sub(runs.len())));
-            }
-        }
-    }
-    runs
-}
-
-/// Returns the checks of a plan that name a command or have to be made by hand.
-fn planned_checks(plan: &str) -> Vec<PlannedCheck> {
-    let mut checks = Vec::new();
-    let (mut is_inside, mut has_manual) = (false, false);
-    for line in text::prose_lines(plan) {
-        if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
-            let heading = line.to_lowercase();
-            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
-            continue;
-        }
-        if !is_inside || checks.len() >= MAX_CHECKS {
-            continue;
-        }
-        // A name such as `manual_commit.go` does not make a check manual.
-        let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
-        let commands: Vec<String> =
-            line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
-        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let is_manual = has(MANUAL_WORDS);
-        has_manual |= is_manual;
-        // "Manual test: run it on a repository with both files" says what to look at in full.
-        let is_whole_manual =
-            lower.trim_start_matches(|c: char| !c.is_alphabetic()).starts_with("manual") && line.chars().count() > 40;
-        let is_assertion = has(ASSERTION_WORDS) || is_whole_manual;
-        let text = text::plain(line);
-        // A line that leads to steps says nothing without them.
-        let is_check = is_manual || (is_assertion && commands.is_empty() && !has(AUTOMATIC_WORDS));
-        if is_check && !text.ends_with([':', '：']) {
-            checks.push(PlannedCheck { text: text::clip(&text, MAX_CHECK_CHARS).into_owned(), commands, is_assertion });
-        }
-    }
-    if has_manual { checks } else { Vec::new() }
 }
 
 #[cfg(test)]

@@ -77,10 +77,12 @@ pub(crate) fn failed_behind_pipe(command: &str, output: &str) -> bool {
 /// The length up to which an output is nothing but a complaint, in bytes.
 const MAX_COMPLAINT_BYTES: usize = 600;
 
-/// Returns whether all that was printed is that a program or a subcommand is unknown.
+/// Returns whether a short output begins or ends with the complaint that a program or a subcommand is unknown.
 fn was_not_understood(output: &str) -> bool {
-    let first = output.trim().lines().next().unwrap_or_default();
-    output.len() <= MAX_COMPLAINT_BYTES && contains_sign(first, &[])
+    let mut lines = output.trim().lines();
+    let (first, last) = (lines.next().unwrap_or_default(), lines.next_back().unwrap_or_default());
+    // Another command on the line may have printed something before.
+    output.len() <= MAX_COMPLAINT_BYTES && [first, last].iter().any(|line| contains_sign(line, &[]))
 }
 
 /// Returns whether the tool that runs commands gave up waiting.

@@ -101,7 +101,8 @@ impl Failure {
             return None;
         }
         // The shell was in another folder: a slip.
-        let is_look = commands::class(&self.what) == Class::Inspect && self.error.contains("No such file");
+        let is_look = (commands::class(&self.what) == Class::Inspect || is_of_reader(&self.error))
+            && ["No such file", "can't read"].iter().any(|sign| self.error.contains(sign));
         if is_look || self.error.contains("cd:") {
             return None;
         }
@@ -158,14 +159,17 @@ impl Failure {
         // A commit's message is no part of its cure, so it may be left out.
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
-            let is_shown = is_whole(&cure) || (is_commit && !has_variable(&cure));
-            if is_shown { format!("`{cure}`") } else { String::new() }
+            let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
+            let is_shown = is_whole(&cure) || (is_commit_first && !has_variable(&cure));
+            // A script that was written for the occasion is of no use to anybody else.
+            if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
         };
         if let Some(command) = command {
             let command = commands::with_values(command);
             let command = command.as_str();
             let (before, after) = (display_command(&self.what), display_command(command));
-            if before != after && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
+            let is_other = before != after && !self.tried.contains(&after);
+            if is_other && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return shown(command, after);
             }
             // The same command after another one on its line.
@@ -199,6 +203,19 @@ impl Failure {
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether a command line has a loop of a shell.
+fn is_loop(command: &str) -> bool {
+    let opens = |segment: &&str| ["for ", "while ", "until "].iter().any(|word| segment.trim_start().starts_with(word));
+    commands::segments(command).iter().any(opens)
+}
+
+/// Returns whether an error is that of a program that only reads files.
+fn is_of_reader(error: &str) -> bool {
+    ["grep:", "sed:", "cat:", "ls:", "head:", "tail:", "wc:", "find:", "rg:", "awk:"]
+        .iter()
+        .any(|name| error.starts_with(name))
 }
 
 /// Returns whether a command uses a variable.

@@ -31,6 +31,8 @@ const MAX_AGE: u32 = 30;
 const MAX_EDIT_CAUSE_AGE: u32 = 3;
 /// The maximum number of errors of edits to keep.
 const MAX_EDIT_TROUBLES: usize = 4;
+/// The maximum number of reworded commands to keep.
+const MAX_REWORDED: usize = 4;
 /// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
 
@@ -73,6 +75,12 @@ pub(super) struct Failure {
     /// Whether the user allowed to go past it.
     #[serde(default)]
     is_bypass_allowed: bool,
+    /// How the command was written when it failed again, as it would be told. That cures nothing.
+    #[serde(default)]
+    tried: Vec<String>,
+    /// What cured it, as it would be told, if it was closed.
+    #[serde(default)]
+    cured_by: String,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -92,6 +100,9 @@ struct EditTrouble {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failures {
     open: Vec<Failure>,
+    /// Commands that were not found as they were written, and that ran in other words.
+    #[serde(default)]
+    reworded: Vec<Failure>,
     #[serde(default)]
     edits: Vec<EditTrouble>,
 }
@@ -110,6 +121,7 @@ impl Failures {
         if let Some(known) = self.open.iter_mut().find(same) {
             known.times += 1;
             known.turn = turn;
+            push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
             // The first failure is the one to explain. A different error in the code being worked on is a newer state
             // of it.
             if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
@@ -214,11 +226,29 @@ impl Failures {
 
     /// Records a command that passed. Returns the failures that it resolves, with their fixes.
     pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
-        self.close_matching(
+        let mut fixes = self.cured_in_fewer_words(command, labels);
+        fixes.extend(self.close_matching(
             |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
             Some(command),
             labels,
-        )
+        ));
+        fixes
+    }
+
+    /// Returns the cures of commands that were reworded before and passed now in fewer words: the agent left the first way around.
+    fn cured_in_fewer_words(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
+        let shown = display_command(command);
+        let mut fixes = Vec::new();
+        for failure in &mut self.reworded {
+            let is_better = is_part_of(&shown, &failure.cured_by)
+                && is_part_of(&shown, &display_command(&failure.what))
+                && commands::same_purpose(&failure.what, command);
+            if is_better {
+                failure.cured_by.clone_from(&shown);
+                fixes.extend(failure.fix_memory(Some(command), labels));
+            }
+        }
+        fixes
     }
 
     /// Records a command that ran and rewords a failed one. Whatever its result, the tool was found.
@@ -314,13 +344,22 @@ impl Failures {
         labels: &Labels,
     ) -> Vec<SessionMemory> {
         let mut fixes = Vec::new();
+        let mut reworded = Vec::new();
         self.open.retain(|failure| {
             let ends = ended(failure);
             if ends {
-                fixes.extend(failure.fix_memory(command, labels));
+                let fix = failure.fix_memory(command, labels);
+                let is_told = fix.is_some() && commands::is_invocation(&failure.error);
+                fixes.extend(fix);
+                if let Some(command) = command.filter(|_| is_told) {
+                    reworded.push(Failure { cured_by: display_command(command), ..failure.clone() });
+                }
             }
             !ends
         });
+        self.reworded.extend(reworded);
+        let extra = self.reworded.len().saturating_sub(MAX_REWORDED);
+        self.reworded.drain(..extra);
         fixes
     }
 
@@ -397,6 +436,12 @@ fn has_other_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (commands::class(failed), commands::class(later));
     let checks = |class| matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit);
     checks(one) && checks(other) && one != other
+}
+
+/// Returns whether all words of a command stand in another one, which has more.
+fn is_part_of(shorter: &str, longer: &str) -> bool {
+    let (few, many): (Vec<&str>, Vec<&str>) = (shorter.split_whitespace().collect(), longer.split_whitespace().collect());
+    few.len() < many.len() && few.iter().all(|word| many.contains(word))
 }
 
 /// Returns whether the command was a one-off. Its failure teaches nothing else.

@@ -205,6 +205,42 @@ fn a_command_that_differs_in_the_folder_of_its_file_is_the_same() {
     assert!(cure.ends_with("Fixed by: `wsl path 'C:/shop/cart.sh'`"), "{cure}");
 }
 
+#[test]
+fn words_that_failed_too_cure_nothing() {
+    let labels = crate::extract::labels::labels(text::Language::English);
+    let mut failures = Failures::default();
+    for command in ["shop verify", "shop run verify"] {
+        failures.command_failed(command, "error: Script not found \"verify\"", &LineRef::default(), 1);
+    }
+    let cures = failures.command_passed("cd /srv/shop && shop run verify", labels);
+    let told = cures.first().map(|cure| cure.content.clone()).unwrap_or_default();
+    assert!(!told.ends_with("Fixed by: `shop run verify`"), "{told}");
+}
+
+#[test]
+fn the_shorter_way_that_is_used_later_is_the_cure() {
+    let labels = crate::extract::labels::labels(text::Language::English);
+    let mut failures = Failures::default();
+    failures.command_failed("wrap npm run test", "error: unrecognized subcommand 'npm'", &LineRef::default(), 1);
+    let first = failures.command_passed("wrap test npm run test", labels);
+    assert!(first[0].content.ends_with("Fixed by: `wrap test npm run test`"), "{}", first[0].content);
+    assert!(failures.command_passed("wrap test npm run test", labels).is_empty());
+    let second = failures.command_passed("npm run test", labels);
+    assert!(second[0].content.ends_with("Fixed by: `npm run test`"), "{}", second[0].content);
+    assert_eq!(first[0].key, second[0].key, "the later one replaces the first");
+}
+
+#[test]
+fn a_script_or_a_slip_of_a_reader_is_no_cure() {
+    let script = "for file in a b; do git commit -m \"$file\"; done";
+    assert_eq!(cured("pathless message", false, "git commit -m x", script), None);
+    let missing = "grep: src/cart.ts: No such file or directory";
+    assert_eq!(
+        cured(missing, false, "make && grep -n total src/cart.ts", "cd /srv/shop && grep -n total src/cart.ts"),
+        None
+    );
+}
+
 proptest! {
     #[test]
     fn never_panics(text in any::<String>()) {

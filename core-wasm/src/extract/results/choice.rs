@@ -1,6 +1,6 @@
 //! Chooses the statements that are told of a session.
 
-use super::barred::is_barred;
+use super::barred::{MIN_CAUSE, is_barred};
 use super::line::MIN_NAMES;
 use super::turn_result::{is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
@@ -21,6 +21,10 @@ const MAX_ANTECEDENT_CHARS: usize = 240;
 const ADDRESS_PENALTY: f32 = 1.5;
 /// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
 const LEAD_BONUS: f32 = 0.6;
+/// How many words a statement must share with another one to have its subject.
+const MIN_SUBJECT_WORDS: usize = 3;
+/// The maximum number of changes that are told with their lines, if an answer says nothing else.
+const MAX_PLACES: usize = 3;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -29,7 +33,10 @@ impl Results {
     pub(super) fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         for ((turn, number), _, score) in &mut judged {
             let statement = &self.turns[*turn].statements[*number];
-            if statement.voice != Voice::Human && signs::addresses_reader(&statement.text.to_lowercase()) {
+            let lower = statement.text.to_lowercase();
+            // Why something is as it is holds for everybody, whoever it was told to.
+            let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
+            if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
                 *score -= ADDRESS_PENALTY;
             }
         }
@@ -63,6 +70,7 @@ impl Results {
                 || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
                 || self.turns[turn].only_commits_beside(statement)
                 || self.is_asked(statement, turn)
+                || self.is_mended_after(&statement.text, self.turns[turn].number)
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
@@ -92,6 +100,22 @@ impl Results {
         self.without_overtaken(&chosen)
     }
 
+    /// Returns whether a text of a turn lays a failure on something else, and a later turn changed files for what it speaks of.
+    pub(in crate::extract) fn is_mended_after(&self, said: &str, number: u32) -> bool {
+        if !signs::excuses(&said.to_lowercase()) {
+            return false;
+        }
+        let own = text::features(said);
+        let has_subject = |text: &str| {
+            let words = text::features(text);
+            own.iter().filter(|word| words.contains(word)).count() >= MIN_SUBJECT_WORDS
+        };
+        self.turns.iter().filter(|later| later.number > number && later.edited).any(|later| {
+            let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
+            said.any(|it| has_subject(&it.text))
+        })
+    }
+
     /// Returns whether a statement is what the human asked for first, which is told as the request.
     fn is_asked(&self, statement: &Statement, turn: usize) -> bool {
         let first = self.turns.iter().position(|turn| turn.substantive);
@@ -107,7 +131,7 @@ impl Results {
                 let is_report = prose::is_filler(&statement.text) || prose::checked(&statement.text).is_some();
                 statement.voice == Voice::Answer && !is_report
             };
-            if chosen.iter().any(|&(of, number)| of == at && says(number)) {
+            if chosen.iter().any(|&(of, number)| of == at && says(number) && !is_lead(&turn.statements[number].text)) {
                 return chosen;
             }
             let later_turns = self.turns.len() - 1 - at;
@@ -120,10 +144,18 @@ impl Results {
                     && !is_barred(statement, turn, later_turns, 1.0)
             };
             let best = self.judged().iter().filter(|((of, number), ..)| *of == at && fits(*number));
-            if let Some((place, ..)) = best.max_by(|one, other| one.2.total_cmp(&other.2))
-                && !chosen.contains(place)
-            {
-                chosen.push(*place);
+            match best.max_by(|one, other| one.2.total_cmp(&other.2)) {
+                Some((place, ..)) if !chosen.contains(place) => chosen.push(*place),
+                Some(_) => {}
+                // The lines in which something was changed, and what, are all that there is.
+                None => {
+                    let is_place = |number: &usize| {
+                        let statement = &turn.statements[*number];
+                        statement.form == Form::Item && signs::is_place_of_change(&statement.text.to_lowercase())
+                    };
+                    let places = (0..turn.statements.len()).filter(|number| says(*number)).filter(is_place);
+                    chosen.extend(places.take(MAX_PLACES).map(|number| (at, number)));
+                }
             }
         }
         chosen.sort_unstable();

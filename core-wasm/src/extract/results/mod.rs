@@ -103,6 +103,17 @@ impl Results {
         self.judged.take();
     }
 
+    /// Forgets what the agent said in a turn that was only to commit.
+    pub(super) fn forget_chore(&mut self, number: u32) {
+        if self.keep_all {
+            return;
+        }
+        for turn in self.turns.iter_mut().filter(|turn| turn.number == number && !turn.edited && !turn.substantive) {
+            turn.statements.retain(|statement| statement.voice == Voice::Human);
+        }
+        self.judged.take();
+    }
+
     /// Returns the turns, oldest first.
     pub(super) fn turns(&self) -> &[TurnResult] {
         &self.turns

@@ -76,6 +76,10 @@ pub(super) struct State {
     /// Whether the hook of the project's commits is known to run the tests.
     hook_runs_tests: bool,
     pub(super) evidence: Evidence,
+    /// The subject of the latest commit that was tried and is not known to be made.
+    tried_commit: String,
+    /// The hash of the commit under another message that holds the work of such a commit, and the turn in which git showed it.
+    pub(super) other_commit: (String, u32),
     /// The latest list of changed files that git printed.
     stat: commits::Stat,
     /// The size of the largest commit: files, lines added and lines removed.
@@ -223,6 +227,11 @@ impl State {
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
         self.vanished = vanished;
+        let results = &end.results;
+        end.memories.forget(|memory| memory.turn > 0 && results.is_mended_after(&memory.title, memory.turn));
+        if !end.other_commit.0.is_empty() {
+            end.results.forget_chore(end.other_commit.1);
+        }
         (end, settled)
     }
 

@@ -22,6 +22,8 @@ use crate::transcript::{self, Line};
 const MAX_COMMITS: usize = 50;
 /// The maximum length of a commit's subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 180;
+/// The similarity from which on two subjects are the same commit's.
+const SAME_SUBJECT: f32 = 0.5;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -145,6 +147,8 @@ impl State {
         }
         if !committed && class == commands::Class::Commit {
             self.undone.commit_failed();
+            let message = commits::message(command).unwrap_or_default();
+            self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
         }
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
@@ -237,7 +241,16 @@ impl State {
         let has_landed = self.undone.git_showed(&work_tree::shown_files(command, output));
         // The work may be in a commit of another message, which is where to look for it.
         if let Some((hash, subject)) = work_tree::shown_commit(output).filter(|_| has_landed) {
-            self.list_commit(&clean::line(&subject, MAX_SUBJECT_CHARS), &hash);
+            let subject = clean::line(&subject, MAX_SUBJECT_CHARS);
+            self.list_commit(&subject, &hash);
+            let tried = text::features(&self.tried_commit);
+            // Why git holds the work under another message, the agent can only guess.
+            if !tried.is_empty()
+                && commits::stat_file(&subject).is_none()
+                && text::similarity(&tried, &text::features(&subject)) < SAME_SUBJECT
+            {
+                self.other_commit = (hash, self.turns);
+            }
         }
         has_landed
     }

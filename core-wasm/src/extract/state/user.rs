@@ -100,7 +100,7 @@ impl State {
             if has_answer {
                 self.results.dispute();
             }
-            self.undone.objected();
+            self.undone.objected(&prompt);
         }
         self.turns += 1;
         self.failures.human_said(&prompt);

@@ -1,0 +1,278 @@
+//! The checks that a plan asks for: what commands check, and what somebody has to look at by hand.
+
+use serde::{Deserialize, Serialize};
+
+use super::commands::{self, Class};
+use crate::text;
+
+/// The maximum number of planned checks to keep.
+const MAX_CHECKS: usize = 6;
+/// The maximum length of one check, in characters.
+const MAX_CHECK_CHARS: usize = 160;
+/// How many words an objection and a check must share to have the same subject.
+const MIN_SHARED_WORDS: usize = 2;
+
+/// The maximum length of an objection, in characters.
+const MAX_OBJECTION_CHARS: usize = 400;
+
+/// Words in the heading above the checks of a plan.
+const CHECK_HEADINGS: &[&str] =
+    &["verif", "manual", "test plan", "how to test", "validation", "검증", "확인 방법", "検証", "確認方法", "验证"];
+
+/// Words of a check that somebody has to make by hand.
+const MANUAL_WORDS: &[&str] = &[
+    "manual",
+    "browser",
+    "visual",
+    "in the ui",
+    "end-to-end",
+    "open ",
+    "click",
+    "look at",
+    "start a ",
+    "수동",
+    "브라우저",
+    "눈으로",
+    "手動",
+    "ブラウザ",
+    "目視",
+    "手动",
+    "浏览器",
+];
+
+/// Words with which a check says what must hold. Other lines only lead to it: "open the page".
+const ASSERTION_WORDS: &[&str] = &[
+    "verify",
+    "confirm",
+    "check ",
+    "check:",
+    "ensure",
+    "expect",
+    "should ",
+    "must ",
+    "make sure",
+    " appears",
+    " shows ",
+    " displays",
+    " navigates",
+    " renders",
+    " remains",
+    "확인",
+    "確認",
+    "確かめ",
+    "检查",
+    "确认",
+    "验证",
+];
+
+/// Verbs with which a check asks to use what was made. A line that names no automatic check is then made by hand.
+const USES: &[&str] = &[
+    "run", "start", "launch", "navigate", "go to", "visit", "load", "select", "execute", "trigger", "create", "call",
+    "send", "deploy", "upload", "log in", "try", "test", "use", "switch",
+];
+
+/// Words of a check that a command makes.
+const AUTOMATIC_WORDS: &[&str] =
+    &["test", "lint", "typecheck", "type check", "compile", "build", "테스트", "テスト", "测试"];
+
+/// A check that a plan asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PlannedCheck {
+    pub text: String,
+    /// The commands that it names. A check without commands is made by hand.
+    commands: Vec<String>,
+    /// Whether it says what must hold.
+    #[serde(default)]
+    pub is_assertion: bool,
+}
+
+impl PlannedCheck {
+    /// Returns whether a command line that passed makes this check: it has one of the commands, perhaps with other options.
+    pub(super) fn is_made_by(&self, command: &str) -> bool {
+        self.commands.iter().any(|planned| {
+            let opening = without_options(planned);
+            command.contains(planned.as_str())
+                || (opening.len() > 1
+                    && commands::segments(command).iter().any(|it| without_options(it).starts_with(&opening)))
+        })
+    }
+
+    /// Returns whether an objection of the user is about the subject of the check.
+    pub(super) fn is_overtaken_by(&self, objection: &str) -> bool {
+        // A long prompt is pasted, such as the output of a command.
+        if objection.chars().count() > MAX_OBJECTION_CHARS {
+            return false;
+        }
+        let words = text::features(objection);
+        text::features(&self.text).iter().filter(|word| words.contains(word)).count() >= MIN_SHARED_WORDS
+    }
+}
+
+/// A linter, a type checker or a build that a plan asks to run: its name and the command.
+pub(super) type PlannedRun = (String, String);
+
+/// Returns what the verification of a plan asks for: what somebody has to look at, and what has to be run.
+pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
+    let mut found = Verification::default();
+    let (mut is_inside, mut is_code) = (false, false);
+    for line in plan.lines().map(str::trim) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            is_code = !is_code;
+        } else if is_code {
+            if is_inside {
+                found.code(line);
+            }
+        } else if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
+            let heading = line.to_lowercase();
+            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
+            found.led_by.clear();
+        } else if is_inside && line.chars().any(char::is_alphanumeric) {
+            found.prose(line);
+        }
+    }
+    if !found.is_by_hand {
+        found.checks.clear();
+    }
+    (found.checks, found.runs)
+}
+
+/// What was found in the verification of a plan so far.
+#[derive(Default)]
+struct Verification {
+    checks: Vec<PlannedCheck>,
+    runs: Vec<PlannedRun>,
+    /// Whether one of the checks can only be made by hand.
+    is_by_hand: bool,
+    /// The line that leads to the next ones, if it asks to try something out. May be empty.
+    led_by: String,
+}
+
+impl Verification {
+    /// Adds a line of prose.
+    fn prose(&mut self, line: &str) {
+        // A name such as `manual_commit.go` does not make a check manual.
+        let lower = line.split('`').step_by(2).collect::<String>().to_lowercase();
+        let commands: Vec<String> =
+            line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
+        for command in &commands {
+            self.run(command);
+        }
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let opening = lower.trim_start_matches(|c: char| !c.is_alphabetic());
+        let is_manual = has(MANUAL_WORDS);
+        // "Manual test: run it on a repository with both files" says what to look at in full.
+        let is_whole_manual = opening.starts_with("manual") && line.chars().count() > 40;
+        // "Test both ways:" tries something out. "Run `make lint`" and "run the tests" are made by commands.
+        let is_of_commands = !commands.is_empty() && commands.iter().all(|command| is_automatic(command));
+        let tries = opening.strip_prefix("test ").unwrap_or(opening);
+        let names_automatic = AUTOMATIC_WORDS.iter().any(|word| tries.contains(word)) || is_of_commands;
+        let is_use = !names_automatic && USES.iter().any(|verb| text::starts_with_words(opening, verb));
+        let is_assertion = has(ASSERTION_WORDS) || is_whole_manual;
+        let text = text::plain(line);
+        let is_lead = text.ends_with([':', '：']);
+        // A line that leads to steps says nothing without them.
+        if is_lead {
+            self.is_by_hand |= is_manual || is_use;
+            self.led_by = if is_use { text } else { String::new() };
+            return;
+        }
+        let is_item = line.starts_with(|c: char| c.is_ascii_digit());
+        if is_item {
+            self.led_by.clear();
+        }
+        self.is_by_hand |= is_manual || is_use;
+        let is_led = !self.led_by.is_empty() && !names_automatic;
+        let is_told = is_assertion && !has(AUTOMATIC_WORDS) && !commands.iter().any(|command| is_automatic(command));
+        let is_check = is_manual || is_use || is_led || is_told;
+        if is_check {
+            let led_by = std::mem::take(&mut self.led_by);
+            let is_assertion = is_assertion || is_led;
+            let text = if led_by.is_empty() { text } else { format!("{led_by} {text}") };
+            self.add(&text, commands, is_assertion);
+        }
+    }
+
+    /// Adds a line of a code block: a command, perhaps with a comment that says what it is for.
+    fn code(&mut self, line: &str) {
+        let (command, comment) = line.split_once(" #").unwrap_or((line, ""));
+        let (command, comment) = (command.trim().trim_start_matches("$ "), comment.trim());
+        if !command.contains(' ') || command.starts_with('#') {
+            return;
+        }
+        self.run(command);
+        let lower = comment.to_lowercase();
+        if MANUAL_WORDS.iter().any(|word| lower.contains(word)) {
+            self.is_by_hand = true;
+            self.add(&format!("`{command}`: {comment}"), vec![command.to_owned()], true);
+        }
+    }
+
+    fn run(&mut self, command: &str) {
+        let names = commands::whole_checks(command).into_iter().map(|name| (name.to_owned(), command.to_owned()));
+        self.runs.extend(names.take(MAX_CHECKS.saturating_sub(self.runs.len())));
+    }
+
+    fn add(&mut self, text: &str, commands: Vec<String>, is_assertion: bool) {
+        if self.checks.len() < MAX_CHECKS {
+            self.checks.push(PlannedCheck { text: text::clip(text, MAX_CHECK_CHARS).into_owned(), commands, is_assertion });
+        }
+    }
+}
+
+/// Returns the words of a command before its first option.
+fn without_options(command: &str) -> Vec<&str> {
+    command.split_whitespace().take_while(|word| !word.starts_with('-')).collect()
+}
+
+/// Returns whether a command checks by itself.
+fn is_automatic(command: &str) -> bool {
+    matches!(commands::class(command), Class::Test | Class::Check | Class::Build)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks(plan: &str) -> Vec<String> {
+        verification(plan).0.into_iter().map(|check| check.text).collect()
+    }
+
+    #[test]
+    fn what_is_tried_out_is_checked_by_hand() {
+        let plan = "## Verification\n1. Run `npm run test` to see that nothing broke\n2. Test both spellings work:\n   \
+                    - `shop cart add --id 7` (old)\n   - `shop add --id 7` (new)\n3. Verify `shop --help` lists the command\n\
+                    4. Run `npm run lint`\n";
+        assert_eq!(
+            checks(plan),
+            ["Test both spellings work: `shop cart add --id 7` (old)", "Verify `shop --help` lists the command"]
+        );
+        let (checks, runs) = verification(plan);
+        assert!(checks[0].is_made_by("cd web && shop cart add --id 9 | head"));
+        assert!(!checks[0].is_made_by("npm run test"));
+        assert_eq!(runs, [("lint".to_owned(), "npm run lint".to_owned())]);
+    }
+
+    #[test]
+    fn a_comment_says_that_a_command_is_only_the_way_to_a_look() {
+        let plan =
+            "## Verification\n```sh\nnpm run lint   # style\nnpm run dev    # look at the cart by hand, visual check\n```\n";
+        assert_eq!(checks(plan), ["`npm run dev`: look at the cart by hand, visual check"]);
+    }
+
+    #[test]
+    fn tests_that_are_to_be_run_or_written_are_no_checks_by_hand() {
+        assert!(
+            checks("## Verification\n1. Run the tests\n2. `make lint` passes\n3. Verify all types are exported\n")
+                .is_empty()
+        );
+        assert!(checks("## Steps\n1. Run an order through the shop\n").is_empty());
+    }
+
+    #[test]
+    fn an_objection_to_the_subject_ends_a_check() {
+        let plan = "## Verification\n- Manually: confirm the total stands in the header of the cart\n";
+        let (checks, _) = verification(plan);
+        assert!(checks[0].is_overtaken_by("no, the total should not be in the header but below it"));
+        assert!(!checks[0].is_overtaken_by("no, use another colour"));
+    }
+}
