@@ -117,7 +117,8 @@ fn run_session(home: &Home, project: &Path, number: u64, planter: &mut Planter<'
         );
         if planter.below(2) == 0 {
             let (error, message) = (planter.text(), planter.text());
-            session.silent("StopFailure", &json!({"error": error, "error_details": error, "last_assistant_message": message}));
+            session
+                .silent("StopFailure", &json!({"error": error, "error_details": error, "last_assistant_message": message}));
         }
         let answer = planter.text();
         session.transcript.answer(&answer);
