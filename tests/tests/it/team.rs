@@ -467,9 +467,10 @@ fn attack_a_server_whose_reason_or_project_has_a_secret() {
         let body = json!({"v": 1, "item": item, "project": key, "memory": memory}).to_string();
         let sql = format!(
             "ALTER TABLE throughline.records DISABLE TRIGGER ALL;
-             INSERT INTO throughline.records (tenant, device, kind, sequence, hash, item, member, project, body) VALUES ('{}', '{device}',
-             'memory', {}, encode(sha256(convert_to($t${body}$t$, 'UTF8')), 'hex'), '{item}', 'ann', '{key}', $t${body}$t$);
-             UPDATE throughline.series SET last = {1} WHERE device = '{device}' AND kind = 'memory';
+             INSERT INTO throughline.records (tenant, device, kind, sequence, hash, item, member, project, body) VALUES ('{0}', '{device}',
+             'memory', {1}, encode(sha256(convert_to($t${body}$t$, 'UTF8')), 'hex'), '{item}', 'ann', '{key}', $t${body}$t$);
+             INSERT INTO throughline.series (tenant, device, kind, last, records) VALUES ('{0}', '{device}', 'memory', {1}, 1)
+                 ON CONFLICT (tenant, device, kind) DO UPDATE SET last = excluded.last;
              ALTER TABLE throughline.records ENABLE TRIGGER ALL",
             it.team.name,
             at + 1,
