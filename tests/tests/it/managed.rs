@@ -172,7 +172,7 @@ fn attack_compiled_code_that_the_user_exchanged() {
     it.install(&DropIn::redactor("blind", wasm::redactor(FINDS_NOTHING)));
     let blind = compiled(&cache).into_iter().find(|file| !sound.contains(file)).expect("the policy was compiled");
     let code = std::fs::read(blind).expect("compiled code");
-    drop(it.machine.run(&it.project, &["policy", "remove", "--yes", "blind"], b""));
+    drop(it.machine.run(&it.project, &["policy", "remove", "blind"], b"").success());
     let exchange = || {
         for file in &sound {
             std::fs::write(file, &code).expect("write");
