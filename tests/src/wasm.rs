@@ -62,6 +62,20 @@ pub const FINDS_NOTHING: &str = "(i32.store (i32.const 16) (i32.const 0))
     (i32.store (i32.const 24) (local.get 1))
     (i32.const 16)";
 
+/// A small redactor that needs gigabytes to compile: each of the nested loops hands on each of the variables.
+///
+/// # Panics
+/// Never, unless [`component`] does.
+pub fn redactor_that_is_slow_to_compile() -> Vec<u8> {
+    const LOOPS: usize = 2_000;
+    const VARIABLES: usize = 4_000;
+    let locals = "i64 ".repeat(VARIABLES);
+    let counted: String =
+        (2..VARIABLES + 2).map(|it| format!("local.get {it} i64.const 1 i64.add local.set {it}\n")).collect();
+    let (begin, end) = ("loop\n".repeat(LOOPS), "local.get 0 br_if 0 end\n".repeat(LOOPS));
+    redactor(&format!("(local {locals})\n{begin}{counted}{end}{FINDS_NOTHING}"))
+}
+
 /// The redactor of [`redactor`] for version 0.2 of the contract.
 pub fn redactor_0_2(body: &str) -> Vec<u8> {
     component(

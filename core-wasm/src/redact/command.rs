@@ -32,6 +32,10 @@ pub(super) enum Style {
     Second,
     /// The last word, after options or at least two words.
     Last,
+    /// The first two words. A password that is empty is written as a pair of quotes.
+    FirstTwo,
+    /// The values of all words of the form `NAME=SECRET`.
+    Assignments,
     /// The last word, if an option contains `b`. Without it, the program asks for the password.
     LastOfBatch,
 }
@@ -39,7 +43,16 @@ pub(super) enum Style {
 impl Style {
     /// Returns whether the position of a word identifies it, and not an option before it.
     fn is_positional(self) -> bool {
-        matches!(self, Self::UserSlashPassword | Self::First | Self::Second | Self::Last | Self::LastOfBatch)
+        matches!(
+            self,
+            Self::UserSlashPassword
+                | Self::First
+                | Self::Second
+                | Self::FirstTwo
+                | Self::Assignments
+                | Self::Last
+                | Self::LastOfBatch
+        )
     }
 
     /// Returns the separator between user and password.
@@ -69,7 +82,7 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
         if bytes.get(rest) != Some(&b' ') {
             return;
         }
-        return positional(scan, rule, rest..end, style);
+        return positional(scan, rule, rest..end, options, style);
     }
     // The same option is searched for in two styles: `mysql -pSECRET`, `docker login -p SECRET`.
     let search = if style == Style::Glued { options[0].trim_start_matches('-') } else { options[0] };
@@ -87,13 +100,13 @@ pub(super) fn find(scan: &mut Scan, rule: &'static Rule, at: Range<usize>, optio
     }
 }
 
-/// Finds a password that is identified by its position in the command.
-fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style: Style) {
+/// Finds a password that is identified by its position in the command. The word after one of `options` is that option's value.
+fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, options: &[&'static str], style: Style) {
     /// The maximum number of words that are examined.
     const MAX_WORDS: usize = 16;
     let bytes = scan.bytes;
     let mut words: Vec<Range<usize>> = Vec::new();
-    let (mut flags, mut batch) = (0, false);
+    let (mut flags, mut batch, mut is_value) = (0, false, false);
     let mut at = command.start;
     while at < command.end && words.len() < MAX_WORDS && flags < MAX_WORDS {
         if bytes[at] == b' ' {
@@ -113,9 +126,15 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         };
         // Windows options. A path would be longer.
         let slashed = first == b'/' && (style == Style::Second || bytes[word.clone()].starts_with(b"/user:"));
+        if first == b'-' && &bytes[word.clone()] == b"--" && style == Style::FirstTwo {
+            break;
+        }
         if first == b'-' || slashed {
             flags += 1;
+            is_value = options.iter().any(|option| option.as_bytes() == &bytes[word.clone()]);
             batch |= bytes[word].contains(&b'b');
+        } else if std::mem::take(&mut is_value) {
+            // The value of an option.
         } else if !word.is_empty() {
             words.push(word);
         }
@@ -123,6 +142,19 @@ fn positional(scan: &mut Scan, rule: &'static Rule, command: Range<usize>, style
         if !matches!(bytes.get(at), None | Some(b' ' | b'\n')) {
             break;
         }
+    }
+    if matches!(style, Style::FirstTwo | Style::Assignments) {
+        for word in words.iter().take(if style == Style::FirstTwo { 2 } else { MAX_WORDS }).cloned() {
+            let sign = memchr::memchr(b'=', &bytes[word.clone()]).map(|sign| word.start + sign + 1);
+            let secret =
+                if style == Style::FirstTwo { word } else { sign.map_or(word.end..word.end, |start| start..word.end) };
+            // `NAME="a value"`
+            let secret = quoted(scan, secret.start).filter(|_| sign.is_some()).unwrap_or(secret);
+            if is_password_argument(scan.text.get(secret.clone()).unwrap_or_default()) {
+                scan.add_likely(rule.id, secret);
+            }
+        }
+        return;
     }
     let word = match style {
         Style::Second => words.get(1),
@@ -234,6 +266,17 @@ fn command_end(scan: &Scan, from: usize) -> usize {
     bytes.len()
 }
 
+/// Finds the passwords in `qpdf --encrypt USER OWNER 256 -- in.pdf out.pdf`.
+pub(super) fn qpdf(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
+    const MAX_LINE_BYTES: usize = 160;
+    let line = &scan.bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1)..];
+    if memchr::memmem::find(line, b"qpdf").is_some() {
+        let end = command_end(scan, at.end);
+        positional(scan, rule, at.end - 1..end, &[], Style::FirstTwo);
+    }
+}
+
 /// Finds the password in `login … password SECRET` of a `.netrc` file.
 pub(super) fn netrc(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     secret_after(scan, rule, at, b"login ");
@@ -286,6 +329,23 @@ pub(super) fn here_string(scan: &mut Scan, rule: &'static Rule, at: Range<usize>
         b"-S ",
         b"gpg",
         b"ssh-add",
+        b"pass insert",
+        b"gopass",
+        b"ansible-vault",
+        b"env add",
+        b"read -s",
+        b"read -rs",
+        b"keytool",
+        b"keyring set",
+        b"keyctl",
+        b"argon2",
+        b"veracrypt",
+        b"pinentry",
+        b"openconnect",
+        b"bw unlock",
+        b"op signin",
+        b"systemd-creds",
+        b"age -p",
     ];
     let bytes = scan.bytes;
     let line = &bytes[at.start.saturating_sub(MAX_LINE_BYTES)..at.start];

@@ -12,9 +12,9 @@ use std::ops::Range;
 use super::{
     assignment, block, calls,
     command::{self, Style},
-    encoded,
+    encoded, login,
     number::{self, DigitRule},
-    prose, record,
+    pin, prose, record,
     rule::Rule,
     scan::{Hit, Scan},
     token::{self, Part, Set, Token},

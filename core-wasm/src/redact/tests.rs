@@ -458,6 +458,130 @@ const COMMANDS_WITH_PASSWORDS: &[&str] = &[
     "Invoke-Sqlcmd -Username sa -Password @ -Query x",
     "cryptsetup open /dev/sdb1 x <<< @",
     "aws iam create-login-profile --user-name admin --password @",
+    "fly secrets set DB_PASSWORD=@",
+    "fly secrets set --app shop LOG_LEVEL=info SESSION_KEY='@' OTHER=x",
+    "flyctl secrets set PLAIN=\"@\"",
+    "heroku config:set ADMIN=@ --app shop",
+    "ansible-vault encrypt_string '@' --name db",
+    "ansible-vault encrypt_string --vault-id vault.txt --name db '@'",
+    "ansible-vault encrypt_string --vault-password-file vault.txt @",
+    "ansible-vault encrypt_string --stdin-name db <<< '@'",
+    "qpdf --encrypt @ owner7 256 -- in.pdf out.pdf",
+    "qpdf in.pdf --encrypt '' @ 256 -- out.pdf",
+    "pass insert -e shop/admin <<< @",
+    "vercel env add DB_KEY production <<< '@'",
+    "read -rs KEY <<< @",
+    "keytool -import -alias shop -keystore a.jks <<< @",
+];
+
+/// Commands and texts in which a word is only a password if it looks like one, `@` for the password and `§` for an `@`.
+const JUDGED: &[&str] = &[
+    "shopctl login -u amy -p @",
+    "shopctl -u amy -p '@' list",
+    "shopctl login --username amy -p @ --force",
+    "shopctl login --user=amy -p @",
+    "amy:@§db.internal:5432",
+    "connect to amy:@§10.0.0.5 now",
+    "the login is amy:@§shop.example.",
+    "amy:@§localhost",
+];
+
+#[test]
+fn attack_logins_whose_parts_only_stand_beside_each_other() {
+    let mut missed = Vec::new();
+    for template in JUDGED {
+        for password in ["Summer2024!", "Tr0ub4dor&3x", "V2YtjJWwYFXHscS8", "maple884*"] {
+            let text = template.replace('@', password).replace('§', "@");
+            for text in [text.clone(), serde_json::json!({ "text": text }).to_string()] {
+                if scrub(&text).contains(password) {
+                    missed.push(format!("{text} → {}", scrub(&text)));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn attack_pins_beside_their_word() {
+    let mut missed = Vec::new();
+    for template in [
+        "my PIN @ opens it",
+        "PIN: @",
+        "PIN=@",
+        "pin=@",
+        "{\"pin\": \"@\"}",
+        "{\"passcode\": @}",
+        "the passcode is @.",
+        "passcode @",
+        "The PIN for the alarm is @",
+        "PIN code: `@`",
+        "the PIN is now @, tell amy",
+        "@ is the PIN",
+        "use @ as my passcode",
+        "SIM PIN (@)",
+    ] {
+        for pin in ["4711", "83920", "471108"] {
+            let text = template.replace('@', pin);
+            for text in [text.clone(), serde_json::json!({ "text": text }).to_string()] {
+                if scrub(&text).contains(pin) {
+                    missed.push(format!("{text} → {}", scrub(&text)));
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n"));
+}
+
+#[test]
+fn look_alikes_of_logins_and_pins_stay() {
+    let lost: Vec<_> = LOOK_ALIKES_OF_LOGINS_AND_PINS.iter().map(|text| scrub(text)).collect();
+    assert_eq!(lost, LOOK_ALIKES_OF_LOGINS_AND_PINS);
+}
+
+const LOOK_ALIKES_OF_LOGINS_AND_PINS: &[&str] = &[
+    "the PIN has 4 to 6 digits",
+    "a PIN needs 4711 bytes",
+    "PIN length: 4",
+    "connect PIN 14 of the header to ground",
+    "gpio pin 1024 does not exist",
+    "pin 2024.1 of the toolchain",
+    "pin: 1.2.3",
+    "pin the version to 1234",
+    "PIN_MAX=1024",
+    "spin: 4711 and mapping = 1234",
+    "ping: 1234 ms",
+    "pins: 1234-5678-a",
+    "the passcode screen shows 1024 icons",
+    "passcode length is 6",
+    "fly secrets list",
+    "fly secrets unset DB_PASSWORD",
+    "fly secrets set DB_PASSWORD=$DB_PASSWORD",
+    "fly secrets set DB_PASSWORD=<value>",
+    "ansible-vault encrypt vars/prod.yml",
+    "ansible-vault encrypt_string --stdin-name db_password",
+    "qpdf --decrypt in.pdf out.pdf",
+    "qpdf --encrypt \"\" \"$OWNER\" 256 -- in.pdf out.pdf",
+    "gpg --encrypt --recipient amy notes2024.txt",
+    "docker run -u 1000 -p 8080:80 nginx",
+    "docker run -u node -p 127.0.0.1:8080:80 node",
+    "mysql -u root -p shop2024",
+    "sudo -u postgres mkdir -p build2024/Out9",
+    "ps -u root -p 1234567",
+    "shopctl build -u amy -p staging",
+    "shopctl build -u amy -p web-2",
+    "jq . <<< '{\"a\": 12345678}'",
+    "bc <<< 2024*3",
+    "wc -c <<< hello2world",
+    "npm:react@18.2.0",
+    "pkg:npm/lodash@4.17.21",
+    "image:tag@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "email:amy2024@shop.example",
+    "mailto:amy.smith+news2@shop.example",
+    "git@github.com:owner/repo2024.git",
+    "12:30:45 amy@host2",
+    "host:8080@eu-west-1",
+    "src/main.rs:12:amy@db.internal",
 ];
 
 /// The last is one that nothing but its position gives away.

@@ -71,6 +71,9 @@ pub struct FileReport {
     /// Whether the file was named, not found in a folder.
     #[serde(skip)]
     pub named: bool,
+    /// Whether nothing was read because the session is excluded or paused.
+    #[serde(skip)]
+    pub is_refused: bool,
 }
 
 /// The sums over all transcripts.
@@ -133,6 +136,11 @@ impl IngestReport {
             self.add(file);
         }
         self
+    }
+
+    /// Returns whether every transcript that failed is one of an excluded or paused session.
+    pub fn is_refused(&self) -> bool {
+        self.files.iter().filter(|file| file.error.is_some()).all(|file| file.is_refused)
     }
 
     /// Returns whether the run failed: a named transcript failed, or all of them did.
@@ -287,6 +295,7 @@ fn read(runtime: &Runtime, store: &mut Store, source: &TranscriptSource) -> Resu
             }
         }
         None if is_refused => {
+            file.is_refused = file.error.is_none();
             file.error.get_or_insert_with(|| "nothing was read: the session is excluded or paused".into());
         }
         None if file.session_id.is_empty() && source.bytes > 0 => {

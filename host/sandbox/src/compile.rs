@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_that_takes_all_memory_only_kills_the_child() {
+    fn attack_a_component_that_takes_all_memory_kills_only_the_child() {
         // What the kernel, or an allocation that fails, does to a child beyond its limits.
         for signal in ["KILL", "ABRT", "XCPU"] {
             let error = shell(&format!("kill -s {signal} $$")).unwrap_err().to_string();

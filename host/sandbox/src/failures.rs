@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_works_does_not_hide_one_that_never_does() {
+    fn attack_a_policy_that_serves_in_one_stage_and_fails_in_another() {
         let mut failures = Failures::default();
         for at in 1..=3 {
             let set_aside = failures.record_failure("p", "d", Some(Stage::Extractor), "it trapped", at);

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_redactor_may_only_replace_parts_by_placeholders() {
+    fn attack_a_redactor_that_does_more_than_put_placeholders() {
         let text = "## Notes\nthe key is hunter2, [redacted:old#a1] too";
         for fine in [
             text,

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_user_file_does_not_displace_the_administrators_rules() {
+    fn attack_an_empty_user_file_in_the_place_of_the_administrators_rules() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("empty.toml");
         fs::write(&file, "").unwrap();

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_with_triggers_or_views_is_refused() {
+    fn attack_a_backup_with_triggers_or_views() {
         for (attack, said) in [
             (
                 "CREATE TRIGGER back AFTER DELETE ON memories BEGIN INSERT INTO tombstones VALUES (old.project_id, x'00', 1); END",

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tests::component;
 use tests::drop_in::DropIn;
 use tests::managed::ManagedMachine;
 use tests::session::Session;
@@ -27,8 +28,13 @@ impl Fixture {
 
     /// A session's turn, as the user's client reports it.
     fn stop(&self, number: u64) {
+        self.stop_after(number, REQUEST);
+    }
+
+    /// The same after this prompt.
+    fn stop_after(&self, number: u64, prompt: &str) {
         let mut session = Session::new(&self.machine.home, &self.project, &session_id(number));
-        session.transcript.user(REQUEST).answer("The otter exporter writes headers now.");
+        session.transcript.user(prompt).answer("The otter exporter writes headers now.");
         session.transcript.append_to(&session.path);
         self.machine.hand_over();
         let payload = session.payload("Stop", &json!({"stop_hook_active": false, "last_assistant_message": "Done."}));
@@ -141,6 +147,55 @@ fn only_what_is_allowed_runs() {
     let digest = it.policy("sound", "user")["digest"].as_str().expect("a digest").to_owned();
     it.machine.lay_down("managed.d/10-test.toml", &format!("[policies]\nallow = [\"{digest}\"]\n"));
     assert_eq!(it.policy("sound", "user")["runs"], true);
+}
+
+/// The compiled components in a folder.
+fn compiled(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the cache").flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|it| it == "cwasm")).collect()
+}
+
+#[test]
+fn attack_compiled_code_that_the_user_exchanged() {
+    let Some(it) = Fixture::new() else { return };
+    it.machine.lay_down("managed.toml", "[redaction]\nforced = true\n");
+    it.stop_after(1, "Teach the otter exporter to whistle");
+    assert!(it.machine.home.remembers("whistle"), "{}", it.machine.home.log());
+    let cache = it.machine.home.cache().join("components");
+    let sound = compiled(&cache);
+    assert!(!sound.is_empty());
+    for file in &sound {
+        let copy = it.machine.etc("apart/x").with_file_name(file.file_name().expect("a name"));
+        std::fs::copy(file, copy).expect("copy");
+    }
+    // A policy that finds nothing, compiled by the program itself, takes the place of the default policy, with a seal that fits.
+    it.install(&DropIn::redactor("blind", wasm::redactor(FINDS_NOTHING)));
+    let blind = compiled(&cache).into_iter().find(|file| !sound.contains(file)).expect("the policy was compiled");
+    let code = std::fs::read(blind).expect("compiled code");
+    drop(it.machine.run(&it.project, &["policy", "remove", "blind"], b"").success());
+    let exchange = || {
+        for file in &sound {
+            std::fs::write(file, &code).expect("write");
+            std::fs::write(file.with_extension("seal"), format!("{} 0 0 0 0\n", component::digest(&code))).expect("write");
+        }
+        it.machine.hand_over();
+    };
+    exchange();
+    let secret = format!("ghp_{}", "a1B2c3D4e5".repeat(4).split_at(36).0);
+    it.stop_after(2, &format!("Teach the otter exporter to sing with {secret}"));
+    assert!(!it.machine.home.remembers("to sing"), "the user's cache decides: {}", it.machine.home.log());
+
+    // What the administrator compiled is in a folder of the system's, and the user's does not count.
+    std::fs::rename(it.machine.etc("apart/x").parent().expect("a folder"), it.machine.etc("components")).expect("rename");
+    for file in compiled(&it.machine.etc("components")) {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("chmod");
+    }
+    exchange();
+    it.stop_after(3, &format!("Teach the otter exporter to dance with {secret}"));
+    assert!(it.machine.home.remembers("to dance"), "{}", it.machine.home.log());
+    let held = |bytes: &[u8]| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+    let found: Vec<_> = it.machine.home.files().into_iter().filter(|(_, bytes)| held(bytes)).map(|(path, _)| path).collect();
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

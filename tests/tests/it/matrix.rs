@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 use serde_json::{Value, json};
-use tests::component;
 use tests::home::{Home, run_in};
 use tests::matrix::Matrix;
 use tests::mcp::Client;
 use tests::session::Session;
 use tests::transcript::session_id;
+use tests::{component, database};
 
 use crate::canary::forms;
 
 /// The least that the matrix must have.
 const MIN_FORMS: usize = 79;
 const MIN_PLACES: usize = 23;
-const MIN_LOOK_ALIKES: usize = 82;
+const MIN_LOOK_ALIKES: usize = 102;
 
 /// The form that nothing gives away. It shows which places are stored at all, and that the search finds what is stored.
 const CONTROL: &str = "a password that nothing announces";
@@ -335,18 +335,60 @@ fn attack_every_form_of_secret_in_every_place() {
     assert_eq!(stored, expected, "places of which something is stored");
 }
 
+/// Every string in a JSON value.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(fields) => fields.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Tells a new home the texts in one way, and returns every text that it stores.
+fn stored_after(tell: impl Fn(&mut Session<'_>, &mut Client, usize, &str), texts: &[String]) -> Vec<String> {
+    let home = Home::new();
+    let project = home.project("shop");
+    let mut client = Client::start(&home, &project);
+    let mut stored = Vec::new();
+    for (number, texts) in texts.chunks(FORMS_IN_A_SESSION).enumerate() {
+        let mut session = Session::new(&home, &project, &session_id(1 + number as u64));
+        drop(session.start("startup"));
+        for (at, text) in texts.iter().enumerate() {
+            tell(&mut session, &mut client, at, text);
+        }
+        session.end();
+        stored.extend(database::events(&home.database(), session.id()).iter().flat_map(strings));
+    }
+    stored.extend(home.memories().into_iter().map(|memory| memory.text));
+    stored
+}
+
 #[test]
 fn look_alikes_stay_readable_wherever_they_are_stored() {
     let Matrix { look_alikes, .. } = Matrix::read();
     assert!(look_alikes.len() >= MIN_LOOK_ALIKES, "{}", look_alikes.len());
-    let home = Home::new();
-    let project = home.project("shop");
-    let mut client = Client::start(&home, &project);
-    for text in &look_alikes {
-        drop(client.call("memory_save", json!({"content": text})));
+    let saved = stored_after(|_, client, _, text| drop(client.call("memory_save", json!({"content": text}))), &look_alikes);
+    let prompted = stored_after(
+        |session, _, _, text| {
+            let prompt = format!("Please look at this.\n{text}");
+            drop(session.prompt(&prompt));
+            session.transcript.user(&prompt).answer("It is as it should be.");
+            session.stop("It is as it should be.");
+        },
+        &look_alikes,
+    );
+    let resulted = stored_after(
+        |session, _, at, text| {
+            let output = json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false});
+            session.used(&format!("ran-{at}"), "Bash", &json!({"command": "make check"}), &output);
+        },
+        &look_alikes,
+    );
+    for (place, stored) in [("memory_save", saved), ("a prompt", prompted), ("the result of a tool", resulted)] {
+        let lost: Vec<&String> =
+            look_alikes.iter().filter(|text| !stored.iter().any(|stored| stored.contains(text.as_str()))).collect();
+        let (few, all) = (lost.len(), look_alikes.len());
+        assert!(lost.is_empty(), "{few} of {all} look-alikes were not kept as they are in {place}: {lost:#?}");
     }
-    let saved: Vec<String> = home.memories().into_iter().map(|memory| memory.text).collect();
-    let lost: Vec<&String> =
-        look_alikes.iter().filter(|text| !saved.iter().any(|saved| saved.contains(text.as_str()))).collect();
-    assert!(lost.is_empty(), "{} of {} look-alikes were not kept as they are: {lost:#?}", lost.len(), look_alikes.len());
 }

@@ -285,6 +285,42 @@ fn what_was_deleted_for_good_since_stays_deleted() {
 }
 
 #[test]
+fn attack_a_restore_of_a_backup_with_a_foreign_trigger_or_view() {
+    let home = Home::new();
+    import(&home, &lessons(0..30));
+    let file = home.path().join("b.db");
+    drop(backup(&home, &file).success());
+    let sound = std::fs::read(&file).expect("the backup");
+    let before = database::dump(&home.database(), |_, _| false);
+    for (attack, words) in [
+        ("CREATE TRIGGER back AFTER DELETE ON memories BEGIN INSERT INTO memories SELECT old.*; END", "foreign trigger"),
+        ("CREATE TRIGGER spy AFTER INSERT ON memories BEGIN DELETE FROM tombstones; END", "foreign trigger"),
+        (
+            "CREATE VIEW endless AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
+            "foreign view",
+        ),
+        ("CREATE TABLE more (x CHECK (length(zeroblob(x)) > 0))", "foreign table"),
+    ] {
+        std::fs::write(&file, &sound).expect("write");
+        let connection = rusqlite::Connection::open(&file).expect("open the backup");
+        connection.execute_batch(attack).expect("the attack");
+        drop(connection);
+        let run = restore(&home, &file).failure_with_hint();
+        assert!(run.stderr.contains(words) && !run.overdue, "{attack}: {run:#?}");
+        database::assert_same(&before, &database::dump(&home.database(), |_, _| false), attack);
+        // Nothing is there to be taken for the one that was restored.
+        assert_eq!(kept(&home), Vec::<PathBuf>::new(), "{attack}");
+        let other = Home::new();
+        drop(restore(&other, &file).failure_with_hint());
+        assert_eq!(other.memories().len(), 0, "{attack}: into an empty home");
+    }
+    // What is forgotten is gone, and the backup as it was is still one.
+    std::fs::write(&file, &sound).expect("write");
+    drop(restore(&home, &file).success());
+    assert_eq!(home.count("memories"), 30);
+}
+
+#[test]
 fn whoever_has_the_database_open_reads_and_writes_the_restored_one() {
     let home = Home::new();
     import(&home, &lessons(0..30));

@@ -1,5 +1,5 @@
-//! A fuzzer of the whole way from hooks to disk: random sessions with planted secrets go through all hooks, and then every byte of
-//! the home is searched for the secrets, in every form.
+//! A fuzzer of the whole way from hooks to disk: random sessions with planted secrets go through all hooks, and their transcripts
+//! through `ingest` in another home. Then every byte of both homes is searched for the secrets, in every form.
 //!
 //! It runs for a few seconds. `THROUGHLINE_FUZZ_SECONDS=3600` lets it run for an hour, and `THROUGHLINE_FUZZ_SEED` repeats a run.
 
@@ -109,6 +109,17 @@ fn run_session(home: &Home, project: &Path, number: u64, planter: &mut Planter<'
             told.extend(session.failed(&id(&format!("failed{again}")), &failing, &error).context);
         }
         session.edited(&id("edited"), &project.join("src/a.rs"), &planter.text(), &planter.text());
+        let (kind, result) = (planter.text(), planter.text());
+        session.silent(
+            "SubagentStop",
+            &json!({"agent_id": id("agent"), "agent_type": kind, "last_assistant_message": result, "stop_hook_active": false,
+                "agent_transcript_path": "/nowhere.jsonl"}),
+        );
+        if planter.below(2) == 0 {
+            let (error, message) = (planter.text(), planter.text());
+            session
+                .silent("StopFailure", &json!({"error": error, "error_details": error, "last_assistant_message": message}));
+        }
         let answer = planter.text();
         session.transcript.answer(&answer);
         session.stop(&answer);
@@ -136,28 +147,55 @@ fn attack_random_sessions_with_planted_secrets() {
     assert!(planted > 0);
 }
 
-/// Runs two sessions in a home of its own, and returns how many secrets were planted.
+/// Runs two sessions in a home of its own, reads their transcripts in another one, and returns how many secrets were planted.
 fn run_home(seed: u64) -> usize {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut home = Home::new();
-    let project = home.project("shop");
     let values: Vec<String> =
         (0..4).map(|_| format!("{}&{}%{}", chance.text(ALNUM, 7), chance.text(ALNUM, 6), chance.text(ALNUM, 5))).collect();
+    let (home, project) = home_with(&values);
+    let mut planter = Planter { chance: &mut chance, secrets: Vec::new(), values: values.clone() };
+    let mut told = run_session(&home, &project, 1, &mut planter);
+    told.extend(run_session(&home, &project, 2, &mut planter));
+    let secrets = [planter.secrets, values.clone()].concat();
+
+    // The same transcripts, of which no hook told this home anything.
+    let (other, folder) = home_with(&values);
+    for number in 1..=2 {
+        let from = Session::new(&home, &project, &session_id(number)).path;
+        let to = Session::new(&other, &folder, &session_id(number)).path;
+        let text = std::fs::read_to_string(from).expect("the transcript");
+        let (ours, theirs) = (home.path().to_string_lossy(), other.path().to_string_lossy());
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("create");
+        std::fs::write(to, text.replace(&*ours, &theirs)).expect("write");
+    }
+    for (way, home, told) in [("hooks", &home, told), ("ingest", &other, Vec::new())] {
+        drop(home.run(["ingest"]).success());
+        let context = format!("THROUGHLINE_FUZZ_SEED={seed}, through {way}");
+        assert!(!home.memories().is_empty(), "{context}: nothing is remembered");
+        assert_planted_nowhere(&context, home, told, &secrets);
+    }
+    secrets.len()
+}
+
+/// A home and a project in it. The values are in its environment and in the project's `.env` file.
+fn home_with(values: &[String]) -> (Home, PathBuf) {
+    let mut home = Home::new();
+    let project = home.project("shop");
     home.set("SERVICE_SECRET", &values[0]);
     home.set("OTHER_TOKEN", &values[1]);
     std::fs::write(project.join(".env"), format!("A_TOKEN='{}'\nB_PASSWORD='{}'\n", values[2], values[3])).expect("write");
-    let mut planter = Planter { chance: &mut chance, secrets: Vec::new(), values };
-    let mut told = run_session(&home, &project, 1, &mut planter);
-    told.extend(run_session(&home, &project, 2, &mut planter));
-    drop(home.run(["ingest"]).success());
+    (home, project)
+}
+
+/// Searches every file of the home, what was told and what is printed for the secrets and for parts of them.
+fn assert_planted_nowhere(context: &str, home: &Home, told: Vec<String>, secrets: &[String]) {
     let events = home.run(["observations", "search", "--all-projects", "--limit", "1000", "--json"]).success().stdout;
     let mut files: Vec<(PathBuf, Vec<u8>)> = home.files();
-    assert!(files.iter().any(|(path, _)| path.ends_with("throughline.db")) && !home.memories().is_empty(), "seed {seed}");
+    assert!(files.iter().any(|(path, _)| path.ends_with("throughline.db")), "{context}");
     files.extend(told.into_iter().map(|told| ("what was told".into(), told.into_bytes())));
     files.push(("what was printed".into(), events.into_bytes()));
-    let secrets = [planter.secrets, planter.values].concat();
     let mut needles: Vec<(&String, String)> = Vec::new();
-    for secret in &secrets {
+    for secret in secrets {
         needles.extend(forms(secret).into_iter().map(|form| (secret, form)));
         // What was split: a part that no other text has.
         let parts = [secret.get(..MIN_PART), secret.get(secret.len().saturating_sub(MIN_PART)..)];
@@ -173,8 +211,7 @@ fn run_home(seed: u64) -> usize {
             let (secret, form) = &needles[found.pattern().as_usize()];
             let around =
                 String::from_utf8_lossy(&bytes[found.start().saturating_sub(80)..(found.end() + 40).min(bytes.len())]);
-            panic!("THROUGHLINE_FUZZ_SEED={seed}: {secret} as {form} in {}: {around:?}", path.display());
+            panic!("{context}: {secret} as {form} in {}: {around:?}", path.display());
         }
     }
-    secrets.len()
 }

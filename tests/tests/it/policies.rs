@@ -7,7 +7,7 @@ use std::time::Duration;
 use tests::drop_in::DropIn;
 use tests::faults;
 use tests::home::{Home, run_in};
-use tests::process::Finished;
+use tests::process::{self, Finished};
 use tests::session::Session;
 use tests::transcript::session_id;
 use tests::wasm::{self, FINDS_NOTHING};
@@ -406,6 +406,38 @@ fn a_new_component_is_compiled_in_the_background() {
     assert!(home.remembers(REQUEST));
     assert!(home.log().contains("a policy is not compiled yet"), "{}", home.log());
     home.eventually("the policy is compiled", |home| home.policy(&project, "fresh")["compiled"] == true);
+}
+
+#[test]
+fn attack_a_component_that_needs_gigabytes_to_compile() {
+    /// The limits of the compiler are 300 s of CPU and 2 GiB.
+    const COMPILING: Duration = Duration::from_mins(10);
+    let (home, project) = fixture();
+    let wasm = wasm::redactor_that_is_slow_to_compile();
+    assert!(wasm.len() < 100_000, "it is small: {} bytes", wasm.len());
+    let bomb = DropIn { capabilities: String::new(), ..DropIn::redactor("bomb", wasm) };
+    let folder = bomb.write_to(&home.path().join("dropped"));
+    let add = home.command(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), folder.as_os_str()]);
+    let run = process::run(add, Vec::new(), COMPILING);
+    assert!(run.code == Some(1) && !run.overdue, "{run:#?}");
+    assert!(run.stderr.contains("takes too much to compile"), "{run:#?}");
+
+    // Laid where the program looks for policies, it is compiled in the background, and no hook waits for it.
+    bomb.write_to(&home.policies());
+    for number in 1..=3 {
+        let stop = work_on(&home, &project, number);
+        assert!(stop.code == Some(0) && stop.wall < STOP, "it took {:?}\n{}", stop.wall, home.log());
+    }
+    assert!(home.remembers(REQUEST), "{}", home.log());
+    let started = std::time::Instant::now();
+    while !home.log().contains("takes too much to compile") {
+        assert!(started.elapsed() < COMPILING, "{}", home.log());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    home.rest();
+    assert_eq!(home.policy(&project, "bomb")["compiled"], false);
+    let told = Session::new(&home, &project, &session_id(9)).start("startup");
+    assert!(told.said().contains("otter"), "{}", home.log());
 }
 
 /// A redactor that must have seen everything: while it fails nothing is kept, and what was not kept is not lost.

@@ -92,7 +92,8 @@ fn attack_an_excluded_session_that_stops_or_is_ingested_from_another_folder() {
     let path = moved.path.to_string_lossy().into_owned();
     let run = home.run(["ingest", &path]);
     let said = [run.stdout, run.stderr].concat();
-    assert!(said.contains("excluded or paused") && !said.contains("names no session"), "{said}");
+    assert!(said.contains("the session is excluded or paused") && !said.contains("names no session"), "{said}");
+    assert!(said.contains("is never read; `throughline doctor`") && !said.contains("correct the path"), "{said}");
     assert_nowhere(&home, "aardvark");
     // A session that was never excluded is remembered.
     let mut other = Session::new(&home, &open, &session_id(2));

@@ -442,6 +442,57 @@ fn attack_a_colleague_who_plants_instructions_and_secrets() {
 }
 
 #[test]
+fn attack_a_server_whose_reason_or_project_has_a_secret() {
+    let Some(server) = postgres::shared("attack_a_server_whose_reason") else { return };
+    let it = pair(server, "contributor");
+    // Whoever runs the server names a rule, and a project that is not on the other machine, as it likes.
+    let [reason, name, remote] =
+        ["9f8e7d6c5b4a39281706", "1f2e3d4c5b6a79880716", "5a6b7c8d9e0f11223344"].map(|it| format!("xoxb-{it}"));
+    let rule =
+        format!("INSERT INTO throughline.secret_rules VALUES ('', E'of\\x1b[31m {reason} \\n the end', 'tapir-[0-9]+')");
+    server.sql(&it.team.name, &rule);
+    save(&it.ann, &it.ann_project, "The project is called tapir-77 outside");
+    assert_eq!(sync(&it.ann)["refused"], 1);
+    let outbox = it.ann.json(["team", "outbox", "--json", "--all"]);
+    let said = outbox[0]["reason"].as_str().unwrap_or_default();
+    assert!(said.starts_with("it looks like a secret: of") && said.ends_with("the end"), "{outbox}");
+    assert!(!said.contains(|letter: char| letter.is_control()), "{outbox}");
+
+    sync(&it.ben);
+    let device = server.sql(&it.team.name, "SELECT device FROM throughline.devices WHERE member = 'ann'");
+    let roots = "a1".repeat(16);
+    for (at, key) in [format!("name:{name}"), format!("git:{roots}:git.example/{remote}")].iter().enumerate() {
+        let item = format!("{at:032x}");
+        let memory = json!({"type": "decision", "content": "A quokka is far from here"});
+        let body = json!({"v": 1, "item": item, "project": key, "memory": memory}).to_string();
+        let sql = format!(
+            "ALTER TABLE throughline.records DISABLE TRIGGER ALL;
+             INSERT INTO throughline.records (tenant, device, kind, sequence, hash, item, member, project, body) VALUES ('{0}', '{device}',
+             'memory', {1}, encode(sha256(convert_to($t${body}$t$, 'UTF8')), 'hex'), '{item}', 'ann', '{key}', $t${body}$t$);
+             INSERT INTO throughline.series (tenant, device, kind, last, records) VALUES ('{0}', '{device}', 'memory', {1}, 1)
+                 ON CONFLICT (tenant, device, kind) DO UPDATE SET last = excluded.last;
+             ALTER TABLE throughline.records ENABLE TRIGGER ALL",
+            it.team.name,
+            at + 1,
+        );
+        server.sql(&it.team.name, &sql);
+    }
+    assert_eq!(sync(&it.ben)["waiting"], 2);
+    let status = it.ben.json(["team", "status", "--json"]);
+    assert!(
+        status["waiting"].to_string().contains(&format!("git:{roots}:\"")),
+        "it is still found by its history: {status}"
+    );
+    for (home, secrets) in [(&it.ann, vec![&reason]), (&it.ben, vec![&name, &remote])] {
+        for secret in secrets {
+            let held = |bytes: &[u8]| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+            let found: Vec<_> = home.files().into_iter().filter(|(_, bytes)| held(bytes)).map(|(path, _)| path).collect();
+            assert!(found.is_empty(), "{secret} is in {found:?}");
+        }
+    }
+}
+
+#[test]
 fn what_goes_wrong_is_said_in_a_clear_word() {
     let Some(server) = postgres::shared("what_goes_wrong_is_said") else { return };
     let it = pair(server, "contributor");

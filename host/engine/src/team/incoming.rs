@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::outbox::KeyedProject;
 use super::project_key::ProjectKey;
 use crate::import::line::{self, Line};
-use crate::redaction::ProjectRedactor;
+use crate::redaction::{self, ProjectRedactor};
 use crate::runtime::Runtime;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::redacted::Redacted;
@@ -56,6 +56,7 @@ pub fn translate(runtime: &Runtime, records: Vec<Pulled>, context: &Context<'_>)
             Understood::Memory(memory) => groups.entry(memory.project).or_default().push((at, *memory)),
         }
     }
+    redact_waiting(runtime, &mut done)?;
     for (project, group) in groups {
         let root = Some(context.projects[project].project.root.as_path()).filter(|root| root.is_absolute());
         let (rest, imports): (Vec<_>, Vec<Import>) =
@@ -68,6 +69,36 @@ pub fn translate(runtime: &Runtime, records: Vec<Pulled>, context: &Context<'_>)
     }
     done.sort_by_key(|(at, _)| *at);
     Ok((done.into_iter().map(|(_, incoming)| incoming).collect(), unreadable))
+}
+
+/// Redacts the keys of the projects that records wait for: they are texts of others too.
+fn redact_waiting(runtime: &Runtime, done: &mut [(usize, Incoming)]) -> Result<()> {
+    let mut keys: Vec<&mut String> = done
+        .iter_mut()
+        .filter_map(|(_, incoming)| match incoming {
+            Incoming::Waiting(_, what) if ProjectKey::parse(what).is_some() => Some(what),
+            _ => None,
+        })
+        .collect();
+    let before: Vec<String> = keys.iter().map(|key| (**key).clone()).collect();
+    redaction::in_place(runtime, None, keys.iter_mut().map(|key| &mut **key).collect())?;
+    for (key, before) in keys.into_iter().zip(before) {
+        if *key != before {
+            *key = without_remote(key);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the key by the project's history alone, by which the project is still recognized when it comes to this machine. The
+/// remote of a redacted key would never be the project's.
+fn without_remote(redacted: &str) -> String {
+    match ProjectKey::parse(redacted) {
+        Some(ProjectKey::Git { roots, .. }) if !roots.is_empty() => {
+            ProjectKey::Git { roots, remote: String::new() }.to_string()
+        }
+        _ => redacted.to_owned(),
+    }
 }
 
 enum Understood {

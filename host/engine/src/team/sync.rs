@@ -10,10 +10,12 @@ use super::incoming::{self, Context};
 use super::link::{Identity, Link, SyncError, misunderstood};
 use super::{credentials, outbox};
 use crate::memory::{kept::DeletionNote, supersession};
+use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
 use throughline_embedding::local;
+use throughline_model::redacted::Redacted;
 use throughline_platform::files;
-use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind};
+use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind, RefusalReason};
 use throughline_store::{KeptFile, Store};
 use throughline_sync_wire::{Cursor, Fault, FaultKind, Outgoing, Pulled, Reply, Request};
 
@@ -107,10 +109,10 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
         projects = outbox::stage(runtime, store, &device)?;
     }
     if identity.role != "reader" {
-        let mut pushed = push(store, &mut link, &device, &identity, &mut report)?;
+        let mut pushed = push(runtime, store, &mut link, &device, &identity, &mut report)?;
         if pushed == Pushed::Conflict && !is_renewed {
             (device, link, identity) = renew(store, url, &mut report)?;
-            pushed = push(store, &mut link, &device, &identity, &mut report)?;
+            pushed = push(runtime, store, &mut link, &device, &identity, &mut report)?;
         }
         if pushed == Pushed::Conflict {
             // Nobody else can have written under an identifier that was made a moment ago.
@@ -203,7 +205,21 @@ enum Pushed {
     Conflict,
 }
 
-fn push(store: &mut Store, link: &mut Link, device: &str, identity: &Identity, report: &mut SyncReport) -> Result<Pushed> {
+/// Makes a redacted reason one short line.
+fn one_line(RefusalReason(reason): RefusalReason) -> RefusalReason {
+    /// The most characters of it.
+    const MAX: usize = 200;
+    RefusalReason(reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(MAX).collect())
+}
+
+fn push(
+    runtime: &Runtime,
+    store: &mut Store,
+    link: &mut Link,
+    device: &str,
+    identity: &Identity,
+    report: &mut SyncReport,
+) -> Result<Pushed> {
     loop {
         let queued = store.team_queue(device, PUSH_BYTES)?;
         if queued.is_empty() {
@@ -218,10 +234,11 @@ fn push(store: &mut Store, link: &mut Link, device: &str, identity: &Identity, r
             return Ok(Pushed::Conflict);
         }
         store.team_acknowledge(&stored)?;
-        for it in &refused {
-            // A rule's name, or words of the server's: one line of plain text.
-            let rule: String = it.rule.chars().filter(|c| !c.is_control()).take(200).collect();
-            store.team_refuse(&it.hash, &rule)?;
+        // A rule's name, or any other words of the server's: they may have a secret, of the memory or of this machine.
+        let reasons = refused.iter().map(|it| RefusalReason(it.rule.clone())).collect();
+        let reasons = Redacted::all(reasons, &mut ProjectRedactor::new(runtime, None))?;
+        for (it, reason) in refused.iter().zip(reasons) {
+            store.team_refuse(&it.hash, &reason.map(one_line))?;
         }
         report.sent += stored.len() as u64;
         report.refused += refused.len() as u64;

@@ -17,7 +17,7 @@ mod scan;
 mod scrub;
 
 pub use incoming::{Applied, Incoming, IncomingMemory, RecordHeader, occurrence_key};
-pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord};
+pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord, RefusalReason};
 pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordError, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::record::{Record, RecordKind, tombstone};
 use super::{is_dead, own_member, row_of};
 use crate::{Result, Store};
-use throughline_model::redacted::Redacted;
+use throughline_model::redacted::{Redacted, Texts};
 
 /// Where a memory in the outbox stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,16 @@ impl OutboxState {
 
     fn of_word(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, it)| *it == word).map(|(state, _)| *state)
+    }
+}
+
+/// Why the server refused a record: the name of a rule, or whatever else the server sent in its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefusalReason(pub String);
+
+impl Texts for RefusalReason {
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        vec![&mut self.0]
     }
 }
 
@@ -258,11 +268,11 @@ impl Store {
     }
 
     /// Records that the server refused a record, and why.
-    pub fn team_refuse(&mut self, hash: &str, reason: &str) -> Result<()> {
+    pub fn team_refuse(&mut self, hash: &str, reason: &Redacted<RefusalReason>) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE team_records SET state = 'refused', reason = ?2, body = NULL WHERE hash = ?1 AND state = 'queued'",
-                [hash, reason],
+                [hash, &reason.0],
             )?;
             Ok(())
         })

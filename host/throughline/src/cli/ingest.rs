@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     runtime.finish();
     let report = outcome?.with(failed);
     let (has_failed, failed, files) = (report.failed(), report.totals.failed, report.totals.files);
+    let is_refused = report.is_refused();
     if arguments.json {
         output::json(&IngestOutput::Transcripts(report))?;
     } else {
@@ -91,7 +92,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         1 => "a transcript could not be read".to_owned(),
         n => format!("{n} transcripts could not be read"),
     })
-    .hint(if failed == files {
+    .hint(if is_refused {
+        "what was said while it was excluded or paused is never read; `throughline doctor` lists what is excluded or paused now"
+    } else if failed == files {
         "correct the path, or name another file, and run the command again"
     } else {
         "the others are stored; correct these and run the command again"
