@@ -70,8 +70,10 @@ pub fn redactor_that_is_slow_to_compile() -> Vec<u8> {
     const LOOPS: usize = 2_000;
     const VARIABLES: usize = 4_000;
     let locals = "i64 ".repeat(VARIABLES);
-    let counted: String =
-        (2..VARIABLES + 2).map(|it| format!("local.get {it} i64.const 1 i64.add local.set {it}\n")).collect();
+    let counted: String = (2..VARIABLES + 2)
+        .map(|it| format!("local.get {it} i64.const 1 i64.add local.set {it}\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let (begin, end) = ("loop\n".repeat(LOOPS), "local.get 0 br_if 0 end\n".repeat(LOOPS));
     redactor(&format!("(local {locals})\n{begin}{counted}{end}{FINDS_NOTHING}"))
 }

@@ -181,12 +181,12 @@ impl Verification {
             self.led_by.clear();
         }
         self.is_by_hand |= is_manual || is_use;
-        let is_led = !self.led_by.is_empty() && !names_automatic;
+        let has_lead = !self.led_by.is_empty() && !names_automatic;
         let is_told = is_assertion && !has(AUTOMATIC_WORDS) && !commands.iter().any(|command| is_automatic(command));
-        let is_check = is_manual || is_use || is_led || is_told;
+        let is_check = is_manual || is_use || has_lead || is_told;
         if is_check {
             let led_by = std::mem::take(&mut self.led_by);
-            let is_assertion = is_assertion || is_led;
+            let is_assertion = is_assertion || has_lead;
             let text = if led_by.is_empty() { text } else { format!("{led_by} {text}") };
             self.add(&text, commands, is_assertion);
         }
