@@ -36,7 +36,8 @@ impl Store {
             let mut rows = select.query(params![project])?;
             while let Some(row) = rows.next()? {
                 let text = |column: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str()?) };
-                let hash = sha256_parts(&[text(2)?, text(5)?, text(4)?, text(3)?]);
+                // Titles of earlier versions may end with white space, which an export leaves out.
+                let hash = sha256_parts(&[text(2)?, text(5)?, text(4)?.trim(), text(3)?]);
                 let tie = hash.iter().take(8).fold(0, |tie, byte| tie << 8 | u64::from(*byte));
                 order.push((row.get(1)?, tie, row.get(0)?));
             }

@@ -196,6 +196,8 @@ pub(super) fn within_limits(mut learned: Learned) -> Learned {
         if let Some((end, _)) = draft.title.char_indices().nth(MAX_TITLE) {
             draft.title.truncate(end);
         }
+        // An export leaves the white space at the end out, and the next reader would have another title.
+        draft.title.truncate(draft.title.trim_end().len());
         draft.content.truncate(draft.content.floor_char_boundary(MAX_CONTENT));
     }
     if let Some(session) = &mut learned.session {
@@ -221,7 +223,7 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
     Draft {
         key: Some(SUMMARY_KEY.into()),
         kind: "session_summary".into(),
-        title: title.chars().take(MAX_TITLE).collect(),
+        title: title.chars().take(MAX_TITLE).collect::<String>().trim_end().to_owned(),
         content: text.into(),
         keywords: topics.to_vec(),
         files: notes.changes.iter().map(|change| change.path.clone()).collect(),
@@ -293,5 +295,6 @@ mod tests {
         assert_eq!((session.summary.len(), session.topics[0].len()), (MAX_SUMMARY, MAX_TOPIC));
         let (_, draft) = &learned.drafts[0];
         assert!(draft.content.len() <= MAX_SUMMARY && draft.title.chars().count() <= MAX_TITLE);
+        assert!(draft.title.ends_with("word"), "{:?}", draft.title);
     }
 }
