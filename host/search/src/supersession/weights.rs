@@ -52,7 +52,7 @@ pub(super) const THRESHOLD: f32 = 1.75;
 /// The least score of a change of which many weak signs speak.
 pub(super) const SURE_THRESHOLD: f32 = 3.00;
 
-/// The lowest score of a likely change.
+/// The least score of what is likely a change.
 pub(super) const LIKELY_THRESHOLD: f32 = 0.30;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
