@@ -120,7 +120,6 @@ pub(super) fn one_line(id: &str, kind: &str, title: &str) -> String {
 /// Describes what holds instead of a memory, for the line below it in a list.
 pub(super) fn replaced(replacement: &Replacement) -> String {
     let Replacement { head, relation } = replacement;
-    let day = output::timestamp(head.created);
     let verb = if *relation == Relation::Follows { "see also" } else { relation.done() };
-    format!("{verb} {}: [{}] {}", day.get(..10).unwrap_or_default(), head.id, output::clean_line(&head.title))
+    format!("{verb} {}: [{}] {}", output::date(head.created), head.id, output::clean_line(&head.title))
 }

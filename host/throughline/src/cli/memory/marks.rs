@@ -7,11 +7,10 @@ use throughline_store::{Marks, Store, wrong_because};
 
 /// Describes the marks of a memory, one line each.
 pub(super) fn describe(memory: &Memory, marks: Marks) -> Vec<String> {
-    let day = |at: u64| output::timestamp(at).get(..10).unwrap_or_default().to_owned();
-    let pinned = marks.pinned_at.map(|at| format!("pinned on {}", day(at)));
+    let pinned = marks.pinned_at.map(|at| format!("pinned on {}", output::date(at)));
     let wrong = marks.wrong_at.map(|at| match wrong_because(&memory.attributes) {
-        Some(because) => format!("marked wrong on {}: {}", day(at), output::clean_line(because)),
-        None => format!("marked wrong on {}", day(at)),
+        Some(because) => format!("marked wrong on {}: {}", output::date(at), output::clean_line(because)),
+        None => format!("marked wrong on {}", output::date(at)),
     });
     pinned.into_iter().chain(wrong).collect()
 }
