@@ -19,7 +19,8 @@ use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_notes::{markdown, slug};
-use throughline_store::{EXTERNAL_ID, Marks, Store, wrong_because};
+use throughline_search::supersession::Relation;
+use throughline_store::{EXTERNAL_ID, Marks, StatedLink, Store, wrong_because};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;
@@ -58,6 +59,25 @@ pub struct ExportLine<'a> {
     /// Why it is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong_because: Option<&'a str>,
+    /// What a person or an agent said of earlier memories. Links that were found by comparing texts are found again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    supersedes: Vec<ExportedLink<'a>>,
+}
+
+/// That a memory took the place of an earlier one, or that a person undid such a link.
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ExportedLink<'a> {
+    /// The `id` of the earlier memory's line.
+    id: &'a str,
+    /// The earlier memory's session.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    session_id: &'a str,
+    /// `amends`, `reverses`, `refutes`, `completes` or `follows`.
+    relation: &'static str,
+    /// When a person undid the link; RFC 3339, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone_at: Option<String>,
 }
 
 /// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own
@@ -65,15 +85,15 @@ pub struct ExportLine<'a> {
 ///
 /// Values that the format does not allow are adjusted here, not at import: a type that is not a plain word, a title
 /// longer than 200 characters, and empty content, which is replaced by the title.
-pub fn to_json_lines(memory: &Memory, project: &Project, marks: Marks) -> Vec<String> {
+pub fn to_json_lines(memory: &Memory, project: &Project, marks: Marks, links: &[StatedLink]) -> Vec<String> {
     let content = content(memory);
     let kind = line::plain_type(&memory.kind).unwrap_or_else(|| DEFAULT_TYPE.into());
     let title = title(memory, content);
-    let session = memory.session_id.as_str();
+    let links: Vec<ExportedLink<'_>> = links.iter().take(MAX_LIST).map(exported_link).collect();
     let fields = |id| ExportLine {
         id,
         project: project_name(project),
-        session_id: if session.len() > MAX_ID_BYTES || session.trim().is_empty() { "" } else { session },
+        session_id: session(memory),
         kind: &kind,
         title: &title,
         content,
@@ -88,15 +108,36 @@ pub fn to_json_lines(memory: &Memory, project: &Project, marks: Marks) -> Vec<St
             let because = wrong_because(&memory.attributes);
             because.map(|because| line::cut(because.trim(), MAX_REASON_CHARS).trim()).filter(|it| !it.is_empty())
         }),
+        supersedes: links.clone(),
     };
+    // Texts, numbers and lists of texts can always be serialized as JSON.
+    identifiers(memory).into_iter().filter_map(|id| serde_json::to_string(&fields(id)).ok()).collect()
+}
+
+/// Returns the identifiers under which a memory is exported: those of its source, or its own.
+fn identifiers(memory: &Memory) -> Vec<&str> {
     let names = memory.attributes.iter().filter(|(name, _)| name == EXTERNAL_ID).map(|(_, id)| id.as_str());
     let mut ids: Vec<&str> =
         names.filter(|id| !id.trim().is_empty() && id.len() <= MAX_ID_BYTES && !id.contains(PLACEHOLDER)).collect();
     if ids.is_empty() {
         ids.push(&memory.id);
     }
-    // Texts, numbers and lists of texts can always be serialized as JSON.
-    ids.into_iter().filter_map(|id| serde_json::to_string(&fields(id)).ok()).collect()
+    ids
+}
+
+/// Returns the session as a line writes it; empty if a line cannot have it.
+fn session(memory: &Memory) -> &str {
+    let session = memory.session_id.as_str();
+    if session.len() > MAX_ID_BYTES || session.trim().is_empty() { "" } else { session }
+}
+
+fn exported_link(link: &StatedLink) -> ExportedLink<'_> {
+    ExportedLink {
+        id: identifiers(&link.older)[0],
+        session_id: session(&link.older),
+        relation: Relation::name(link.relation),
+        undone_at: link.undone_at.map(format_timestamp),
+    }
 }
 
 /// Returns the project as a line writes it: a plain name, or the root folder.
@@ -167,9 +208,10 @@ mod tests {
     use throughline_store::WRONG_BECAUSE;
 
     use super::*;
+    use crate::import::LineLink;
 
-    /// Returns the memory that importing a line creates, and its marks.
-    fn imported(text: &str) -> (Memory, Marks) {
+    /// Returns the memory that importing a line creates, its marks and its links.
+    fn imported(text: &str) -> (Memory, Marks, Vec<StatedLink>) {
         let line = line::parse(text.as_bytes()).unwrap_or_else(|why| panic!("{why}: {text}"));
         let marks = Marks { pinned_at: line.pinned_at, wrong_at: line.wrong_at };
         let memory = Memory {
@@ -192,7 +234,16 @@ mod tests {
                 .chain(line.wrong_because.map(|because| (WRONG_BECAUSE.to_owned(), because)))
                 .collect(),
         };
-        (memory, marks)
+        let older = |link: LineLink| StatedLink {
+            older: Memory {
+                session_id: link.session,
+                attributes: vec![(EXTERNAL_ID.to_owned(), link.id)],
+                ..Memory::default()
+            },
+            relation: link.relation,
+            undone_at: link.undone_at,
+        };
+        (memory, marks, line.supersedes.into_iter().map(older).collect())
     }
 
     proptest! {
@@ -210,6 +261,9 @@ mod tests {
             pinned in prop::option::of(0_u64..4_000_000_000_000),
             wrong in prop::option::of(0_u64..4_000_000_000_000),
             because in prop::option::of("(\\PC{1,30}| )"),
+            older in prop::collection::vec(
+                ("[a-z0-9]{1,12}", "([a-f0-9-]{0,36}|\\PC{0,10})", prop::option::of(0_u64..4_000_000_000_000), 0_usize..5), 0..3,
+            ),
         ) {
             prop_assume!(!(title.trim().is_empty() && content.trim().is_empty()));
             let memory = Memory {
@@ -224,11 +278,20 @@ mod tests {
             };
             let project = Project::named("shop");
             let marks = Marks { pinned_at: pinned, wrong_at: wrong };
-            let written = to_json_lines(&memory, &project, marks);
+            let relations = ["amends", "reverses", "refutes", "completes", "follows"];
+            let links: Vec<StatedLink> = older
+                .into_iter()
+                .map(|(id, session_id, undone_at, relation)| StatedLink {
+                    older: Memory { id, session_id, ..Memory::default() },
+                    relation: Relation::from_name(relations[relation]),
+                    undone_at,
+                })
+                .collect();
+            let written = to_json_lines(&memory, &project, marks, &links);
             prop_assert!(!written.is_empty());
             for text in written {
-                let (memory, marks) = imported(&text);
-                prop_assert_eq!(to_json_lines(&memory, &project, marks), [text]);
+                let (memory, marks, links) = imported(&text);
+                prop_assert_eq!(to_json_lines(&memory, &project, marks, &links), [text]);
             }
         }
     }

@@ -440,7 +440,7 @@ fn what_is_exported_is_what_was_folded() {
     let exported = |it: &Fixture| {
         let mut titles = Vec::new();
         it.store
-            .each_memory(None, |memory, _, _| {
+            .each_memory(None, |memory, _, _, _| {
                 titles.push(memory.title.clone());
                 true
             })

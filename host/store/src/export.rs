@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use super::marks::{self, Marks};
 use super::memories::{COLUMNS, from_row};
+use super::supersessions::{self, StatedLink};
 use super::{Result, Store};
 use throughline_model::contract::Memory;
 use throughline_model::digest::sha256_parts;
@@ -18,12 +19,17 @@ pub(super) const EXPORTED: &str = "
     AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid AND d.purged_at IS NULL)";
 
 impl Store {
-    /// Passes each memory to `each`, oldest first, until it returns false. Memories that others write meanwhile are not
+    /// Passes each memory to `each`, with its project, a person's marks and what was stated of earlier memories, oldest first, until
+    /// it returns false. Memories that others write meanwhile are not
     /// included.
     ///
     /// Memories with the same time are ordered by their content rather than by when they were stored, so that two
     /// stores with the same memories produce the same order. Memory use is 24 bytes per memory, plus one memory.
-    pub fn each_memory(&self, project: Option<&str>, mut each: impl FnMut(&Memory, &Project, Marks) -> bool) -> Result<()> {
+    pub fn each_memory(
+        &self,
+        project: Option<&str>,
+        mut each: impl FnMut(&Memory, &Project, Marks, &[StatedLink]) -> bool,
+    ) -> Result<()> {
         let projects: HashMap<String, Project> =
             self.all_projects()?.into_iter().map(|project| (project.id.clone(), project)).collect();
         self.explain((|| {
@@ -47,7 +53,7 @@ impl Store {
                 let (memory, of) = select.query_row([rowid], |row| Ok((from_row(row)?, row.get::<_, String>(11)?)))?;
                 // Without its project, which `verify` reports as missing, nobody could say where the memory belongs.
                 let Some(project) = projects.get(&of) else { continue };
-                if !each(&memory, project, marks::of(&tx, rowid)?) {
+                if !each(&memory, project, marks::of(&tx, rowid)?, &supersessions::stated(&tx, rowid)?) {
                     break;
                 }
             }

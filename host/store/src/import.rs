@@ -6,11 +6,12 @@ use super::index;
 use super::marks::{self, Marks};
 use super::memories::OWN_POLICY;
 use super::memories::{self, ContentHash, PutOutcome};
-use super::{Result, Store, projects};
+use super::{Result, Store, projects, supersessions};
 use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
 use throughline_model::redacted::{Redacted, Texts};
+use throughline_search::supersession::Relation;
 
 /// The attribute that holds an imported memory's original identifier.
 pub const EXTERNAL_ID: &str = "external-id";
@@ -92,7 +93,41 @@ impl Store {
     }
 }
 
+/// A link between two imported memories, by their original sessions and identifiers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedLink {
+    /// The identifier of their project.
+    pub project: String,
+    /// The session and the identifier of the older memory.
+    pub older: (String, String),
+    /// The same of the newer one.
+    pub newer: (String, String),
+    /// How the newer one relates to the older one.
+    pub relation: Relation,
+    /// When a person undid the link, milliseconds since the Unix epoch.
+    pub undone_at: Option<u64>,
+}
+
 impl Store {
+    /// Stores links that were stated where the memories come from. Passes over those whose memories are not here, and those that
+    /// are known here. Returns how many are new.
+    pub fn import_links(&mut self, links: &[ImportedLink], now: u64) -> Result<u64> {
+        let row = |tx: &Connection, project: &str, (session, id): &(String, String)| {
+            tx.prepare_cached("SELECT memory FROM sightings WHERE session_id = ?1 AND key = ?2")?
+                .query_row([session, &key_of(project, "id", id)], |row| row.get::<_, i64>(0))
+                .optional()
+        };
+        self.write(|tx| {
+            let mut new = 0;
+            for link in links {
+                let (older, newer) = (row(tx, &link.project, &link.older)?, row(tx, &link.project, &link.newer)?);
+                let (Some(older), Some(newer)) = (older, newer) else { continue };
+                new += u64::from(supersessions::take_over(tx, (older, newer), link.relation, link.undone_at, now)?);
+            }
+            Ok(new)
+        })
+    }
+
     /// Returns the identifier of the memory that was imported into a project, without a session, under this identifier of
     /// its source.
     pub fn imported(&self, project: &str, external_id: &str) -> Result<Option<String>> {

@@ -152,7 +152,7 @@ pub use events::{
 pub use failures::Failure;
 pub use file_anchors::{FileAnchor, FileKey, file_key};
 pub use forgotten::{Fate, ForgetCounts, Forgotten, KeptFile, MAX_LISTED};
-pub use import::{EXTERNAL_ID, Import};
+pub use import::{EXTERNAL_ID, Import, ImportedLink};
 pub use kept::{BroughtBack, Kept, kept_id, kept_in};
 pub use marking::{MAX_PINNED, MarkChange, PinOutcome, PinnedMemory, WrongReason};
 pub use marks::{Marked, Marks, WRONG_BECAUSE, wrong_because};
@@ -167,7 +167,7 @@ pub use schema::find_difference as find_schema_difference;
 pub use searching::{Search, SearchHit, SearchResults};
 pub use sessions::{CommitBatch, CommitCounts, KnownSession, Learned, SessionUpdate};
 pub use sharing::{SHARED_FROM, Suggestion};
-pub use supersessions::{ComparedMemory, Comparison, Replacement, Supersession};
+pub use supersessions::{ComparedMemory, Comparison, Replacement, StatedLink, Supersession};
 pub use text::folded;
 pub use transcripts::ExtractorState;
 pub use verify::{StoreCheck, StoreFault};

@@ -42,6 +42,17 @@ pub struct Supersession {
     pub undone_at: Option<u64>,
 }
 
+/// What a person or an agent said of an earlier memory: that a later one took its place, or that a person undid that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedLink {
+    /// The older memory.
+    pub older: Memory,
+    /// How the newer one relates to it.
+    pub relation: Relation,
+    /// When a person undid the link, milliseconds since the Unix epoch.
+    pub undone_at: Option<u64>,
+}
+
 /// What holds instead of a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replacement {
@@ -267,6 +278,44 @@ fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
             time(link.made_at),
             link.change.number()
         ])?;
+    Ok(put > 0)
+}
+
+/// Returns what was stated of the memories that came before a row: that it took their place, unless that was found by comparing
+/// texts, and which links a person undid.
+pub(super) fn stated(conn: &Connection, newer: i64) -> rusqlite::Result<Vec<StatedLink>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS}, s.relation, s.undone_at FROM supersessions s JOIN memories m ON m.rowid = s.older
+         WHERE s.newer = ?1 AND (s.undone_at IS NOT NULL OR (s.similarity IS NULL AND s.relation <> 'follows')) ORDER BY m.created_at, m.content_hash"
+    ))?
+    .query_map([newer], |row| {
+        Ok(StatedLink {
+            older: from_row(row)?,
+            relation: Relation::from_name(&row.get::<_, String>(11)?),
+            undone_at: row.get::<_, Option<i64>>(12)?.map(time_from_sql),
+        })
+    })?
+    .collect()
+}
+
+/// Stores what was stated elsewhere. A link that is known here stays as it is, and none makes a circle. Returns whether it is new.
+pub(super) fn take_over(
+    tx: &Connection,
+    (older, newer): (i64, i64),
+    relation: Relation,
+    undone_at: Option<u64>,
+    now: u64,
+) -> rusqlite::Result<bool> {
+    if older == newer || chain_from(tx, newer)?.contains(&older) {
+        return Ok(false);
+    }
+    let put = tx
+        .prepare_cached(
+            "INSERT INTO supersessions (older, newer, relation, made_at, undone_at)
+             SELECT o.rowid, n.rowid, ?3, ?4, ?5 FROM memories o JOIN memories n ON n.project = o.project
+             WHERE o.rowid = ?1 AND n.rowid = ?2 ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![older, newer, relation.name(), time(now), undone_at.map(time)])?;
     Ok(put > 0)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::params;
 use serde_json::{Value, json};
-use tests::home::Home;
+use tests::home::{Home, json_of, run_in};
 use tests::moving::{self, import};
 use tests::process::{self, WATCHDOG};
 use tests::session::Session;
@@ -308,4 +308,40 @@ fn who_said_it_survives_export_and_import() {
     write(&file, "{\"content\": \"x\", \"said_by\": \"the boss\"}\n");
     let refused = home.run(["import", file.to_str().expect("a path")]);
     assert!(refused.stderr.contains("said_by") || refused.stdout.contains("said_by"), "{refused:?}");
+}
+
+#[test]
+fn what_was_stated_and_undone_between_memories_survives_export_and_import() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let save = |arguments: &[&str]| {
+        let run = run_in(&home, &project, &[&["memory", "save"], arguments].concat()).success();
+        run.stdout.trim().to_owned()
+    };
+    let fridays = save(&["Deploys go out on Fridays"]);
+    save(&["--supersedes", &fridays, "Nobody deploys before a weekend"]);
+    let seven = save(&["An upload is tried exactly 7 times"]);
+    let weighed = save(&["--supersedes", &seven, "A parcel is weighed five times"]);
+    drop(run_in(&home, &project, &["memory", "unlink", &weighed]).success());
+
+    let file = home.work().join("lines.jsonl");
+    write(&file, &run_in(&home, &project, &["export"]).success().stdout);
+    let other = Home::new();
+    drop(other.run(["import", file.to_str().expect("a path")]).success());
+    let all = ["export", "--all-projects"];
+    assert_eq!(other.run(all).success().stdout, home.run(all).success().stdout);
+    let found = |words: &str| other.json(["search", "--all-projects", "--json", words]);
+    let replaced = found("deploys on Fridays");
+    assert!(replaced[0]["content"].as_str().is_some_and(|text| text.contains("before a weekend")), "{replaced:#}");
+    assert_eq!(replaced[1]["superseded_by"], replaced[0]["id"], "{replaced:#}");
+    let kept = found("upload tried exactly 7 times");
+    assert!(kept[0]["content"].as_str().is_some_and(|text| text.contains("7 times")), "{kept:#}");
+    assert_eq!(kept[0].get("superseded_by"), None, "the link was undone: {kept:#}");
+    let links = json_of(&other, &other.work(), &["memory", "show", "--json", kept[0]["id"].as_str().expect("an id")]);
+    assert!(links["links"][0]["undone_at"].is_string(), "{links:#}");
+
+    // What is said here of a link stays.
+    drop(other.run(["memory", "unlink", replaced[0]["id"].as_str().expect("an id")]).success());
+    drop(other.run(["import", file.to_str().expect("a path")]).success());
+    assert_eq!(found("deploys on Fridays")[1].get("superseded_by"), None);
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use throughline_model::contract::Timestamp;
 use throughline_model::said_by::SaidBy;
+use throughline_search::supersession::Relation;
 
 /// The longest line, bytes: the longest content with every character escaped, plus the other fields.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
@@ -76,6 +77,21 @@ pub struct Line {
     pub wrong_at: Option<Timestamp>,
     /// Why it is wrong.
     pub wrong_because: Option<String>,
+    /// What was said of earlier memories.
+    pub supersedes: Vec<LineLink>,
+}
+
+/// That a line's memory took the place of an earlier one, or that a person undid such a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineLink {
+    /// The identifier that the earlier memory's author gave it.
+    pub id: String,
+    /// The earlier memory's session; empty if it has none.
+    pub session: String,
+    /// How the later memory relates to the earlier one.
+    pub relation: Relation,
+    /// When a person undid the link.
+    pub undone_at: Option<Timestamp>,
 }
 
 /// The raw fields. They are parsed as any value, so that a value of the wrong type can be reported by field name, which
@@ -110,6 +126,21 @@ struct RawFields {
     wrong_at: Value,
     #[serde(default)]
     wrong_because: Value,
+    #[serde(default)]
+    supersedes: Value,
+}
+
+/// The raw fields of a link.
+#[derive(Deserialize)]
+struct RawLink {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    session_id: Value,
+    #[serde(default)]
+    relation: Value,
+    #[serde(default)]
+    undone_at: Value,
 }
 
 /// Why a line cannot be used. The reason never contains text of the line, which is not redacted yet.
@@ -165,6 +196,11 @@ pub enum InvalidLine {
     /// The speaker is not one that is known.
     #[error("its said_by is not human, agreed, agent or tool")]
     UnknownSpeaker,
+    /// A link to an earlier memory is none.
+    #[error(
+        "its supersedes are not a list of objects with an id and a relation: amends, reverses, refutes, completes or follows"
+    )]
+    BadLink,
 }
 
 /// Parses a line, or says why it cannot be used.
@@ -201,6 +237,39 @@ pub fn parse(line: &[u8]) -> Result<Line, InvalidLine> {
         wrong_because: string(fields.wrong_because, "wrong_because")?
             .map(|because| cut(because.trim(), MAX_REASON_CHARS).trim().to_owned())
             .filter(|because| !because.is_empty()),
+        supersedes: links(fields.supersedes)?,
+    })
+}
+
+/// Parses links: objects, or the identifiers of earlier memories without a session.
+fn links(value: Value) -> Result<Vec<LineLink>, InvalidLine> {
+    let all = match value {
+        Value::Null => Vec::new(),
+        Value::Array(all) => all,
+        _ => return Err(InvalidLine::BadLink),
+    };
+    if all.len() > MAX_LIST {
+        return Err(InvalidLine::LongList("supersedes"));
+    }
+    all.into_iter().map(link).collect()
+}
+
+fn link(value: Value) -> Result<LineLink, InvalidLine> {
+    let of = match value {
+        Value::String(_) | Value::Number(_) => {
+            RawLink { id: value, session_id: Value::Null, relation: Value::Null, undone_at: Value::Null }
+        }
+        value => serde_json::from_value(value).map_err(|_| InvalidLine::BadLink)?,
+    };
+    let relation = match string(of.relation, "relation")? {
+        None => Relation::Amends,
+        Some(name) => Some(Relation::from_name(&name)).filter(|it| it.name() == name).ok_or(InvalidLine::BadLink)?,
+    };
+    Ok(LineLink {
+        id: name(of.id, "id", MAX_ID_BYTES)?.ok_or(InvalidLine::BadLink)?,
+        session: name(of.session_id, "session_id", MAX_ID_BYTES)?.unwrap_or_default(),
+        relation,
+        undone_at: time(&of.undone_at, "undone_at")?,
     })
 }
 
@@ -385,6 +454,7 @@ mod tests {
             r#"{"id": 17, "project": "shop", "session_id": "s-1", "type": "Error Fix", "title": " T ", "content": "C","#,
             r#""keywords": "one", "files": ["a.rs", ""], "importance": 1, "said_by": "agreed","#,
             r#""pinned_at": 1736902800, "wrong_at": "2025-01-15T01:00:00Z", "wrong_because": " a guess ","#,
+            r#""supersedes": [{"id": 16, "session_id": "s-0", "relation": "reverses", "undone_at": 1736902800}, "15"],"#,
             r#""created_at": "2025-01-15T10:00:00+09:00"}"#,
         ));
         let wanted = Line {
@@ -402,6 +472,15 @@ mod tests {
             pinned_at: Some(1_736_902_800_000),
             wrong_at: Some(1_736_902_800_000),
             wrong_because: Some("a guess".into()),
+            supersedes: vec![
+                LineLink {
+                    id: "16".into(),
+                    session: "s-0".into(),
+                    relation: Relation::Reverses,
+                    undone_at: Some(1_736_902_800_000),
+                },
+                LineLink { id: "15".into(), session: String::new(), relation: Relation::Amends, undone_at: None },
+            ],
         };
         assert_eq!(line, Ok(wanted));
     }
@@ -441,6 +520,9 @@ mod tests {
             (r#""content": "c", "title": []"#.into(), "its title"),
             (r#""content": "c", "project": true"#.into(), "its project"),
             (r#""content": "c", "said_by": "the human"}"#.trim_end_matches('}').into(), "its said_by is not human"),
+            (r#""content": "c", "supersedes": "a""#.into(), "its supersedes"),
+            (r#""content": "c", "supersedes": [{"relation": "amends"}]"#.into(), "its supersedes"),
+            (r#""content": "c", "supersedes": [{"id": "a", "relation": "eats"}]"#.into(), "its supersedes"),
         ] {
             let error = of(&format!("{{{field}}}")).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");
@@ -465,7 +547,7 @@ mod tests {
         }
 
         #[test]
-        fn no_value_makes_it_panic(field in "id|project|session_id|type|title|content|keywords|files|importance|created_at", value in r#"(\PC{0,20}|-?[0-9]{0,20}(\.[0-9]{1,5})?(e[0-9]{1,3})?|"[^"\\]{0,20}"|\[\]|null|true)"#) {
+        fn no_value_makes_it_panic(field in "id|project|session_id|type|title|content|keywords|files|importance|created_at|supersedes", value in r#"(\PC{0,20}|-?[0-9]{0,20}(\.[0-9]{1,5})?(e[0-9]{1,3})?|"[^"\\]{0,20}"|\[\]|null|true)"#) {
             drop(of(&format!(r#"{{"content": "c", "{field}": {value}}}"#)));
         }
 

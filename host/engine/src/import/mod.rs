@@ -22,13 +22,13 @@ use serde::Serialize;
 use crate::memory::supersession;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
-pub use line::{InvalidLine, Line, MAX_LINE_BYTES, parse};
+pub use line::{InvalidLine, Line, LineLink, MAX_LINE_BYTES, parse};
 use reader::{LineOutcome, LineReader};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_model::said_by::SaidBy;
-use throughline_store::{Import, Marks, PutOutcome, SessionUpdate, Store, WRONG_BECAUSE};
+use throughline_store::{Import, ImportedLink, Marks, PutOutcome, SessionUpdate, Store, WRONG_BECAUSE};
 
 /// The most memories stored in one transaction.
 const BATCH: usize = 2_000;
@@ -139,6 +139,8 @@ pub(crate) struct Importer<'a> {
     stores: bool,
     places: TargetProjects<'a>,
     batch: Batch,
+    /// The links between memories, which are stored when all memories are.
+    links: Vec<ImportedLink>,
     report: ImportReport,
 }
 
@@ -149,7 +151,15 @@ impl<'a> Importer<'a> {
             store.prepare_import()?;
         }
         let places = TargetProjects { runtime, default, known: HashMap::new() };
-        Ok(Self { runtime, store, stores, places, batch: Batch::default(), report: ImportReport::default() })
+        Ok(Self {
+            runtime,
+            store,
+            stores,
+            places,
+            batch: Batch::default(),
+            links: Vec::new(),
+            report: ImportReport::default(),
+        })
     }
 
     /// Takes a line, and stores a batch when it is full. The inner error says why the line cannot be used.
@@ -163,6 +173,16 @@ impl<'a> Importer<'a> {
             return Ok(Ok(()));
         }
         if self.stores {
+            if let Some(id) = &line.id {
+                let of = |link: &LineLink| ImportedLink {
+                    project: place.project.id.clone(),
+                    older: (link.session.clone(), link.id.clone()),
+                    newer: (line.session.clone(), id.clone()),
+                    relation: link.relation,
+                    undone_at: link.undone_at,
+                };
+                self.links.extend(line.supersedes.iter().map(of));
+            }
             self.batch.push(place, line);
             if self.batch.is_full() {
                 self.flush()?;
@@ -206,6 +226,8 @@ impl<'a> Importer<'a> {
             store.finish_import()?;
         }
         if let Some(store) = self.store.as_mut().filter(|_| self.stores) {
+            // What a person undid is not found again.
+            store.import_links(&self.links, self.runtime.now)?;
             supersession::link_all(store, self.runtime.now)?;
         }
         Ok(self.report)

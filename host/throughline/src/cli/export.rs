@@ -88,12 +88,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 /// Writes the lines and returns how many there are. The inner error is that of writing.
 fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, CommandError> {
     let (mut lines, mut failed) = (0, None);
-    store.each_memory(project, |memory, project, marks| {
+    store.each_memory(project, |memory, project, marks, links| {
         // The memories that these are copies of are written as well.
         if project.is_shared() {
             return true;
         }
-        for line in export::to_json_lines(memory, project, marks) {
+        for line in export::to_json_lines(memory, project, marks, links) {
             if let Err(error) = writeln!(out, "{line}") {
                 failed = Some(error);
                 return false;

@@ -44,6 +44,10 @@ required; unknown fields are ignored.
                somebody whom you believe that
   pinned_at    when you pinned it, and wrong_at when you marked it wrong, in the
                forms of created_at; wrong_because says why
+  supersedes   what you or an agent said of earlier memories: a list of
+               objects with the id and, if it has one, the session_id of
+               another line, a relation (amends, reverses, refutes, completes,
+               follows), and undone_at if you undid it
 
 Where each SYSTEM is looked for if no FILE is given:
 {places}  markdown, jsonl  nowhere: name a file, or for markdown a folder
