@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tests::home::Home;
+use tests::home::{Home, json_of, run_in};
+use tests::mcp::Client;
 use tests::session::Session;
 use tests::transcript::session_id;
 
@@ -112,4 +113,54 @@ fn an_old_transcript_says_nothing_about_a_file_that_changed_after_it() {
     drop(home.run(["ingest"]).success());
     let told = told(&home, &project, 11);
     assert!(!told.contains("auth/session.rs has") && !told.contains("auth/session.rs is"), "{told}");
+}
+
+#[test]
+fn who_looks_a_memory_up_sees_that_its_file_has_changed() {
+    let home = Home::new();
+    let project = home.project("shop");
+    write(&project, &source(30));
+    let mut session = Session::new(&home, &project, &session_id(1));
+    settle(&mut session);
+    session.end();
+    let search = ["search", "--type", "result", "idle login 30 minutes"];
+    let found = |home: &Home| json_of(home, &project, &[&search[..], &["--json"]].concat())[0].clone();
+    assert_eq!(found(&home).get("outdated_files"), None, "it is as it was");
+
+    write(&project, &source(45));
+    let memory = found(&home);
+    assert_eq!(memory["outdated_files"], json!([{"file": FILE, "state": "changed"}]), "{memory:#}");
+    let id = memory["id"].as_str().expect("an id");
+    let says = "auth/session.rs has changed since";
+    assert!(run_in(&home, &project, &search).success().stdout.contains(says));
+    assert!(run_in(&home, &project, &["memory", "show", id]).success().stdout.contains(says));
+    let shown = json_of(&home, &project, &["memory", "show", "--json", id]);
+    assert_eq!(shown["outdated_files"][0]["state"], "changed", "{shown:#}");
+    let mut client = Client::start(&home, &project);
+    let (text, read) = client.told("memory_get", json!({"ids": [id]}));
+    assert_eq!(read["memories"][0]["outdated_files"], json!([says]), "{read:#}");
+    assert!(text.contains(says), "{text}");
+    let (text, found) = client.told("memory_search", json!({"query": "idle login 30 minutes"}));
+    assert!(text.contains(says) && found.to_string().contains(says), "{text}");
+
+    // Seen from another folder, the memory's own project counts.
+    let other = home.project("other");
+    let all = json_of(&home, &other, &["search", "--all-projects", "--json", "--type", "result", "idle login 30 minutes"]);
+    assert_eq!(all[0]["outdated_files"][0]["file"], FILE, "{all:#}");
+}
+
+#[test]
+fn what_a_later_session_confirms_is_not_marked_any_more() {
+    let home = Home::new();
+    let project = home.project("shop");
+    write(&project, &source(30));
+    let mut session = Session::new(&home, &project, &session_id(1));
+    settle(&mut session);
+    session.end();
+    write(&project, "pub const IDLE_LOGIN_MIN: u32 = 30;\npub use other::session::*;\n");
+    assert!(told(&home, &project, 11).contains("(auth/session.rs has changed since)"));
+    let mut session = Session::new(&home, &project, &session_id(2));
+    settle(&mut session);
+    session.end();
+    assert!(!told(&home, &project, 12).contains("auth/session.rs has"), "the file counts as it is now");
 }

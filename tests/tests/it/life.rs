@@ -28,7 +28,11 @@ fn settle(home: &Home, project: &Path, number: u64, day: &str, asked: &str, answ
 
 /// The context of a prompt in a session that got nothing at its start, because memories from the start are not repeated.
 fn told(home: &Home, project: &Path, number: u64) -> String {
-    Session::new(home, project, &session_id(number)).prompt(QUESTION).context.unwrap_or_default()
+    let mut session = Session::new(home, project, &session_id(number));
+    let told = session.prompt(QUESTION).context.unwrap_or_default();
+    // Its end stores what was told.
+    session.end();
+    told
 }
 
 /// The last results of one kind: the identifiers of the memory that says 14 and of the one that says 10.
@@ -75,6 +79,10 @@ fn steady(text: &str, home: &Home) -> String {
     let mut lines = Vec::new();
     for line in in_order(text) {
         let mut line = line.to_owned();
+        if let Some(at) = line.starts_with("told  ").then(|| line.find(" at ")).flatten() {
+            let value = line.find("  ").map_or(0, |gap| gap + line[gap..].len() - line[gap..].trim_start().len());
+            line.replace_range(value..at, "…");
+        }
         for label in ["used  ", "policy  "] {
             if line.starts_with(label) {
                 let value = line.rfind(' ').expect("a value") + 1;
@@ -100,7 +108,9 @@ fn steady(text: &str, home: &Home) -> String {
         lines.push(line);
     }
     let canonical = home.path().canonicalize().unwrap_or_else(|_| home.path().to_owned());
+    let slug = |path: &Path| path.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let text = lines.join("\n") + "\n\n";
+    let text = text.replace(&slug(&canonical), "-home-you").replace(&slug(home.path()), "-home-you");
     text.replace(&*canonical.to_string_lossy(), "/home/you").replace(&*home.path().to_string_lossy(), "/home/you")
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tests::database;
-use tests::home::Home;
+use tests::home::{Home, run_in};
 use tests::mcp::{Abilities, Client};
 use tests::process;
 use tests::session::Session;
@@ -88,6 +88,34 @@ fn what_it_offers_is_described() {
     assert_eq!((&prompts["prompts"][0]["name"], &prompts["prompts"][1]["name"]), (&json!("save-context"), &json!("resume")));
     assert_eq!(client.leave().0, Some(0));
     assert!(!home.database().exists(), "to look makes no database");
+}
+
+#[test]
+fn what_no_longer_holds_says_so_wherever_it_is_read() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let save = |arguments: &[&str]| {
+        let run = run_in(&home, &project, &[&["memory", "save"], arguments].concat()).success();
+        run.stdout.trim().to_owned()
+    };
+    let older = save(&["Deploys of the otter shop go out on Fridays"]);
+    let newer = save(&["--supersedes", &older, "Nobody deploys the otter shop before a weekend"]);
+    let mut client = Client::start(&home, &project);
+    let (text, found) = client.told("memory_search", json!({"query": "deploys of the otter shop"}));
+    let superseded = |memory: &Value| memory["superseded"].as_str().unwrap_or_default().to_owned();
+    let of = |found: &Value, id: &str| {
+        let all = found["memories"].as_array().expect("a list");
+        all.iter().find(|it| it["id"] == id).unwrap_or_else(|| panic!("{id}: {found:#}")).clone()
+    };
+    let said = superseded(&of(&found, &older));
+    assert!(said.starts_with("amended ") && said.contains(&newer) && said.contains("before a weekend"), "{found:#}");
+    assert_eq!(of(&found, &newer).get("superseded"), None, "{found:#}");
+    assert_eq!(text.matches("(amended ").count(), 1, "{text}");
+    let (text, read) = client.told("memory_get", json!({"ids": [older, newer]}));
+    assert_eq!(superseded(&of(&read, &older)), said);
+    assert!(text.contains(&format!("({said})")) && of(&read, &newer).get("superseded").is_none(), "{text}");
+    let resource = client.result("resources/read", json!({"uri": format!("throughline://memory/{older}")}));
+    assert!(resource["contents"][0]["text"].as_str().expect("a text").contains(&said), "{resource:#}");
 }
 
 #[test]

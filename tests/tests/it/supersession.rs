@@ -113,6 +113,13 @@ fn somebody_asks_when_a_memory_was_told() {
     );
     let printed = run(&home, &project, &["memory", "show", id]).success().stdout;
     assert!(printed.contains("at prompt, session"), "{printed}");
+    // The line that it comes from.
+    let (path, line) = (shown["transcript"]["path"].as_str().expect("a path"), shown["transcript"]["line"].as_u64());
+    let text = std::fs::read_to_string(path).expect("the transcript");
+    let line = text.lines().nth(usize::try_from(line.expect("a number") - 1).expect("a small number")).expect("the line");
+    assert!(line.contains(&format!("\"uuid\":\"{}\"", shown["line_uuid"].as_str().expect("a line"))), "{line}");
+    std::fs::remove_file(path).expect("delete the transcript");
+    assert_eq!(json_of(&home, &project, &["memory", "show", "--json", id]).get("transcript"), None);
 }
 
 #[test]

@@ -178,7 +178,7 @@ pub fn context(
     let memories = ProjectMemories {
         store: Rc::clone(store),
         project: session.project.clone(),
-        files: FileChecks::new(Path::new(&session.root), Some(Rc::clone(store))),
+        files: FileChecks::new(Path::new(&session.root), runtime.now),
         session: session.id.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,

@@ -38,9 +38,9 @@ pub struct ProjectMemories {
 pub fn open_memories(runtime: &Runtime, project: &Project, session: &str) -> Result<Rc<dyn MemorySource>> {
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
     Ok(Rc::new(ProjectMemories {
-        store: Rc::clone(&store),
+        store,
         project: project.id.clone(),
-        files: FileChecks::new(&project.root, Some(store)),
+        files: FileChecks::new(&project.root, runtime.now),
         session: session.to_owned(),
         now: runtime.now,
         shared: false,
@@ -77,7 +77,7 @@ impl ProjectMemories {
     fn told(&self, memories: Vec<Memory>) -> Vec<Memory> {
         let mut memories = self.loaded.without_stated(without_digests(memories));
         memories.retain(|memory| !self.is_pinned(memory));
-        self.files.mark_files(&mut memories);
+        self.files.mark_files(Some(&self.store), &mut memories);
         memories.iter_mut().for_each(Memory::name_colleague);
         memories
     }
@@ -104,7 +104,7 @@ impl MemorySource for ProjectMemories {
         let request = SearchRequest::of_policy(query, kinds, &self.project, limit, self.now).with_shared(self.shared);
         let mut found: Vec<Memory> = request.run(&self.store)?.hits.into_iter().map(|hit| hit.memory).collect();
         found.retain(|memory| !self.is_pinned(memory));
-        self.files.mark_files(&mut found);
+        self.files.mark_files(Some(&self.store), &mut found);
         found.iter_mut().for_each(Memory::name_colleague);
         Ok(found)
     }
@@ -243,7 +243,7 @@ mod tests {
             let store = Rc::new(store);
             for (project, shared) in (0..4).flat_map(|project| [(project, true), (project, false)]) {
                 let memories = ProjectMemories {
-                    store: Rc::clone(&store), project: format!("p{project}"), files: FileChecks::new(Path::new("/none"), None), session: "s9".into(),
+                    store: Rc::clone(&store), project: format!("p{project}"), files: FileChecks::new(Path::new("/none"), 4_000), session: "s9".into(),
                     now: 4_000, shared,
                     loaded: LoadedText::default(),
                     pinned: Vec::new(),

@@ -52,7 +52,7 @@ pub(super) fn recall(runtime: &Runtime, event: &Event, prompt: &str, deadline: I
     let memories = ProjectMemories {
         store: Rc::clone(&store),
         project: project.id.clone(),
-        files: FileChecks::new(&project.root, Some(Rc::clone(&store))),
+        files: FileChecks::new(&project.root, runtime.now),
         session: event.session.clone(),
         now: runtime.now,
         shared: runtime.config.sharing.context,
@@ -129,7 +129,7 @@ fn find(runtime: &Runtime, memories: &ProjectMemories, search: &Search) -> HookR
     let mut found = without_shown(found, &shown);
     found.truncate(search.limit as usize);
     let mut found: Vec<Memory> = found.into_iter().map(with_match).collect();
-    memories.files.mark_files(&mut found);
+    memories.files.mark_files(Some(store), &mut found);
     found.iter_mut().for_each(Memory::name_colleague);
     Ok(found)
 }

@@ -55,10 +55,13 @@ pub(super) struct Entry<'a> {
     /// Why it is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     wrong_because: Option<&'a str>,
+    /// The identifier of the memory that holds instead. In a search it is listed before this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(memory: &'a Memory, project: &'a str, marks: Marks) -> Self {
+    pub(super) fn new(memory: &'a Memory, project: &'a str, marks: Marks, superseded_by: Option<String>) -> Self {
         let names = memory.attributes.iter().filter(|(key, _)| key == EXTERNAL_ID).map(|(_, name)| name.as_str());
         let external_ids: Vec<&str> = names.collect();
         Self {
@@ -80,6 +83,7 @@ impl<'a> Entry<'a> {
             pinned_at: marks.pinned_at.map(output::timestamp),
             wrong_at: marks.wrong_at.map(output::timestamp),
             wrong_because: marks.wrong_at.and_then(|_| wrong_because(&memory.attributes)),
+            superseded_by,
         }
     }
 }
@@ -97,8 +101,10 @@ pub(super) fn entries<'a>(
     roots: &'a [String],
 ) -> Result<Vec<Entry<'a>>, CommandError> {
     let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
-    let marks = store.marks(&ids)?;
-    Ok(memories.iter().zip(roots).zip(marks).map(|((memory, root), marks)| Entry::new(memory, root, marks)).collect())
+    let heads = store.replacements(&ids)?.into_iter().map(|it| it.map(|it| it.head.id));
+    let of_one =
+        |(((memory, root), marks), head): (((&'a Memory, &'a String), Marks), _)| Entry::new(memory, root, marks, head);
+    Ok(memories.iter().zip(roots).zip(store.marks(&ids)?).zip(heads).map(of_one).collect())
 }
 
 /// What [`write_table`] prints.

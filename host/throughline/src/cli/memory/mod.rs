@@ -6,6 +6,7 @@ mod entry;
 mod forget;
 mod gc;
 mod interactive;
+mod line_place;
 mod links;
 mod list;
 mod marks;

@@ -13,6 +13,7 @@ use super::{links, marks};
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
+use throughline_engine::hooks::{OutdatedFile, outdated_files};
 use throughline_engine::runtime::Runtime;
 use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchRequest};
 use throughline_model::contract::Memory;
@@ -115,33 +116,36 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let ids: Vec<&str> = hits.iter().map(|hit| hit.memory.id.as_str()).collect();
     let replaced = store.replacements(&ids)?;
     let marks = store.marks(&ids)?;
+    let found: Vec<Memory> = hits.iter().map(|hit| hit.memory.clone()).collect();
+    let roots = store.project_roots(&found)?;
+    let outdated = outdated_files(store, &found, &roots, runtime.now);
     let details: Vec<Vec<String>> = hits
         .iter()
         .zip(&lines)
         .zip(replaced.iter().zip(marks))
-        .map(|((hit, lines), (replaced, of_person))| {
+        .zip(&outdated)
+        .map(|(((hit, lines), (replaced, of_person)), outdated)| {
             let mut all = marks::describe(&hit.memory, of_person);
             all.extend(arguments.explain.then(|| explanation(hit, profile)).into_iter().flatten());
             all.extend(replaced.iter().map(links::replaced));
+            all.extend(outdated.iter().map(|it| output::clean_line(&it.to_string())));
             all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
             all
         })
         .collect();
     let (memories, explanations): (Vec<Memory>, Vec<Explanation>) =
         hits.into_iter().map(|hit| (hit.memory, Explanation { words: hit.words, why: hit.why })).unzip();
-    let superseded_by = replaced.into_iter().map(|it| it.map(|it| it.head.id));
     if arguments.json {
-        let roots = store.project_roots(&memories)?;
         let entries = entry::entries(store, &memories, &roots)?;
         let found: Vec<SearchResult<'_>> = entries
             .into_iter()
             .zip(&explanations)
             .zip(&lines)
-            .zip(superseded_by)
-            .map(|(((entry, explanation), lines), superseded_by)| SearchResult {
+            .zip(&outdated)
+            .map(|(((entry, explanation), lines), outdated_files)| SearchResult {
                 entry,
                 lines,
-                superseded_by,
+                outdated_files,
                 explanation: arguments.explain.then_some(explanation),
             })
             .collect();
@@ -175,9 +179,9 @@ pub(super) struct SearchResult<'a> {
     /// For a digest, the lines that contain words of the query.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     lines: &'a [String],
-    /// The identifier of the memory that holds instead; it is listed before this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    superseded_by: Option<String>,
+    /// The files that it is about and that are gone, missing or much changed since it was learned.
+    #[serde(skip_serializing_if = "<[OutdatedFile]>::is_empty")]
+    outdated_files: &'a [OutdatedFile],
     /// What `--explain` adds.
     #[serde(flatten)]
     explanation: Option<&'a Explanation>,

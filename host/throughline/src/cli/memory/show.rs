@@ -5,11 +5,13 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::entry::Entry;
+use super::line_place::{self, LinePlace};
 use super::links::{self, MemoryLink};
 use super::marks;
 use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
+use throughline_engine::hooks::{OutdatedFile, outdated_files};
 use throughline_engine::memory::compression::FoldedMemory as Source;
 use throughline_engine::runtime::Runtime;
 use throughline_notes::markdown::without_heading;
@@ -22,7 +24,7 @@ pub(super) struct Arguments {
     /// The identifier of the memory, or a unique beginning of it
     id: String,
     /// Print an object: the fields of `memory list`, and attributes, policy, `policy_digest`, `line_uuid`,
-    /// `access_count`, shared, digest, folded, links, told
+    /// `access_count`, shared, digest, folded, links, told, `outdated_files`, transcript
     #[arg(long)]
     json: bool,
 }
@@ -54,6 +56,12 @@ pub(super) struct MemoryDetails<'a> {
     /// The sessions that were told of it, the latest first, at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     told: Vec<Told>,
+    /// The files that it is about and that are gone, missing or much changed since it was learned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outdated_files: Vec<OutdatedFile>,
+    /// Where the line is, if its transcript is still on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript: Option<LinePlace>,
 }
 
 /// That a session was told of a memory.
@@ -90,9 +98,17 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     let told = store.told(&found.memory.id, MAX_TOLD)?.into_iter();
     let told: Vec<Told> =
         told.map(|(session_id, moment, at)| Told { session_id, moment, at: output::timestamp(at) }).collect();
+    let superseded_by = store.replacements(&[&found.memory.id])?.pop().flatten().map(|it| it.head.id);
+    let roots = std::slice::from_ref(&found.project);
+    let outdated_files =
+        outdated_files(store, std::slice::from_ref(&found.memory), roots, runtime.now).pop().unwrap_or_default();
+    let transcript = match found.line_uuid.as_deref() {
+        Some(uuid) => line_place::find(&store.transcripts_of(&found.memory.session_id)?, uuid),
+        None => None,
+    };
     if arguments.json {
         output::json(&MemoryDetails {
-            entry: Entry::new(&found.memory, &found.project, marks),
+            entry: Entry::new(&found.memory, &found.project, marks, superseded_by),
             attributes: &found.memory.attributes,
             policy: &found.policy,
             policy_digest: &found.policy_digest,
@@ -107,9 +123,12 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             }),
             links,
             told,
+            outdated_files,
+            transcript,
         })?;
     } else {
-        print(runtime, &found, marks, folded.as_ref(), &links, &told)?;
+        let about = About { marks, folded, links, told, outdated_files, transcript };
+        print(runtime, &found, &about)?;
     }
     throughline_engine::search::record_lookup(runtime, store, &[found.memory.id]);
     Ok(())
@@ -120,14 +139,18 @@ pub(super) fn print_memory(runtime: &Runtime, store: &Store, id: &str) -> Result
     run(runtime, store, &Arguments { id: id.to_owned(), json: false })
 }
 
-fn print(
-    runtime: &Runtime,
-    found: &MemoryRecord,
+/// What is printed of a memory besides what is stored of it.
+struct About {
     marks: Marks,
-    folded: Option<&DigestDetails>,
-    links: &[MemoryLink],
-    told: &[Told],
-) -> Result<(), CommandError> {
+    folded: Option<DigestDetails>,
+    links: Vec<MemoryLink>,
+    told: Vec<Told>,
+    outdated_files: Vec<OutdatedFile>,
+    transcript: Option<LinePlace>,
+}
+
+fn print(runtime: &Runtime, found: &MemoryRecord, about: &About) -> Result<(), CommandError> {
+    let About { marks, folded, links, told, outdated_files, transcript } = about;
     let memory = &found.memory;
     let style = output::kind_style(&memory.kind);
     let mut out = output::stdout();
@@ -156,13 +179,14 @@ fn print(
         ("project", project),
         ("session", memory.session_id.clone()),
         ("line", found.line_uuid.clone().unwrap_or_default()),
+        ("transcript", transcript.as_ref().map(|it| it.display(&runtime.paths.home)).unwrap_or_default()),
         ("files", memory.files.join(", ")),
         ("keywords", memory.keywords.join(", ")),
         ("importance", format!("{:.2}", memory.importance)),
         ("used", format!("{}×", found.access_count)),
         ("policy", policy),
         ("folded into", found.digest.clone().unwrap_or_default()),
-        ("made of", folded.map(made_of).unwrap_or_default()),
+        ("made of", folded.as_ref().map(made_of).unwrap_or_default()),
     ];
     writeln!(out, "{DIM}{}{DIM:#}  {style}{}{style:#}", output::pad("type", 11), output::clean_line(&memory.kind))?;
     for (name, value) in rows {
@@ -170,8 +194,11 @@ fn print(
             write_row(&mut out, name, &value)?;
         }
     }
-    for mark in marks::describe(memory, marks) {
+    for mark in marks::describe(memory, *marks) {
         write_row(&mut out, "you said", &mark)?;
+    }
+    for outdated in outdated_files {
+        write_row(&mut out, "outdated", &output::clean_line(&outdated.to_string()))?;
     }
     for line in links::lines(links) {
         write_row(&mut out, "link", &line)?;

@@ -129,7 +129,7 @@ fn memories(runtime: &Runtime, root: &std::path::Path) -> Result<Option<Rc<dyn M
     let store = Rc::new(runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?);
     let Project { id: project, root, .. } = Project::discover(root);
     Ok(Some(Rc::new(ProjectMemories {
-        files: FileChecks::new(&root, Some(Rc::clone(&store))),
+        files: FileChecks::new(&root, runtime.now),
         store,
         project,
         session: String::new(),

@@ -7,15 +7,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::mcp::quote::{self, Origin};
+use throughline_engine::hooks::FileChecks;
 use throughline_engine::runtime;
 use throughline_model::contract::Memory;
 use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
-use throughline_store::{SHARED_FROM, Store};
+use throughline_store::{Replacement, SHARED_FROM, Store};
 
 /// The longest title and the longest excerpt, in characters.
 const TITLE: usize = 160;
 const EXCERPT: usize = 160;
+
+/// The longest line about what makes a memory doubtful, in characters, and the most lines about files.
+const DOUBT: usize = 240;
+const MAX_FILES: usize = 4;
 
 /// A memory in brief.
 #[derive(Serialize, JsonSchema)]
@@ -41,6 +46,46 @@ pub(super) struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     said_by: Option<&'static str>,
     untrusted: bool,
+    #[serde(flatten)]
+    doubts: Doubts,
+}
+
+/// What makes a memory doubtful.
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Doubts {
+    /// It no longer holds; what holds instead
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded: Option<String>,
+    /// Files that it is about and that are not as they were
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outdated_files: Vec<String>,
+}
+
+impl Doubts {
+    /// Returns the doubts about each of the memories, in their order. `files` looks in the folder of the call's project.
+    pub(super) fn of(store: &Store, files: &FileChecks, memories: &[&Memory]) -> Result<Vec<Self>> {
+        let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
+        let replaced = store.replacements(&ids)?;
+        let of_one = |(memory, replaced): (&&Memory, Option<Replacement>)| Self {
+            superseded: replaced.map(|Replacement { head, relation }| {
+                let said = format!("{} {}: [{}] {}", relation.done(), day(head.created), head.id, head.title);
+                quote::line(&said, DOUBT)
+            }),
+            outdated_files: {
+                let outdated = files.outdated(Some(store), memory).into_iter().take(MAX_FILES);
+                outdated.map(|it| quote::line(&it.to_string(), DOUBT)).collect()
+            },
+        };
+        Ok(memories.iter().zip(replaced).map(of_one).collect())
+    }
+
+    /// Writes a line for each.
+    pub(super) fn write(&self, out: &mut String) {
+        for line in self.superseded.iter().chain(&self.outdated_files) {
+            let _ = writeln!(out, "    ({line})");
+        }
+    }
 }
 
 impl Entry {
@@ -61,7 +106,14 @@ impl Entry {
             origin,
             said_by: memory.said_by().map(SaidBy::word),
             untrusted: origin.is_untrusted(),
+            doubts: Doubts::default(),
         }
+    }
+
+    /// Sets what makes the memory doubtful.
+    pub(super) fn with_doubts(mut self, doubts: Doubts) -> Self {
+        self.doubts = doubts;
+        self
     }
 
     /// Sets the note's type.
@@ -77,6 +129,7 @@ impl Entry {
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
         let said_by = said_by_word(self.said_by);
         let _ = writeln!(out, "{} {kind}{said_by} {}{score}  {}{shared}{mark}", self.id, self.date, self.title);
+        self.doubts.write(out);
         if !self.excerpt.is_empty() {
             let _ = writeln!(out, "    {}", self.excerpt);
         }

@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::{MAX_PAGE_BYTES, ToolOutput};
-use super::entry;
+use super::entry::{self, Doubts};
 use crate::mcp::quote::{self, Origin};
 use crate::mcp::worker::ToolContext;
+use throughline_engine::hooks::FileChecks;
 use throughline_engine::memory::RequestError;
 use throughline_engine::runtime;
 use throughline_engine::search::record_lookup;
@@ -74,6 +75,8 @@ struct FullMemory {
     #[serde(skip_serializing_if = "Option::is_none")]
     said_by: Option<&'static str>,
     untrusted: bool,
+    #[serde(flatten)]
+    doubts: Doubts,
 }
 
 impl FullMemory {
@@ -112,13 +115,15 @@ impl FullMemory {
             origin,
             said_by: memory.said_by().map(SaidBy::word),
             untrusted: origin.is_untrusted(),
+            doubts: Doubts::default(),
         }
     }
 
-    /// Like [`Self::new`], and sets the note's type.
-    fn of(store: &Store, memory: &Memory, from: usize, to: usize, room: &mut usize) -> Result<Self> {
+    /// Like [`Self::new`], and sets the note's type and what makes the memory doubtful.
+    fn of(store: &Store, files: &FileChecks, memory: &Memory, (from, to): (usize, usize), room: &mut usize) -> Result<Self> {
         let note_type = entry::note_types(store, std::iter::once(memory))?.pop().flatten();
-        let mut it = Self { note_type, ..Self::new(memory, from, to, room) };
+        let doubts = Doubts::of(store, files, &[memory])?.pop().unwrap_or_default();
+        let mut it = Self { note_type, doubts, ..Self::new(memory, from, to, room) };
         if store.marks(&[&memory.id])?.iter().any(|marks| marks.wrong_at.is_some()) {
             it.title = format!("(marked wrong by a person) {}", it.title);
         }
@@ -130,6 +135,7 @@ impl FullMemory {
         let kind = self.note_type.as_ref().unwrap_or(&self.kind);
         let marks = [entry::shared_mark(self.shared), entry::origin_mark(&self.kind, self.origin)].concat();
         let _ = writeln!(out, "{} {kind}{} {day}  {}{marks}", self.id, entry::said_by_word(self.said_by), self.title);
+        self.doubts.write(out);
         for (name, list) in [("files", &self.files), ("tags", &self.tags)] {
             if !list.is_empty() {
                 let _ = writeln!(out, "{name}: {}", list.join(", "));
@@ -155,6 +161,7 @@ pub(super) fn get(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOu
     let store = ctx.open_existing()?;
     let mut all = GetResult { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
     let mut room = MAX_CONTENT_BYTES;
+    let files = FileChecks::new(&ctx.project.root, ctx.runtime.now);
     let mut found: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let Some(store) = &store else {
@@ -165,7 +172,7 @@ pub(super) fn get(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOu
             // A memory that is named twice is returned once.
             Some(memory) if found.contains(&memory.id) => {}
             Some(memory) => {
-                all.memories.push(FullMemory::of(store, &memory, from, to, &mut room)?);
+                all.memories.push(FullMemory::of(store, &files, &memory, (from, to), &mut room)?);
                 found.push(memory.id);
             }
             None => all.not_found.push(quote::line(id, 80)),
@@ -215,7 +222,8 @@ pub(in crate::mcp) fn whole(ctx: &mut ToolContext, id: &str) -> Result<Option<St
     let Some(store) = ctx.open_existing()? else { return Ok(None) };
     let Some(memory) = find_visible(&store, &ctx.project.id, id)? else { return Ok(None) };
     let mut body = String::new();
-    FullMemory::of(&store, &memory, 1, usize::MAX, &mut (usize::MAX >> 1))?.write(&mut body);
+    let files = FileChecks::new(&ctx.project.root, ctx.runtime.now);
+    FullMemory::of(&store, &files, &memory, (1, usize::MAX), &mut (usize::MAX >> 1))?.write(&mut body);
     record_lookup(&ctx.runtime, &store, &[memory.id]);
     Ok(Some(quote::fence(&body)))
 }

@@ -7,11 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::{ToolOutput, fitting};
-use super::entry::{self, Entry};
+use super::entry::{self, Doubts, Entry};
 use crate::mcp::worker::ToolContext;
 use crate::mcp::{cursor, quote};
+use throughline_engine::hooks::FileChecks;
 use throughline_engine::memory::RequestError;
 use throughline_engine::search::{SearchOptions, SearchOutcome, SearchRequest, record_lookup};
+use throughline_model::contract::Memory;
 
 /// How many results all pages contain together. Results beyond that are not relevant.
 const MAX_RESULTS: u32 = 200;
@@ -64,7 +66,10 @@ pub(super) fn search(ctx: &mut ToolContext, arguments: Arguments) -> Result<Tool
         hits.truncate(end as usize);
         hits.drain(..hits.len().min(begin as usize));
         let types = entry::note_types(&store, hits.iter().map(|hit| &hit.memory))?;
-        found.memories = hits.iter().zip(types).map(|(hit, of)| Entry::new(&hit.memory).of_type(of)).collect();
+        let memories: Vec<&Memory> = hits.iter().map(|hit| &hit.memory).collect();
+        let doubts = Doubts::of(&store, &FileChecks::new(&ctx.project.root, ctx.runtime.now), &memories)?;
+        let entry = |((memory, of), doubts): ((&Memory, _), _)| Entry::new(memory).of_type(of).with_doubts(doubts);
+        found.memories = memories.into_iter().zip(types).zip(doubts).map(entry).collect();
         let shown = fitting(&found.memories);
         found.memories.truncate(shown);
         hits.truncate(shown);

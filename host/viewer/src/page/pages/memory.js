@@ -27,6 +27,13 @@ function folded(memory, context) {
     h('ul', {}, sources.map((source) => h('li', {}, h('a', { href: context.address('memory', {}, source.id) }, said(source.title ?? source.id)))))];
 }
 
+const FATES = { gone: 'is gone', missing: 'is not there', changed: 'has changed since' };
+
+function fate(memory, file) {
+  const outdated = memory.outdated_files?.find((it) => it.file === file);
+  return outdated && [' ', h('span', { class: 'badge old' }, FATES[outdated.state] ?? 'is not as it was')];
+}
+
 export async function render(context) {
   const memory = await context.ask(`memory/${encodeURIComponent(context.id)}`);
   context.title(memory.title);
@@ -47,9 +54,10 @@ export async function render(context) {
       ['project', path(memory.project, context.state.home)],
       ['session', memory.session_id ? h('a', { href: context.address('session', {}, memory.session_id) }, said(memory.session_id, { class: 'code' })) : 'none'],
       ['transcript line', memory.line_uuid && said(memory.line_uuid, { class: 'code' })],
+      ['transcript', memory.transcript && [path(memory.transcript.path, context.state.home), `, line ${memory.transcript.line}`]],
       ['policy', said(memory.policy)],
       ['its digest', memory.policy_digest && said(memory.policy_digest, { class: 'code' })],
-      ['files', memory.files.map((file) => h('div', {}, said(file, { class: 'code' })))],
+      ['files', memory.files.map((file) => h('div', {}, said(file, { class: 'code' }), fate(memory, file)))],
       ['keywords', memory.keywords.length ? said(memory.keywords.join(', ')) : null],
       ['importance', memory.importance.toFixed(2)],
       ['used', plural(memory.access_count, 'time', 'times')],
