@@ -5,7 +5,9 @@
 #![expect(clippy::missing_panics_doc, reason = "a test harness panics where a test has failed")]
 
 pub mod bulk;
+pub mod cited;
 pub mod client;
+pub mod commits;
 pub mod component;
 pub mod contract_doc;
 pub mod database;

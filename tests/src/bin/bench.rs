@@ -11,8 +11,11 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use tests::bulk::{self, Dice};
+use tests::cited::CitedProject;
+use tests::commits;
 use tests::home::Home;
 use tests::measure::{self, median, milliseconds};
 use tests::process;
@@ -55,6 +58,13 @@ const POLICIES: [Allowance; 3] = [
     Allowance { name: "commit-trailers", language: "Python", milliseconds: 15.0, bytes: 40 << 20 },
     Allowance { name: "private-terms", language: "JavaScript", milliseconds: 6.0, bytes: 40 << 20 },
 ];
+/// What looking for the files that memories are about may add to a hook, milliseconds, and what remembering how they were may
+/// add to the time of a reading.
+const MAX_CHECKS_MS: f64 = 1.0;
+const MAX_ANCHORS_SHARE: f64 = 0.1;
+/// How long reading a history of [`COMMITS`] commits may take.
+const MAX_HISTORY: Duration = Duration::from_mins(1);
+const COMMITS: u32 = 100_000;
 /// Transcript bytes a second that `ingest` reads on one core.
 const LEAST_INGEST_RATE: f64 = 100e6;
 /// Memory of `ingest` however long the transcript is.
@@ -75,7 +85,27 @@ struct Arguments {
     /// A folder of real transcripts for the rate of ingestion, instead of generated ones.
     #[arg(long)]
     corpus: Option<PathBuf>,
+    /// Only this part; may be repeated.
+    #[arg(long, value_parser = PossibleValuesParser::new(PARTS))]
+    only: Vec<String>,
 }
+
+/// The parts, in their order.
+const PARTS: [&str; 13] = [
+    "hooks",
+    "loop",
+    "at-once",
+    "load",
+    "long-session",
+    "policies",
+    "flush",
+    "startup",
+    "prompt",
+    "cited-files",
+    "history",
+    "ingest",
+    "ingest-memory",
+];
 
 /// The results, printed as they come.
 struct Table {
@@ -105,24 +135,35 @@ fn main() -> ExitCode {
     let rounds = arguments.rounds.unwrap_or(if arguments.smoke { 5 } else { 41 });
     let mut table = Table { failed: 0 };
     println!("{}", process::throughline().display());
-    hooks(&mut table, rounds);
-    in_the_loop(&mut table, rounds);
-    at_once(&mut table, rounds.min(15));
-    side_by_side(&mut table, Duration::from_secs(if arguments.smoke { 3 } else { 60 }));
-    a_long_session(&mut table, if arguments.smoke { 300 } else { 10_000 });
-    policies(&mut table, rounds);
-    long_flush(&mut table, rounds);
-    many_memories(&mut table, rounds, arguments.smoke);
-    search_among_many(&mut table, rounds, arguments.smoke);
-    ingest_rate(&mut table, arguments.corpus.as_deref(), arguments.smoke);
-    let mib = arguments.long_mib.unwrap_or(if arguments.smoke { 50 } else { 1024 });
-    ingest_memory(&mut table, mib);
+    for part in PARTS.into_iter().filter(|part| arguments.only.is_empty() || arguments.only.iter().any(|it| it == part)) {
+        measure_part(&mut table, part, rounds, &arguments);
+    }
     if table.failed == 0 {
         println!("all limits are kept");
     } else {
         println!("{} limits are missed", table.failed);
     }
     if table.failed == 0 || arguments.smoke { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn measure_part(table: &mut Table, part: &str, rounds: usize, arguments: &Arguments) {
+    let smoke = arguments.smoke;
+    match part {
+        "hooks" => hooks(table, rounds),
+        "loop" => in_the_loop(table, rounds),
+        "at-once" => at_once(table, rounds.min(15)),
+        "load" => side_by_side(table, Duration::from_secs(if smoke { 3 } else { 60 })),
+        "long-session" => a_long_session(table, if smoke { 300 } else { 10_000 }),
+        "policies" => policies(table, rounds),
+        "flush" => long_flush(table, rounds),
+        "startup" => many_memories(table, rounds, smoke),
+        "prompt" => search_among_many(table, rounds, smoke),
+        "cited-files" => cited_files(table, rounds, smoke),
+        "history" => history(table, if smoke { 1_000 } else { COMMITS }),
+        "ingest" => ingest_rate(table, arguments.corpus.as_deref(), smoke),
+        "ingest-memory" => ingest_memory(table, arguments.long_mib.unwrap_or(if smoke { 50 } else { 1024 })),
+        other => unreachable!("{other} is not one of the parts"),
+    }
 }
 
 /// The two programs that every machine has felt.
@@ -693,6 +734,97 @@ fn search_among_many(table: &mut Table, rounds: usize, smoke: bool) {
     ];
     Floor::find().compare(&home, &hooks, rounds, || ()).print_within(table, MAX_RATIO_TO_SQLITE_SEARCH);
     println!("  ({} memories)", home.count("memories"));
+}
+
+/// What the files that memories are about cost: two projects with the same sessions, in one of which the files are there and
+/// have changed since or are gone, and in the other one no memory names a file.
+fn cited_files(table: &mut Table, rounds: usize, smoke: bool) {
+    let sessions = if smoke { 5 } else { 60 };
+    let cited = CitedProject::new(sessions).with_files();
+    let plain = CitedProject::new(sessions);
+    println!("\n{sessions} sessions about {} files: what looking after the files adds", cited.files.len());
+    let (with, without) = (reading_times(&cited, smoke), reading_times(&plain, smoke));
+    let share = with.as_secs_f64() / without.as_secs_f64() - 1.0;
+    table.row(
+        "reading the transcripts, with anchors",
+        &format!("{:+.1} % of {:.0} ms", share * 100.0, milliseconds(without)),
+        &format!("≤ +{:.0} %", MAX_ANCHORS_SHARE * 100.0),
+        Some(share <= MAX_ANCHORS_SHARE),
+    );
+    cited.change_files();
+    plain.forget_files();
+    let asked = "why does the cache drop the last record when the scheduler ignores the timeout?";
+    let payloads = |of: &CitedProject| {
+        let session = Session::new(&of.home, &of.project, &session_id(1_000_000));
+        [
+            ("SessionStart(startup)", session.payload("SessionStart", &json!({"source": "startup"}))),
+            ("UserPromptSubmit", session.payload("UserPromptSubmit", &json!({"prompt": asked}))),
+        ]
+    };
+    let mut told = [String::new(), String::new()];
+    for ((what, marked), (_, unmarked)) in payloads(&cited).into_iter().zip(payloads(&plain)) {
+        let mut times = [Vec::new(), Vec::new()];
+        // The first rounds warm the caches.
+        for round in 0..rounds + 2 {
+            for (times, (of, payload)) in times.iter_mut().zip([(&cited, &marked), (&plain, &unmarked)]) {
+                // A session that was told of a memory is not told again.
+                let payload = with_session(payload, &session_id(2_000_000 + round as u64));
+                let time = measure::time(of.home.command(["hook"]), payload.to_string().as_bytes());
+                if round >= 2 {
+                    times.push(time);
+                }
+            }
+        }
+        let [with, without] = times.map(|mut times| milliseconds(median(&mut times)));
+        table.row(
+            &format!("{what}, with its checks"),
+            &format!("{:+.2} ms of {without:.1} ms", with - without),
+            &format!("≤ +{MAX_CHECKS_MS} ms"),
+            Some(with - without <= MAX_CHECKS_MS),
+        );
+        for (told, (of, payload)) in told.iter_mut().zip([(&cited, &marked), (&plain, &unmarked)]) {
+            let payload = with_session(payload, &session_id(3_000_000));
+            told.push_str(&of.home.hook(&payload).context.unwrap_or_default());
+        }
+    }
+    let says = |told: &str| told.contains("changed since") || told.contains(" gone");
+    assert!(says(&told[0]) && !says(&told[1]), "only one of them looks for files: {told:#?}");
+}
+
+/// Returns the payload of another session.
+fn with_session(payload: &Value, session: &str) -> Value {
+    let mut payload = payload.clone();
+    payload["session_id"] = session.into();
+    payload
+}
+
+/// How long reading the project's transcripts takes: the median of some times, each into an empty store.
+fn reading_times(of: &CitedProject, smoke: bool) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..if smoke { 1 } else { 9 } {
+        drop(std::fs::remove_dir_all(of.home.data()));
+        let command = on_one_core(of.home.command([OsStr::new("ingest"), of.transcripts.as_os_str()]));
+        times.push(measure::time(command, b""));
+    }
+    median(&mut times)
+}
+
+/// How long a repository's history takes to read.
+fn history(table: &mut Table, commits: u32) {
+    println!("\ningest --git of a history of {commits} commits");
+    let home = Home::new();
+    let folder = home.work().join("old");
+    std::fs::create_dir_all(&folder).expect("create the folder");
+    commits::write(&home, &folder, commits);
+    let mut command = home.command(["ingest", "--git"]);
+    command.current_dir(&folder);
+    let (bytes, wall) = measure::peak(&command, Vec::new());
+    table.row(
+        &format!("{} memories; {} at most", home.count("memories"), mebibytes(bytes)),
+        &format!("{:.1} s", wall.as_secs_f64()),
+        &format!("≤ {:.0} s", MAX_HISTORY.as_secs_f64()),
+        Some(wall <= MAX_HISTORY),
+    );
 }
 
 /// The bytes of all transcripts below the folder.
