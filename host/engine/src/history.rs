@@ -2,11 +2,13 @@
 //!
 //! `throughline ingest --git` reads the history, and from then on a detached process reads the new commits at the end of
 //! each session. A commit becomes a memory of type `commit` without a session. Authors and trailers are left out. A
-//! commit that reverts another one takes its place. For a merge, only the title is kept; if the title only names
+//! commit that reverts another one takes its place, and what the session said that made the reverted one may hold no longer. For a merge, only the title is kept; if the title only names
 //! branches, the merge is skipped.
 //!
 //! `git` is run on a repository that somebody else may have made. So nothing of its configuration that could start a
 //! program or fetch objects is in force, and no difference is computed.
+
+mod revert;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -17,6 +19,7 @@ use serde::Serialize;
 
 use crate::import::{Importer, Line};
 use crate::runtime::Runtime;
+use revert::Revert;
 use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_search::supersession::Relation;
@@ -54,6 +57,8 @@ pub struct HistoryReport {
     pub passed_over: u64,
     /// Reverted commits that are no longer shown.
     pub reverted: u64,
+    /// Memories of the sessions that made those commits, which may hold no longer and are told as earlier ones.
+    pub doubted: u64,
 }
 
 /// A commit as `git log` prints it.
@@ -93,7 +98,7 @@ pub fn ingest(
         report.commits += 1;
         progress(report.commits);
         let Some(commit) = parse(&record) else { continue };
-        reverts.extend(reverted(&commit).map(|old| (external_id(&old), external_id(&commit.id))));
+        reverts.extend(reverted(&commit).map(|old| (old, commit.id.clone())));
         match line(commit) {
             Some(line) => drop(importer.add(line)?),
             None => report.passed_over += 1,
@@ -102,13 +107,17 @@ pub fn ingest(
     log.finish()?;
     let stored = importer.finish()?;
     (report.memories, report.known) = (stored.memories, stored.known + stored.seen_again);
+    let mut of_sessions = Vec::new();
     // From the oldest, so that a revert of a revert comes last.
-    for (old, new) in reverts.into_iter().rev() {
-        let found = |id: &str| store.imported(&project.id, id);
-        if let (Some(old), Some(new)) = (found(&old)?, found(&new)?) {
-            report.reverted += u64::from(store.supersede(&old, &new, Relation::Reverses, runtime.now)?);
+    for (commit, by) in reverts.into_iter().rev() {
+        let found = |id: &str| store.imported(&project.id, &external_id(id));
+        if let (Some(old), Some(by)) = (found(&commit)?, found(&by)?) {
+            report.reverted += u64::from(store.supersede(&old, &by, Relation::Reverses, runtime.now)?);
+            let made_at = store.memory(&old, Some(&project.id))?.first().map_or(0, |old| old.memory.created);
+            of_sessions.push(Revert { commit, made_at, by });
         }
     }
+    report.doubted = revert::doubt_sessions(store, &project.id, &of_sessions, runtime.now)?;
     store.set_history_head(&project.id, &head)?;
     Ok(report)
 }

@@ -133,6 +133,30 @@ impl Store {
         self.write(|tx| link(tx, older, newer, relation, now))
     }
 
+    /// Records that a later memory likely changed older ones of its project, which stay in force. A link that is known, or was undone,
+    /// stays as it is. Returns how many are new.
+    pub fn doubt(&mut self, older: &[&str], newer: &str, now: u64) -> Result<u64> {
+        self.write(|tx| {
+            let mut new = 0;
+            for older in older {
+                if !can_supersede(tx, older, newer)? {
+                    continue;
+                }
+                let link = Supersession {
+                    older: (*older).to_owned(),
+                    newer: newer.to_owned(),
+                    relation: Relation::Follows,
+                    change: Change::Likely,
+                    similarity: None,
+                    made_at: now,
+                    undone_at: None,
+                };
+                new += u64::from(put(tx, &link)?);
+            }
+            Ok(new)
+        })
+    }
+
     /// Returns whether [`Store::supersede`] would make a link.
     pub fn can_supersede(&self, older: &str, newer: &str) -> Result<bool> {
         self.explain(can_supersede(&self.conn, older, newer))
@@ -322,7 +346,8 @@ pub(super) fn take_over(
 /// Returns the rows that a person or an agent said this one replaces, and how.
 pub(super) fn stated_by(conn: &Connection, newer: i64) -> rusqlite::Result<Vec<(i64, String)>> {
     conn.prepare_cached(
-        "SELECT older, relation FROM supersessions WHERE newer = ?1 AND similarity IS NULL AND undone_at IS NULL ORDER BY older",
+        "SELECT older, relation FROM supersessions WHERE newer = ?1 AND similarity IS NULL AND undone_at IS NULL AND relation <> 'follows'
+         ORDER BY older",
     )?
     .query_map([newer], |row| Ok((row.get(0)?, row.get(1)?)))?
     .collect()

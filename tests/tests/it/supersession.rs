@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tests::home::{Home, json_of, run_in as run};
+use tests::process::{self, WATCHDOG};
 use tests::session::Session;
 use tests::transcript::session_id;
 
@@ -208,6 +209,67 @@ fn decisions_that_stand_only_in_commits_are_told() {
     // Nothing is read twice.
     let again = json_of(&home, &project, &["ingest", "--git", "--json"]);
     assert_eq!((&again["commits"], &again["memories"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn what_a_session_committed_and_somebody_reverted_is_told_as_the_earlier_word() {
+    const QUESTION: &str = "for how long is an upload of the depot tried?";
+    let home = Home::new();
+    let project = home.project("depot");
+    std::fs::write(project.join("upload.py"), "HOURS = 24\n").expect("write");
+    home.git(&project, &["add", "."]);
+    home.git(&project, &["commit", "-q", "-m", "Retry uploads for a day"]);
+    let mut head = home.isolated("git");
+    head.current_dir(&project).args(["rev-parse", "--short", "HEAD"]);
+    let hash = process::run(head, Vec::new(), WATCHDOG).success().stdout;
+    let answer = "An upload of the depot is tried for 24 hours with growing pauses; `upload.py` does it.";
+    let mut session = Session::new(&home, &project, &session_id(1));
+    session
+        .transcript
+        .at("2025-06-02T09:00:00Z")
+        .user("the depots lose their line at night, retry uploads for a day")
+        .writes("upload.py", "HOURS = 24\n")
+        .bash(
+            "git commit -am 'Retry uploads for a day'",
+            &format!("[main {}] Retry uploads for a day\n 1 file changed", hash.trim()),
+        )
+        .answer(answer);
+    session.stop(answer);
+    session.end();
+    drop(json_of(&home, &project, &["ingest", "--git", "--json"]));
+    let asked = |number| Session::new(&home, &project, &session_id(number)).prompt(QUESTION).context.unwrap_or_default();
+    let told = asked(11);
+    assert!(told.contains("24 hours") && !told.contains("result (earlier)"), "{told}");
+
+    home.git(&project, &["revert", "--no-edit", "HEAD"]);
+    let report = json_of(&home, &project, &["ingest", "--git", "--json"]);
+    assert_eq!(report["reverted"], 1, "{report}");
+    assert!(report["doubted"].as_u64().is_some_and(|doubted| doubted >= 1), "{report}");
+    let told = asked(12);
+    let (revert, earlier) = (told.find("Revert \"Retry uploads"), told.find("result (earlier)"));
+    assert!(revert.is_some() && revert < earlier, "{told}");
+}
+
+#[test]
+fn a_long_history_does_not_drown_what_a_session_said() {
+    let home = Home::new();
+    let project = home.work().join("shop");
+    std::fs::create_dir_all(&project).expect("create");
+    tests::commits::write(&home, &project, 3_000);
+    settle(
+        &home,
+        &project,
+        1,
+        "2025-06-02",
+        "in which order shall the pick list come?",
+        "The pick list is sorted by shelf height now, the lowest shelf first; `depot/pick.rs` does it.",
+    );
+    let report = json_of(&home, &project, &["ingest", "--git", "--json"]);
+    assert_eq!(report["memories"], 3_000, "{report}");
+    let told = prompt(&home, &project, "by what is the pick list sorted, aisle or shelf?");
+    assert!(told.contains("shelf height"), "{told}");
+    let found = json_of(&home, &project, &["search", "--json", "pick list sorted by shelf height"]);
+    assert_ne!(found[0]["type"], "commit", "{found:#}");
 }
 
 #[test]

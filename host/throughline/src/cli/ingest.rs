@@ -42,7 +42,8 @@ pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path; with --git
     #[arg(long, value_name = "DIR", requires = "git")]
     project: Option<PathBuf>,
-    /// Print an object: files, totals; with --git: project, commits, memories, known, `passed_over`, reverted
+    /// Print an object: files, totals; with --git: project, commits, memories, known, `passed_over`, reverted,
+    /// doubted
     #[arg(long)]
     json: bool,
 }
@@ -120,8 +121,8 @@ fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
     let memories = output::counted(report.memories, "new memory", "new memories");
     writeln!(
         out,
-        "{memories}, {} known already, {} without a text, {} reverted",
-        report.known, report.passed_over, report.reverted
+        "{memories}, {} known already, {} without a text, {} reverted, which makes {} of sessions doubtful",
+        report.known, report.passed_over, report.reverted, report.doubted
     )?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
