@@ -4,6 +4,7 @@
 //! is too little to guess a line from. Quotations in a memory are compared separately ([`quoted`]): if a file no longer
 //! contains the quoted words, the memory is outdated, however little else changed.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::Read as _;
@@ -46,19 +47,20 @@ pub fn changed_at(path: &Path) -> Option<u64> {
 #[derive(Debug)]
 pub struct FileContent {
     text: Vec<u8>,
-    sketch: FileSketch,
+    /// Made when it is first needed: it takes several times as long as reading the file.
+    sketch: OnceCell<FileSketch>,
 }
 
 impl FileContent {
-    /// Reads a file. `None` if it is too large, is no text or no regular file, or cannot be read. Files with settings of the
+    /// Reads a file. `None` if it has more bytes than `most` or than [`MAX_FILE_BYTES`], is no text or no regular file, or cannot be read. Files with settings of the
     /// environment are not read, because of a file with one line, a sketch would say something about the line.
-    pub fn read(path: &Path) -> Option<Self> {
+    pub fn read(path: &Path, most: u64) -> Option<Self> {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".env")) {
             return None;
         }
         let file = open_no_follow(path).ok()?;
         let about = file.metadata().ok()?;
-        if !about.is_file() || about.len() > MAX_FILE_BYTES {
+        if !about.is_file() || about.len() > most.min(MAX_FILE_BYTES) {
             return None;
         }
         Self::of(read_all(file)?)
@@ -68,7 +70,11 @@ impl FileContent {
         if memchr::memchr(0, &text).is_some() {
             return None;
         }
-        Some(Self { sketch: FileSketch::of(&text), text })
+        Some(Self { text, sketch: OnceCell::new() })
+    }
+
+    fn sketch(&self) -> &FileSketch {
+        self.sketch.get_or_init(|| FileSketch::of(&self.text))
     }
 
     /// Returns how many bytes it has.
@@ -82,7 +88,8 @@ impl FileContent {
         words.sort_unstable();
         words.dedup();
         words.truncate(MAX_WORDS);
-        FileAnchor { at, lines: self.sketch.lines, sketch: self.sketch.groups.to_vec(), words, ..FileAnchor::default() }
+        let sketch = self.sketch();
+        FileAnchor { at, lines: sketch.lines, sketch: sketch.groups.to_vec(), words, ..FileAnchor::default() }
     }
 
     /// Returns whether the file has changed since, for a memory that says this about it: something that it quotes is no longer
@@ -98,7 +105,8 @@ impl FileContent {
 
     /// Returns the share of the earlier lines that the file still has.
     fn kept(&self, anchor: &FileAnchor) -> f64 {
-        let pairs = || anchor.sketch.iter().zip(&self.sketch.groups);
+        let sketch = self.sketch();
+        let pairs = || anchor.sketch.iter().zip(&sketch.groups);
         let count =
             |is: fn(u8, u8) -> bool| f64::from(u16::try_from(pairs().filter(|(a, b)| is(**a, **b)).count()).unwrap_or(0));
         let (either, equal) = (count(|a, b| a != 0 || b != 0), count(|a, b| a != 0 && a == b));
@@ -107,7 +115,7 @@ impl FileContent {
         }
         // Of the lines that either has, this share is in both.
         let shared = equal / either;
-        let (before, now) = (f64::from(anchor.lines), f64::from(self.sketch.lines));
+        let (before, now) = (f64::from(anchor.lines), f64::from(sketch.lines));
         shared * (before + now) / ((1.0 + shared) * before)
     }
 }
@@ -220,13 +228,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             std::fs::write(dir.path().join(name), bytes).unwrap();
-            FileContent::read(&dir.path().join(name)).is_some()
+            FileContent::read(&dir.path().join(name), MAX_FILE_BYTES).is_some()
         };
         assert!(write("a.rs", b"fn main() {}\n"));
         assert!(!write(".env.local", b"A=1\n"));
         assert!(!write("a.bin", b"a\0b\n"));
         assert!(!write("large", &vec![b'a'; 300_000]));
-        assert!(FileContent::read(dir.path()).is_none());
+        assert!(FileContent::read(&dir.path().join("a.rs"), 5).is_none(), "what is left of a budget is less");
+        assert!(FileContent::read(dir.path(), MAX_FILE_BYTES).is_none());
     }
 
     #[test]

@@ -18,8 +18,9 @@ const MAX_LOOKED_FOR: usize = 400;
 /// The most anchors that one hook reads from the store. Reading one takes some five microseconds.
 const MAX_ANCHORS: usize = 100;
 
-/// How much of files one hook reads to compare them, in bytes.
-const MAX_COMPARED_BYTES: usize = 512 << 10;
+/// The most bytes of files that one hook reads to compare them. Reading and sketching a KiB took 2.7 µs with optimizations, so that
+/// all of it takes 0.7 ms.
+const MAX_COMPARED_BYTES: usize = 256 << 10;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -216,10 +217,8 @@ impl FileChecks {
     }
 
     fn read(&self, path: &Path) -> Option<FileContent> {
-        if self.bytes.get() >= MAX_COMPARED_BYTES {
-            return None;
-        }
-        let content = FileContent::read(path)?;
+        let left = MAX_COMPARED_BYTES.saturating_sub(self.bytes.get()) as u64;
+        let content = FileContent::read(path, left)?;
         self.bytes.set(self.bytes.get() + content.size());
         Some(content)
     }

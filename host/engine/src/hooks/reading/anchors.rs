@@ -130,7 +130,7 @@ impl Reading<'_> {
             return Ok(None);
         }
         let texts = about.iter().flat_map(|mention| mention.texts);
-        Ok(FileContent::read(&path).map(|content| content.anchor(texts, self.runtime.now)))
+        Ok(FileContent::read(&path, cited_files::MAX_FILE_BYTES).map(|content| content.anchor(texts, self.runtime.now)))
     }
 
     /// Whether a tool of the session ran at that time.
