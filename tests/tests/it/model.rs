@@ -2,6 +2,7 @@
 //! the server does, the results of the rules stay, each limit holds to the token, and nothing private is sent.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use tests::fake_model::{Act, FakeModel, said};
@@ -446,6 +447,116 @@ fn recorded_replies_compare_prompts_without_a_model() {
     // Another session was not recorded, and the results of the rules stay.
     let other = replay.ingest(2, "Make the walrus exporter write footers");
     assert_eq!(replay.report(&other)["stored"], 0);
+}
+
+#[test]
+fn a_key_comes_from_a_private_file_or_from_a_command() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let test = "a_key_comes_from_a_private_file_or_from_a_command";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let file = it.home.path().join("a-key");
+    std::fs::write(&file, format!("{KEY}\n")).expect("write");
+    let mode = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("chmod");
+    let from = |source: &str| openai(&server, WIDE).replacen("key_env = [\"A_KEY\"]", source, 1);
+    let of_file = from(&format!("key_env = []\nkey_file = \"{}\"", file.display()));
+    let of_command = from(&format!("key_env = []\nkey_command = [\"cat\", \"{}\"]", file.display()));
+    for (number, config) in (1..).zip([&of_file, &of_command]) {
+        mode(0o600);
+        it.configure(config);
+        let id = it.ingest(number, &format!("Export otter number {number}"));
+        assert_eq!(it.report(&id)["sent"], 1, "{}", it.home.log());
+        let asked = server.asked().pop().expect("it was asked");
+        assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    }
+    // What others may read is no secret, and a command that fails has no key. Both are said, and nothing is sent.
+    mode(0o644);
+    it.configure(&of_file);
+    let asked = server.asked().len();
+    let id = it.ingest(3, "Export otter number 3");
+    it.report(&id);
+    assert!(it.home.log().contains("chmod 600"), "{}", it.home.log());
+    it.configure(&from("key_env = []\nkey_command = [\"false\"]"));
+    it.report(&id);
+    assert!(it.home.log().contains("key_command false failed"), "{}", it.home.log());
+    assert_eq!(server.asked().len(), asked);
+    assert!(!it.home.log().contains("QWERTY"), "the key is in the log: {}", it.home.log());
+}
+
+/// Lets the model go over a session that the rules have read. When it was asked, and before it answers, `meanwhile` happens to the
+/// rules' summary. Returns the identifiers and contents of the session's summaries then, and those afterwards.
+#[track_caller]
+fn summaries_around(number: u64, test: &str, meanwhile: impl FnOnce(&Fixture, &str)) -> Option<[Vec<(String, String)>; 2]> {
+    let barrier = Arc::new(Barrier::new(2));
+    let server = FakeModel::start([Act::Held(Arc::clone(&barrier))]);
+    let it = Fixture::with(test, &openai(&server, WIDE).replacen("timeout_ms = 2000", "timeout_ms = 60000", 1))?;
+    let id = it.ingest(number, "Make the otter exporter write headers");
+    let summaries = || -> Vec<(String, String)> {
+        let field = |memory: &Value, name: &str| memory[name].as_str().expect("a text").to_owned();
+        let all = it.home.memories_of(&it.project).into_iter().filter(|memory| memory["type"] == "session_summary");
+        all.map(|memory| (field(&memory, "id"), field(&memory, "content"))).collect()
+    };
+    let rules = summaries();
+    assert_eq!(rules.len(), 1, "{rules:#?}");
+    let then = std::thread::scope(|scope| {
+        let run = scope.spawn(|| it.report(&id));
+        it.home.eventually("the model is asked", |_| server.asked().len() == 1);
+        meanwhile(&it, &rules[0].0);
+        let then = summaries();
+        barrier.wait();
+        let report = run.join().expect("the run ends");
+        assert_eq!((&report["sent"], &report["failed"]), (&json!(1), &json!(0)), "{report}");
+        then
+    });
+    Some([then, summaries()])
+}
+
+#[test]
+fn what_a_person_says_while_the_model_is_asked_stands() {
+    let test = "what_a_person_says_while_the_model_is_asked_stands";
+    // Without anybody else, the answer takes the place of the rules' summary.
+    let Some([then, now]) = summaries_around(1, test, |_, _| {}) else { return };
+    assert_eq!((then.len(), now.len()), (1, 1));
+    assert_ne!(then, now, "the answer is not stored");
+    // Pinned: it stays as it is, under its identifier.
+    let command = |it: &Fixture, words: &[&str]| drop(it.home.run([&["memory"], words].concat()).success());
+    let [then, now] = summaries_around(2, test, |it, id| command(it, &["pin", id])).expect("as above");
+    assert_eq!((then.len(), &now), (1, &then));
+    // Wrong: it does not come back in the words of the model.
+    let [then, now] = summaries_around(3, test, |it, id| command(it, &["wrong", id])).expect("as above");
+    assert!(then.is_empty() && now.is_empty(), "{now:#?}");
+    // Corrected: what the person said holds.
+    let correct = |it: &Fixture, id: &str| {
+        let project = it.project.to_str().expect("UTF-8");
+        command(it, &["save", "--project", project, "--type", "decision", "--supersedes", id, "The otter exporter is gone"]);
+    };
+    let [then, now] = summaries_around(4, test, correct).expect("as above");
+    assert_eq!(now, then);
+    // Forgotten: it stays forgotten.
+    let [then, now] = summaries_around(5, test, |it, id| command(it, &["delete", id])).expect("as above");
+    assert!(then.is_empty() && now.is_empty(), "{now:#?}");
+}
+
+#[test]
+fn what_a_session_learns_while_the_model_is_asked_stands() {
+    let test = "what_a_session_learns_while_the_model_is_asked_stands";
+    let go_on = |it: &Fixture, _: &str| {
+        let id = session_id(1);
+        let mut transcript = Transcript::new(&id, &it.project);
+        transcript
+            .user("Make the otter exporter write headers")
+            .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
+            .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+            .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
+            .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.")
+            .user("From now on always run the walrus tests twice.")
+            .edits("src/walrus.rs", "once()", "twice()")
+            .answer("The walrus tests run twice now. They took a second longer than before.");
+        it.ingest_transcript(&mut transcript, &id);
+    };
+    let Some([then, now]) = summaries_around(1, test, go_on) else { return };
+    assert!(then[0].1.contains("walrus"), "{then:#?}");
+    assert_eq!(now, then, "the answer knows nothing of what came later");
 }
 
 #[test]
