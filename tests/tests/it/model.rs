@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use serde_json::{Value, json};
 use tests::fake_model::{Act, FakeModel, said};
 use tests::home::Home;
-use tests::process::Finished;
+use tests::process::{self, Finished, WATCHDOG};
 use tests::session::Session;
 use tests::sources;
 use tests::transcript::{Transcript, session_id};
@@ -557,6 +557,77 @@ fn what_a_session_learns_while_the_model_is_asked_stands() {
     let Some([then, now]) = summaries_around(1, test, go_on) else { return };
     assert!(then[0].1.contains("walrus"), "{then:#?}");
     assert_eq!(now, then, "the answer knows nothing of what came later");
+}
+
+/// Writes a gold file beside an invented session: what a reader wants to be told, and what would mislead.
+fn gold(folder: &Path, project: &Path, number: u64, says: &str, wanted: &str, trap: &str) {
+    let id = session_id(number);
+    let mut transcript = Transcript::new(&id, project);
+    transcript.user("How should the otter exporter keep its rows?").answer(says).user("Good. Go on.").answer("It is done.");
+    let name = format!("otter/{id}.jsonl");
+    transcript.write_to(&folder.join("transcripts").join(&name));
+    let file = json!({"session": name, "language": "en",
+        "items": [{"kind": "decision", "text": wanted, "needles": [wanted], "weight": 2}],
+        "traps": [{"text": trap, "needles": [trap]}]});
+    std::fs::create_dir_all(folder.join("gold")).expect("create the folder");
+    std::fs::write(folder.join(format!("gold/{number}.json")), file.to_string()).expect("write");
+}
+
+#[test]
+fn a_gold_set_is_measured_with_recorded_replies() {
+    let test = "a_gold_set_is_measured_with_recorded_replies";
+    let server = FakeModel::start([Act::Quotes(&["walrus ledger", "kelp index"])]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let policy = sources::build("model-summaries", test).expect("built above");
+    let folder = it.home.path().join("set");
+    let first = "There are several ways here. Rows live in the walrus ledger these days. Redis would lose them.";
+    gold(&folder, &it.project, 1, first, "walrus ledger", "a zeppelin keeps the rows");
+    let second = "I looked at both files. Keys come out of the kelp index, sorted by name. Nothing else is new.";
+    gold(&folder, &it.project, 2, second, "kelp index", "a zeppelin keeps the keys");
+
+    let recordings = folder.join("recordings");
+    let write = |name: &str, config: &str| {
+        let file = folder.join(name);
+        std::fs::write(&file, config).expect("write");
+        file
+    };
+    let recording =
+        openai(&server, WIDE).replacen("timeout_ms", &format!("record = \"{}\"\ntimeout_ms", recordings.display()), 1);
+    let recording = write("recording.toml", &recording);
+    let recorded = format!(
+        "[model]\nprovider = \"recorded\"\n[model.recorded]\nfolder = \"{}\"\n[model.limits]\n{WIDE}",
+        recordings.display()
+    );
+    let recorded = write("recorded.toml", &recorded);
+    let measure = |config: &Path, more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_judgement"));
+        command.arg("model").args([folder.join("gold"), folder.join("transcripts")]);
+        command.arg("--config").arg(config).arg("--policy").arg(&policy).args(["--env", "A_KEY"]).args(more);
+        command.env("A_KEY", KEY).env("THROUGHLINE_BIN", process::throughline());
+        process::run(command, Vec::new(), WATCHDOG)
+    };
+    let bounds = ["--min-told", "0.99", "--max-traps", "0", "--max-failed", "0"];
+    let live = measure(&recording, &bounds).success();
+    assert!(server.asked().len() >= 2, "{live:#?}");
+    let replayed = measure(&recorded, &bounds).success();
+    let row = |run: &Finished, name: &str| {
+        let rows = run.stdout.lines().find(|line| line.starts_with(name));
+        rows.unwrap_or_else(|| panic!("no row {name}: {run:#?}")).to_owned()
+    };
+    for name in ["rules", "model", "2 sessions"] {
+        assert_eq!(row(&replayed, name), row(&live, name), "{name}");
+    }
+    // The replies did something: more is told with them than by the rules alone.
+    let told = |name: &str| row(&replayed, name)[name.len()..].trim().to_owned();
+    assert_ne!(told("model"), told("rules"), "{replayed:#?}");
+    assert!(row(&replayed, "2 sessions").contains("2 requests, 0 without an answer"), "{replayed:#?}");
+    // A request that was not recorded has no answer, which the bound sees.
+    for file in std::fs::read_dir(&recordings).expect("the replies").flatten() {
+        std::fs::remove_file(file.path()).expect("remove");
+    }
+    let missed = measure(&recorded, &bounds);
+    assert_eq!(missed.code, Some(1), "{missed:#?}");
+    assert!(missed.stderr.contains("more requests have no answer than is required"), "{missed:#?}");
 }
 
 #[test]
