@@ -108,6 +108,37 @@ impl Fixture {
     }
 }
 
+/// Lets a policy ask a model about a session of a project of its own, and turns the model off again. Returns the project, and the
+/// calls, tokens and dollars as the commands say them. None where the policy cannot be built.
+pub(crate) fn spend(home: &Home, test: &str) -> Option<Value> {
+    let policy = sources::build("model-summaries", test)?;
+    let server = FakeModel::start([Act::Right]);
+    let config = home.throughline().join("config/config.toml");
+    let before = std::fs::read_to_string(&config).ok();
+    std::fs::create_dir_all(config.parent().expect("a folder")).expect("create the folder");
+    let of_server = openai(&server, WIDE).replace("key_env = [\"A_KEY\"]\n", "");
+    std::fs::write(&config, format!("{of_server}[model.price]\ninput = 3.0\noutput = 15.0\n")).expect("write");
+    drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), policy.as_os_str()]).success());
+    let (project, id) = (home.project("spender"), session_id(90));
+    let path = home.transcript_path(&project, &id);
+    Transcript::new(&id, &project)
+        .user("Make the otter exporter write headers")
+        .answer("It writes headers now.")
+        .write_to(&path);
+    drop(home.run(["ingest".as_ref(), path.as_os_str()]).success());
+    let report = home.json(["model", "run", "--session", &id, "--json"]);
+    drop(home.run(["policy", "remove", "model-summaries"]).success());
+    match before {
+        Some(before) => std::fs::write(&config, before).expect("write"),
+        None => std::fs::remove_file(&config).expect("remove"),
+    }
+    let number = |name: &str| report[name].as_u64().expect("a number");
+    let said = home.run(["model", "spend"]).success().stdout;
+    let dollars = said.trim_end().rsplit(' ').next().expect("dollars");
+    Some(json!({"project": project, "calls": number("sent"), "tokens": number("input_tokens") + number("output_tokens"),
+        "dollars": dollars}))
+}
+
 fn openai(server: &FakeModel, limits: &str) -> String {
     format!(
         "[model]\nprovider = \"openai\"\ntimeout_ms = 2000\n[model.openai]\nbase_url = \"{}\"\nmodel = \"a-model\"\n\
