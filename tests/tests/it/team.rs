@@ -750,3 +750,47 @@ fn the_server_is_searched_by_words_and_by_meaning_where_it_can() {
     let none = it.ben.run(["team", "search", "--project", it.ben_project.to_str().expect("UTF-8"), "salmon"]).success();
     assert!(none.stdout.contains("salmon"), "{none:#?}");
 }
+
+#[test]
+fn a_search_in_a_project_finds_what_incomplete_clones_have_shared() {
+    let Some(server) = postgres::shared("a_search_in_a_project_finds_what_incomplete_clones") else { return };
+    let team = Team::new(server);
+    let origin = Home::new();
+    let source = origin.project("otters");
+    origin.git(&source, &["commit", "--quiet", "--allow-empty", "--message", "Another one"]);
+    // A whole clone, a shallow one that knows no first commit, one without a remote, and a fork with a remote of its own.
+    let machine = |name: &str, more: &[&str], remote: Option<&str>| {
+        let home = Home::new();
+        let folder = home.work().join(name);
+        let from = format!("file://{}", source.display());
+        let to = folder.to_str().expect("UTF-8").to_owned();
+        home.git(&home.work(), &[&["clone", "--quiet"], more, &[from.as_str(), to.as_str()]].concat());
+        match remote {
+            Some(remote) => home.git(&folder, &["remote", "set-url", "origin", remote]),
+            None => home.git(&folder, &["remote", "remove", "origin"]),
+        }
+        join(&home, &team.invite(name, "contributor"));
+        save(&home, &folder, &format!("Otters of {name} eat salmon"));
+        sync(&home);
+        (home, folder)
+    };
+    let shop = Some("https://github.com/acme/otters.git");
+    let whole = machine("ann", &[], shop);
+    let shallow = machine("ben", &["--depth", "1"], shop);
+    let alone = machine("cat", &[], None);
+    let fork = machine("dan", &[], Some("https://github.com/dan/otters.git"));
+    let keys = server.sql(&team.name, "SELECT count(DISTINCT project) FROM throughline.records");
+    assert_eq!(keys, "4");
+    let found = |(home, folder): &(Home, PathBuf)| -> Vec<String> {
+        let folder = folder.to_str().expect("UTF-8");
+        let found = home.json(["team", "search", "--json", "--project", folder, "salmon otters"]);
+        let results = found["results"].as_array().expect("results").iter();
+        let mut from: Vec<String> = results.map(|it| it["from"].as_str().expect("a name").to_owned()).collect();
+        from.sort();
+        from
+    };
+    assert_eq!(found(&whole), ["ann", "ben", "cat"]);
+    assert_eq!(found(&shallow), ["ann", "ben"], "a shallow clone does not know the history of one without a remote");
+    assert_eq!(found(&alone), ["ann", "cat", "dan"], "a clone without a remote may be of the fork");
+    assert_eq!(found(&fork), ["cat", "dan"]);
+}
