@@ -155,6 +155,51 @@ fn a_person_keeps_drops_and_edits_what_would_leave() {
 }
 
 #[test]
+fn a_damaged_database_is_filled_again_by_a_sync() {
+    let Some(server) = postgres::shared("a_damaged_database_is_filled_again") else { return };
+    let it = pair(server, "contributor");
+    share(&it.ben, "review = true\nshare = [{ projects = [\"*\"], said_by = [\"human\", \"agent\"] }]");
+    let secret = save(&it.ben, &it.ben_project, "Ben is afraid of the otters");
+    drop(it.ben.run(["team", "review"]).success());
+    drop(it.ben.run(["team", "review", "drop", &secret]).success());
+    drop(it.ben.run(["team", "review", "keep", "--all"]).success());
+    for text in ["Otters are counted at dawn", "Otters get salmon in the evening", "The otter house has two doors"] {
+        save(&it.ann, &it.ann_project, text);
+    }
+    sync(&it.ann);
+    assert_eq!(sync(&it.ben)["sent"], 1);
+    sync(&it.ann);
+    let before = texts(&it.ben, &it.ben_project);
+    assert_eq!(before.len(), 5);
+    let records = "SELECT count(*) FROM throughline.records";
+    let on_the_server = server.sql(&it.team.name, records);
+
+    // Every row is lost; a memory that was never shared is not there to be read again.
+    crate::verify::damage(&it.ben, "memories", 100);
+    drop(it.ben.run(["verify", "--repair"]).success());
+    let left = texts(&it.ben, &it.ben_project);
+    assert!(left.len() < before.len(), "nothing was damaged: {left:#?}");
+    let report = sync(&it.ben);
+    assert!(report["warnings"].to_string().contains("was salvaged"), "{report}");
+    let mut wanted = before.clone();
+    wanted.retain(|text| left.contains(text) || !text.contains("afraid"));
+    assert_eq!(texts(&it.ben, &it.ben_project), wanted);
+    // Nothing is sent twice, and the team still has all of it.
+    assert_eq!((&report["sent"], server.sql(&it.team.name, records)), (&json!(0), on_the_server.clone()), "{report}");
+    let again = sync(&it.ben);
+    assert_eq!((&again["sent"], &again["received"], &again["warnings"]), (&json!(0), &json!(0), &json!([])), "{again}");
+    sync(&it.ann);
+    assert_eq!(texts(&it.ann, &it.ann_project).len(), 4);
+    // Whose word it is, is known again.
+    let memories = it.ben.memories_of(&it.ben_project);
+    let otters = memories.iter().find(|memory| memory["content"] == "Otters are counted at dawn").expect("read again");
+    let shown = it.ben.json(["memory", "show", "--json", otters["id"].as_str().expect("an id")]);
+    assert!(shown["attributes"].to_string().contains("ann"), "{shown}");
+    // A decision to keep something here outlives the damage of other tables.
+    assert!(!server.sql(&it.team.name, "SELECT body FROM throughline.records").contains("afraid"));
+}
+
+#[test]
 fn what_is_deleted_goes_everywhere_and_stays_away() {
     let Some(server) = postgres::shared("what_is_deleted_goes_everywhere") else { return };
     let it = pair(server, "contributor");
