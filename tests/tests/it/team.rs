@@ -152,6 +152,15 @@ fn a_person_keeps_drops_and_edits_what_would_leave() {
     assert!(refused.stderr.contains("not in the outbox"), "{refused:#?}");
     drop(it.ann.run(["team", "review", "offer", &dropped]).success());
     assert_eq!(sync(&it.ann)["review"], 1);
+    // All that was dropped, and nothing else.
+    drop(it.ann.run(["team", "review"]).success());
+    drop(it.ann.run(["team", "review", "drop", "--all"]).success());
+    assert_eq!(sync(&it.ann)["review"], 0);
+    let offered = it.ann.run(["team", "review", "offer", "--all"]).success();
+    assert_eq!(offered.stdout, format!("{dropped} is offered again\n"));
+    assert_eq!(sync(&it.ann)["review"], 1);
+    let none = it.ann.run(["team", "review", "offer", "--all"]).success();
+    assert!(none.stdout.is_empty() && none.stderr.contains("nothing was dropped or refused"), "{none:#?}");
 }
 
 #[test]
