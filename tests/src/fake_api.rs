@@ -23,6 +23,10 @@ pub const COMMIT_MESSAGE: &str =
 /// The text that the model stores unasked in the scenario `SCN_RECALL`.
 pub const SAVED_BY_THE_MODEL: &str = "The otter of Busan reads its greetings in the morning.";
 
+/// What the agent adds when a hook did not let it stop.
+pub const ADDITION: &str = "The greeting file for the Busan office is written. I decided to use plain text instead of JSON because the office \
+                            reads it by eye.\n\n## Still open\n\n- Translate the greeting into Korean";
+
 /// Counts the answers of all servers of this process.
 static ANSWERS: AtomicUsize = AtomicUsize::new(1);
 
@@ -69,6 +73,21 @@ pub fn system(request: &Value) -> String {
     text_blocks(&request["system"]).join("\n")
 }
 
+/// Returns whether the client asks whether a turn may end, as its prompt hooks do.
+pub fn is_judgement(request: &Value) -> bool {
+    system(request).contains("evaluating a stop-condition hook")
+}
+
+/// What the client's small model says: whoever was asked before may stop, and so may who only says hello.
+fn judge(asked: &str) -> Answer {
+    let may_stop = asked.contains("\"stop_hook_active\":true") || asked.contains("\"last_assistant_message\":\"Hello");
+    Answer::text(if may_stop {
+        "{\"ok\": true, \"reason\": \"Nothing is missing.\"}"
+    } else {
+        "{\"ok\": false, \"reason\": \"Add what was decided and what is open.\"}"
+    })
+}
+
 /// All texts that a request shows to the model, system prompts excluded, joined.
 pub fn shown(request: &Value) -> String {
     messages(request).map(|message| text_blocks(&message["content"]).join("\n")).collect::<Vec<_>>().join("\n")
@@ -111,6 +130,9 @@ fn answer(request: &Value, project: &Path) -> Answer {
     let from_user = || messages(request).rev().filter(|message| message["role"] == "user");
     // The client may put what it wants summarized behind the last tool's result, in the same message.
     let newest = from_user().next().map(|message| text_blocks(&message["content"])).unwrap_or_default();
+    if is_judgement(request) {
+        return judge(&newest.join("\n"));
+    }
     if newest.iter().any(|text| text.contains("Respond with TEXT ONLY")) {
         return Answer::text(
             "<analysis>Two turns.</analysis><summary>The human asked for a greeting file; it was written and then put in \
@@ -253,7 +275,9 @@ fn opencode_rounds(prompt: &str, file: impl Fn(&str) -> String) -> Vec<Answer> {
 }
 
 fn closing(prompt: &str) -> &'static str {
-    if prompt.contains("SUBJOB") || prompt.contains("SUBTASK") {
+    if prompt.starts_with("Stop hook feedback:") {
+        ADDITION
+    } else if prompt.contains("SUBJOB") || prompt.contains("SUBTASK") {
         "Sub result: done."
     } else if prompt.contains("SCN_FAIL") || prompt.contains("SCN_OPENCODE") {
         "The check cannot run yet: `missing-folder-of-the-check` does not exist."

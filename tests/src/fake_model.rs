@@ -3,7 +3,7 @@
 
 use std::io::{BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -18,6 +18,10 @@ pub const TOKEN_BYTES: u64 = 3;
 pub enum Act {
     /// Summarizes the session in words of its own lines.
     Right,
+    /// Waits until the test comes to the same barrier, and summarizes then.
+    Held(Arc<Barrier>),
+    /// Remembers as decisions the first lines that have these words, and nothing else.
+    Quotes(&'static [&'static str]),
     /// Answers with this text.
     Says(String),
     /// Answers rightly, and says that it took these tokens.
@@ -124,6 +128,11 @@ fn serve(stream: TcpStream, acts: &[Act], asked: &Mutex<Vec<Asked>>) -> std::io:
         let honest = |text: &str| claims(&one.tokens.into(), &(text.len() as u64 / TOKEN_BYTES).into(), text);
         match &acts[number.min(acts.len() - 1)] {
             Act::Right => write_json(&mut out, 200, &honest(&summary_of(&one.body)))?,
+            Act::Held(barrier) => {
+                barrier.wait();
+                write_json(&mut out, 200, &honest(&summary_of(&one.body)))?;
+            }
+            Act::Quotes(words) => write_json(&mut out, 200, &honest(&quotes_of(&one.body, words)))?,
             Act::Says(text) => write_json(&mut out, 200, &honest(text))?,
             Act::Claims(input, output) => write_json(&mut out, 200, &claims(input, output, &summary_of(&one.body)))?,
             Act::Refuses => write_json(&mut out, 200, &refusal(&one))?,
@@ -184,15 +193,30 @@ pub fn said(body: &Value) -> String {
     messages.into_iter().flatten().map(text).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the number and the text of a line of a request.
+fn numbered(line: &str) -> Option<(String, String)> {
+    let (id, text) = line.strip_prefix('[')?.split_once("] ")?;
+    id.parse::<u32>().ok()?;
+    Some((id.to_owned(), text.to_owned()))
+}
+
+/// A good answer: a decision for each of the words, in the words of the first line that has it.
+fn quotes_of(body: &Value, words: &[&str]) -> String {
+    let said = said(body);
+    let lines: Vec<(String, String)> = said.lines().filter_map(numbered).collect();
+    let quote = |word: &&str| {
+        let (id, text) = lines.iter().find(|(_, text)| text.contains(word))?;
+        let statement = json!({"text": text, "cites": [id]});
+        Some(json!({"kind": "decision", "title": statement, "statements": [statement], "replaces": [], "keywords": [word],
+            "importance": 0.9}))
+    };
+    json!({"memories": words.iter().filter_map(quote).collect::<Vec<_>>(), "superseded": []}).to_string()
+}
+
 /// A good answer: the first two lines as a summary, with a statement that nobody said, in the place of the rules' summary.
 fn summary_of(body: &Value) -> String {
     let said = said(body);
-    let line = |line: &str| {
-        let (id, text) = line.strip_prefix('[')?.split_once("] ")?;
-        id.parse::<u32>().ok()?;
-        Some((id.to_owned(), text.to_owned()))
-    };
-    let lines: Vec<(String, String)> = said.lines().filter_map(line).take(2).collect();
+    let lines: Vec<(String, String)> = said.lines().filter_map(numbered).take(2).collect();
     let is_summary = |line: &&str| line.starts_with('m') && line.contains(" session_summary");
     let replaced = said.lines().find(is_summary).and_then(|line| line.split(' ').next());
     let mut statements: Vec<Value> = lines.iter().map(|(id, text)| json!({"text": text, "cites": [id]})).collect();

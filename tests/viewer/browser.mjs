@@ -174,6 +174,7 @@ await timed('the other pages', async () => {
   for (const [name, hash, wanted] of [
     ['sessions', '#/sessions', 'Sessions'], ['session', `#/session/${setup.session}`, 'What the agent knew'], ['projects', '#/projects', 'shop'],
     ['failures', '#/failures', 'cargo test exporter'], ['notes', `#/notes${scope}`, 'Headers were lost'], ['policies', `#/policies${scope}`, 'extractor'],
+    ['spending', '#/spending', 'Tokens by policy'], ['spending of another project', `#/spending?project=${encodeURIComponent(setup.hostile)}`, 'throughline policy add --grant'],
     ['redaction', '#/redaction', 'By rule'], ['health', '#/health', 'claude-code: session start'], ['nothing', '#/nothing', 'There is no such page'],
   ]) {
     await go(reader, hash);
@@ -203,6 +204,26 @@ await timed('the other pages', async () => {
   const sum = (texts) => texts.reduce((so, text) => so + Number(text.split(': ').at(-1)), 0);
   assert.ok(sum(part[1]) > 0 && sum(part[1]) < sum(whole[1]), `${part[1]} of ${whole[1]}`);
   await accessible(reader, 'one rule');
+  await go(reader, `#/spending?project=${encodeURIComponent(setup.spent.project)}`);
+  assert.equal(await reader.locator('#of').count(), 0, 'a project is chosen twice');
+  await go(reader, '#/spending');
+  const spent = async () => [await reader.locator('svg.plot').getAttribute('aria-label'), await reader.locator('svg.plot rect.bar title').allTextContents()];
+  const number = (text) => Number(text.replaceAll(/[,$]/gu, ''));
+  const [[byTokens, tokens], { calls, tokens: wanted, dollars }] = [await spent(), setup.spent];
+  assert.match(byTokens, /^Tokens by day/u);
+  assert.equal(tokens.length, 1);
+  assert.equal(number(tokens[0].split(': ').at(-1)), wanted);
+  await reader.locator('main', { hasText: calls === 1 ? '1 call,' : `${calls} calls,` }).waitFor();
+  await reader.locator('#unit').selectOption('money');
+  const [byMoney, money] = await spent();
+  assert.match(byMoney, /^US dollars by day/u);
+  assert.equal(money[0].split(': ').at(-1), dollars);
+  await reader.locator('#policy').selectOption('model-summaries');
+  await reader.locator('#of').selectOption(setup.spent.project);
+  await reader.locator('main details summary').first().click();
+  assert.match(await reader.locator('main details table').textContent(), /model-summaries/u);
+  await accessible(reader, 'spending in dollars, with its table');
+  await onlyText(reader, 'spending');
   await go(reader, `#/notes${scope}`);
   assert.ok((await reader.locator('svg.graph a').count()) >= 2, 'the graph has no notes');
 });
@@ -293,13 +314,13 @@ await timed('today', async () => {
 await timed('dark, narrow and on paper', async () => {
   const { context } = { context: reader.context() };
   await reader.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  for (const hash of ['#/search?q=otter', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/health']) {
+  for (const hash of ['#/search?q=otter', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/spending', '#/health']) {
     await go(reader, hash);
     await accessible(reader, `${hash} in the dark`);
   }
   await reader.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await reader.setViewportSize({ width: 360, height: 740 });
-  for (const hash of ['#/search?q=otter', '#/search', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/projects', '#/failures', '#/health', '#/redaction', '#/sessions', `#/notes?project=${encodeURIComponent(setup.project)}`]) {
+  for (const hash of ['#/search?q=otter', '#/search', `#/memory/${setup.memory}`, `#/session/${setup.session}`, '#/today', '#/projects', '#/failures', '#/health', '#/redaction', '#/spending', '#/sessions', `#/notes?project=${encodeURIComponent(setup.project)}`]) {
     await go(reader, hash);
     const wide = await reader.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${hash} is ${wide} pixels too wide for a narrow window`);

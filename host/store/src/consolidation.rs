@@ -19,6 +19,8 @@ pub struct SourceMemory {
     pub key: String,
     /// The transcript line where it did.
     pub line_uuid: Option<String>,
+    /// Whether a person pinned it.
+    pub is_pinned: bool,
 }
 
 /// What a consolidator returned and the host accepted.
@@ -39,6 +41,8 @@ pub struct NewMemory {
     pub retracted: Vec<String>,
     /// Identifiers of memories of the project that it supersedes.
     pub supersedes: Vec<String>,
+    /// Identifiers of the memories that it takes the place of, in whatever way.
+    pub replaced: Vec<String>,
     /// Identifiers of the memories that it was made of.
     pub sources: Vec<String>,
     /// Whether its content is the session's summary.
@@ -53,51 +57,70 @@ impl Texts for ConsolidatedMemories {
 }
 
 impl Store {
-    /// Returns what one session of a project learned, in order, with its archived turns. Digests and what was folded into one are
-    /// left out.
+    /// Returns what one session of a project learned and what holds, in order, with its archived turns. Digests, what was folded
+    /// into one, and what was superseded or marked wrong are left out.
     pub fn session_sources(&self, project: &str, session: &str) -> Result<Vec<SourceMemory>> {
         self.explain(
             self.conn
                 .prepare_cached(&format!(
-                    "SELECT {COLUMNS}, s.key, s.line_uuid FROM sightings s JOIN memories m ON m.rowid = s.memory
+                    "SELECT {COLUMNS}, s.key, s.line_uuid, m.pinned_at IS NOT NULL FROM sightings s JOIN memories m ON m.rowid = s.memory
                      WHERE s.session_id = ?1 AND m.project_id = ?2 AND m.digest IS NULL
+                       AND m.wrong_at IS NULL AND m.superseded_by IS NULL
                        AND m.rowid NOT IN (SELECT memory FROM digests)
                      ORDER BY COALESCE(s.at, m.created_at), m.rowid"
                 ))
                 .and_then(|mut s| {
                     s.query_map([session, project], |row| {
-                        Ok(SourceMemory { memory: from_row(row)?, key: row.get(11)?, line_uuid: row.get(12)? })
+                        Ok(SourceMemory {
+                            memory: from_row(row)?,
+                            key: row.get(11)?,
+                            line_uuid: row.get(12)?,
+                            is_pinned: row.get(13)?,
+                        })
                     })?
                     .collect()
                 }),
         )
     }
 
-    /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. What was made of a
-    /// memory that is gone by then is left out: it may have been forgotten while the model worked. Returns how many new
+    /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. Returns how many new
     /// memories are stored, and how many were superseded.
+    ///
+    /// A person may have said something while the model worked, and that stands: a new memory is left out if a memory of which it
+    /// was made is gone, superseded or marked wrong by then, or if one that it would replace is pinned, or is none that
+    /// `may_replace` allows any more.
     pub fn commit_consolidation(
         &mut self,
         project: &Project,
         session: &str,
         made: &Redacted<ConsolidatedMemories>,
         policy: (&str, &str),
+        may_replace: impl Fn(&Memory) -> bool,
         now: u64,
     ) -> Result<(u32, u32)> {
         self.write(|tx| {
-            let (mut stored, mut links) = (0, made.superseded.clone());
+            let (mut stored, mut links) = (0, Vec::new());
             projects::put(tx, project, now)?;
-            // Before anything is stored, because a new memory takes the place of a source.
-            let is_there = |id: &String| {
-                tx.prepare_cached("SELECT 1 FROM memories WHERE project_id = ?1 AND id = ?2")?.exists([&project.id, id])
+            let may_go = |id: &String| {
+                let found = row_that_holds(tx, &project.id, id)?;
+                Ok::<_, rusqlite::Error>(found.is_some_and(|(memory, is_pinned)| !is_pinned && may_replace(&memory)))
             };
+            // Before anything is stored, because a new memory takes the place of a source.
             let mut present = Vec::with_capacity(made.memories.len());
             for new in &made.memories {
                 let mut is_present = true;
                 for id in &new.sources {
-                    is_present &= is_there(id)?;
+                    is_present &= row_that_holds(tx, &project.id, id)?.is_some();
+                }
+                for id in &new.replaced {
+                    is_present &= may_go(id)?;
                 }
                 present.push(is_present);
+            }
+            for (older, newer) in &made.superseded {
+                if may_go(older)? && row_that_holds(tx, &project.id, newer)?.is_some() {
+                    links.push((older.clone(), newer.clone()));
+                }
             }
             for new in made.memories.iter().zip(present).filter_map(|(new, is_present)| is_present.then_some(new)) {
                 let outcome = put(tx, &project.id, session, &new.draft, policy, now)?;
@@ -133,6 +156,16 @@ impl Store {
             Ok((stored, superseded))
         })
     }
+}
+
+/// Returns a memory of the project if it is there and holds, and whether it is pinned.
+fn row_that_holds(tx: &Connection, project: &str, id: &str) -> rusqlite::Result<Option<(Memory, bool)>> {
+    tx.prepare_cached(&format!(
+        "SELECT {COLUMNS}, m.pinned_at IS NOT NULL FROM memories m
+         WHERE m.project_id = ?1 AND m.id = ?2 AND m.wrong_at IS NULL AND m.superseded_by IS NULL"
+    ))?
+    .query_row([project, id], |row| Ok((from_row(row)?, row.get(11)?)))
+    .optional()
 }
 
 fn id_of(tx: &Connection, project: &str, draft: &Draft) -> rusqlite::Result<Option<String>> {

@@ -452,7 +452,12 @@ impl Store {
                 .collect::<rusqlite::Result<_>>()?;
             if really {
                 for rowid in &rows {
-                    // What is of no use here may be of use to others.
+                    // What never left leaves no trace, because nobody could decide about it any more. What left may be of use
+                    // to others.
+                    tx.prepare_cached(
+                        "DELETE FROM team_records WHERE memory = ?1 AND state IN ('review', 'pending', 'dropped', 'refused')",
+                    )?
+                    .execute([rowid])?;
                     tx.prepare_cached("UPDATE team_records SET memory = NULL WHERE memory = ?1")?.execute([rowid])?;
                     remove(&tx, *rowid)?;
                 }

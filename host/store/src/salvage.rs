@@ -4,7 +4,8 @@
 //! numbers of damaged rows are left. Rows of other tables are read from both ends. What is missing then is taken from a
 //! copy of an earlier time, if there is one. Cursors and the states of extractors, which know the lines that were read,
 //! are not salvaged, so that all transcripts that still exist are read again: reading a line twice stores nothing twice,
-//! and brings back what only the damaged pages had.
+//! and brings back what only the damaged pages had. For the same reason the team's series count as unread: the next sync reads
+//! them again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::verify::StoreCheck;
-use super::{Access, Result, Store, classify, open_read_only};
+use super::{Access, Result, Store, classify, open_read_only, team};
 
 /// The tables with content, parents before children.
 const TABLES: &[&str] = &[
@@ -36,6 +37,9 @@ const TABLES: &[&str] = &[
     "failures",
     "failure_sightings",
     "tombstones",
+    "team_records",
+    "team_replaced",
+    "team_mutes",
 ];
 
 /// How many ranges of one table may be tried that cannot be read.
@@ -76,6 +80,7 @@ pub fn salvage_database(damaged: &Path, copy: Option<&Path>, into: &Path) -> Res
 impl Store {
     /// Computes everything that a salvaged database lacks: indexes, counters and lost parents.
     pub fn complete_salvaged(&mut self, now: u64) -> Result<()> {
+        self.write(team::prepare_salvaged)?;
         let all = [
             StoreCheck::Projects,
             StoreCheck::Orphans,
@@ -88,7 +93,9 @@ impl Store {
             StoreCheck::Shared,
             StoreCheck::Failures,
         ];
-        self.repair(&BTreeSet::from(all), now)
+        self.repair(&BTreeSet::from(all), now)?;
+        // What the repair removed was not deleted by a person, so the team is not told.
+        self.write(|tx| tx.execute("DELETE FROM team_records WHERE gone", []).map(drop))
     }
 }
 
@@ -204,10 +211,10 @@ mod tests {
 
     #[test]
     fn every_table_with_content_is_salvaged() {
-        // Cursors and states must not come back, and deletions touch neither of the other two.
+        // Cursors and states must not come back, and deletions touch none of the others.
         let mut kept: BTreeSet<&str> = super::super::kept::TABLES.iter().copied().collect();
         assert!(kept.remove("transcripts") && kept.remove("extractor_states"));
-        kept.extend(["makers", "event_files"]);
+        kept.extend(["makers", "event_files", "team_records", "team_replaced", "team_mutes"]);
         assert_eq!(TABLES.iter().copied().collect::<BTreeSet<&str>>(), kept);
     }
 }

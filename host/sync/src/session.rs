@@ -298,7 +298,8 @@ impl Session {
         Ok(record)
     }
 
-    /// Searches by words and, where there are any, by vectors.
+    /// Searches by words and, where there are any, by vectors. With a project's key, only records of that project are found: also
+    /// those of a shallow clone, which has no history, and of a clone without a remote.
     pub(crate) async fn search(
         &self,
         query: &str,
@@ -312,6 +313,7 @@ impl Session {
             .take(64)
             .map(str::to_lowercase)
             .collect();
+        let (roots, remote) = project.and_then(parts_of_key).unzip();
         let mut scores: HashMap<String, (FoundRecord, f64)> = HashMap::new();
         let mut take = |rows: &[Row], session: &Self| -> Result<(), Fault> {
             for (place, row) in rows.iter().enumerate() {
@@ -329,14 +331,14 @@ impl Session {
         };
         if !words.is_empty() {
             let any = words.join(" | ");
-            let parameters: [&(dyn ToSql + Sync); 4] = [&self.tenant, &any, &project, &CANDIDATES];
-            let asked = self.connected.client.query(
+            let parameters: [&(dyn ToSql + Sync); 6] = [&self.tenant, &any, &project, &CANDIDATES, &roots, &remote];
+            let sql = format!(
                 "SELECT r.hash, r.body, r.member FROM throughline.records r
                  WHERE r.tenant = $1 AND r.kind = 'memory' AND r.words @@ to_tsquery('simple', $2)
-                   AND ($3::text IS NULL OR r.project = $3) AND r.body IS NOT NULL
-                 ORDER BY ts_rank_cd(r.words, to_tsquery('simple', $2)) DESC, r.hash LIMIT $4",
-                &parameters,
+                   AND {OF_PROJECT} AND r.body IS NOT NULL
+                 ORDER BY ts_rank_cd(r.words, to_tsquery('simple', $2)) DESC, r.hash LIMIT $4"
             );
+            let asked = self.connected.client.query(&sql, &parameters);
             let rows = self.connected.ask(asked).await?;
             take(&rows, self)?;
         }
@@ -345,14 +347,14 @@ impl Session {
             // The index knows no tenant and no project: it is scanned on until enough rows pass the filters.
             let begin = "BEGIN; SET LOCAL hnsw.iterative_scan = 'strict_order'; SET LOCAL hnsw.ef_search = 100";
             self.connected.ask(self.connected.client.batch_execute(begin)).await?;
-            let parameters: [&(dyn ToSql + Sync); 4] = [&self.tenant, vector, &project, &CANDIDATES];
-            let asked = self.connected.client.query(
+            let parameters: [&(dyn ToSql + Sync); 6] = [&self.tenant, vector, &project, &CANDIDATES, &roots, &remote];
+            let sql = format!(
                 "SELECT r.hash, r.body, r.member FROM throughline.vectors v
                  JOIN throughline.records r ON r.tenant = v.tenant AND r.hash = v.hash
-                 WHERE v.tenant = $1 AND ($3::text IS NULL OR r.project = $3) AND r.body IS NOT NULL
-                 ORDER BY v.vector OPERATOR(public.<=>) $2::text::public.halfvec LIMIT $4",
-                &parameters,
+                 WHERE v.tenant = $1 AND {OF_PROJECT} AND r.body IS NOT NULL
+                 ORDER BY v.vector OPERATOR(public.<=>) $2::text::public.halfvec LIMIT $4"
             );
+            let asked = self.connected.client.query(&sql, &parameters);
             let rows = self.connected.ask(asked).await;
             self.connected.ask(self.connected.client.batch_execute("COMMIT")).await?;
             take(&rows?, self)?;
@@ -402,6 +404,20 @@ pub(crate) fn check_version(version: Option<i32>) -> Result<(), Fault> {
             "whoever runs the server upgrades it with `throughline-sync admin init`",
         )),
     }
+}
+
+/// The condition that a record `r` is of the project with the key `$3`, whose history is `$5` and whose remote is `$6`; null if it is
+/// no repository's. As on each machine, two keys are of one project if neither part differs where both have it, and one part is
+/// the same.
+const OF_PROJECT: &str = "($3::text IS NULL OR r.project = $3 OR EXISTS (
+    SELECT FROM (SELECT substring(r.project FROM '^git:([0-9a-f]*):') AS roots,
+                        substring(r.project FROM '^git:[0-9a-f]*:(.*)$') AS remote) k
+    WHERE (k.roots = '' OR $5::text = '' OR k.roots = $5) AND (k.remote = '' OR $6::text = '' OR k.remote = $6)
+      AND (k.roots <> '' AND k.roots = $5 OR k.remote <> '' AND k.remote = $6)))";
+
+/// Returns the history and the remote in the key of a repository, as in `git:0a1b:github.com/acme/shop`.
+fn parts_of_key(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix("git:")?.split_once(':')
 }
 
 /// Writes a vector as pgvector reads it.

@@ -58,6 +58,15 @@ enum Set {
         /// Pass this environment variable on, such as that of a key; may be repeated
         #[arg(long, value_name = "NAME")]
         env: Vec<String>,
+        /// The least share of the wanted weight that is told after the model went over the sessions
+        #[arg(long, default_value_t = 0.0)]
+        min_told: f64,
+        /// The most traps shown then
+        #[arg(long, default_value_t = usize::MAX)]
+        max_traps: usize,
+        /// The most requests without an answer
+        #[arg(long, default_value_t = u64::MAX)]
+        max_failed: u64,
     },
     /// Rules settled in conversations
     Rules {
@@ -128,13 +137,17 @@ fn main() -> Result<ExitCode> {
             require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
             report.details
         }
-        Set::Model { folder, transcripts, config, policy, env } => {
+        Set::Model { folder, transcripts, config, policy, env, min_told, max_traps, max_failed } => {
             let model = gold::Model {
                 policy: std::fs::canonicalize(&policy).with_context(|| format!("{} is not built", policy.display()))?,
                 config,
                 variables: env,
             };
-            compare(&folder, &transcripts, &model)?
+            let report = compare(&folder, &transcripts, &model)?;
+            require(report.all.told() >= min_told, "less is told");
+            require(report.trapped <= max_traps, "more traps are shown");
+            require(report.model.failed <= max_failed, "more requests have no answer");
+            report.details
         }
         Set::Chains { folder, name, min_linked, max_false, min_first, max_stale } => {
             let report = chains::measure(&folder, &name)?;
@@ -190,7 +203,7 @@ fn main() -> Result<ExitCode> {
 }
 
 /// Prints what is told by the rules alone and after the model went over each session, and what that cost.
-fn compare(folder: &Path, transcripts: &Path, model: &gold::Model) -> Result<Vec<String>> {
+fn compare(folder: &Path, transcripts: &Path, model: &gold::Model) -> Result<gold::Report> {
     let rules = gold::measure(folder, transcripts, None)?;
     let with_model = gold::measure(folder, transcripts, Some(model))?;
     let sessions = with_model.sessions.max(1);
@@ -218,7 +231,7 @@ fn compare(folder: &Path, transcripts: &Path, model: &gold::Model) -> Result<Vec
         cost.nano_usd / per_session / 1_000_000_000,
         cost.nano_usd / per_session % 1_000_000_000 / 1_000
     );
-    Ok(with_model.details)
+    Ok(with_model)
 }
 
 fn describe(it: &Share) -> String {

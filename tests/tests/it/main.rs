@@ -48,6 +48,7 @@ mod plugin;
 mod policies;
 mod privacy;
 mod projections;
+mod prompt_hook;
 mod real_client;
 mod redaction;
 mod references;

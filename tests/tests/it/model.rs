@@ -2,11 +2,12 @@
 //! the server does, the results of the rules stay, each limit holds to the token, and nothing private is sent.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use tests::fake_model::{Act, FakeModel, said};
 use tests::home::Home;
-use tests::process::Finished;
+use tests::process::{self, Finished, WATCHDOG};
 use tests::session::Session;
 use tests::sources;
 use tests::transcript::{Transcript, session_id};
@@ -105,6 +106,37 @@ impl Fixture {
         let number = |row: &Value, name: &str| row[name].as_u64().expect("a number");
         rows.as_array().expect("rows").iter().map(|row| number(row, "input_tokens") + number(row, "output_tokens")).sum()
     }
+}
+
+/// Lets a policy ask a model about a session of a project of its own, and turns the model off again. Returns the project, and the
+/// calls, tokens and dollars as the commands say them. None where the policy cannot be built.
+pub(crate) fn spend(home: &Home, test: &str) -> Option<Value> {
+    let policy = sources::build("model-summaries", test)?;
+    let server = FakeModel::start([Act::Right]);
+    let config = home.throughline().join("config/config.toml");
+    let before = std::fs::read_to_string(&config).ok();
+    std::fs::create_dir_all(config.parent().expect("a folder")).expect("create the folder");
+    let of_server = openai(&server, WIDE).replace("key_env = [\"A_KEY\"]\n", "");
+    std::fs::write(&config, format!("{of_server}[model.price]\ninput = 3.0\noutput = 15.0\n")).expect("write");
+    drop(home.run(["policy".as_ref(), "add".as_ref(), "--grant".as_ref(), policy.as_os_str()]).success());
+    let (project, id) = (home.project("spender"), session_id(90));
+    let path = home.transcript_path(&project, &id);
+    Transcript::new(&id, &project)
+        .user("Make the otter exporter write headers")
+        .answer("It writes headers now.")
+        .write_to(&path);
+    drop(home.run(["ingest".as_ref(), path.as_os_str()]).success());
+    let report = home.json(["model", "run", "--session", &id, "--json"]);
+    drop(home.run(["policy", "remove", "model-summaries"]).success());
+    match before {
+        Some(before) => std::fs::write(&config, before).expect("write"),
+        None => std::fs::remove_file(&config).expect("remove"),
+    }
+    let number = |name: &str| report[name].as_u64().expect("a number");
+    let said = home.run(["model", "spend"]).success().stdout;
+    let dollars = said.trim_end().rsplit(' ').next().expect("dollars");
+    Some(json!({"project": project, "calls": number("sent"), "tokens": number("input_tokens") + number("output_tokens"),
+        "dollars": dollars}))
 }
 
 fn openai(server: &FakeModel, limits: &str) -> String {
@@ -446,6 +478,187 @@ fn recorded_replies_compare_prompts_without_a_model() {
     // Another session was not recorded, and the results of the rules stay.
     let other = replay.ingest(2, "Make the walrus exporter write footers");
     assert_eq!(replay.report(&other)["stored"], 0);
+}
+
+#[test]
+fn a_key_comes_from_a_private_file_or_from_a_command() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let test = "a_key_comes_from_a_private_file_or_from_a_command";
+    let server = FakeModel::start([Act::Right]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let file = it.home.path().join("a-key");
+    std::fs::write(&file, format!("{KEY}\n")).expect("write");
+    let mode = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("chmod");
+    let from = |source: &str| openai(&server, WIDE).replacen("key_env = [\"A_KEY\"]", source, 1);
+    let of_file = from(&format!("key_env = []\nkey_file = \"{}\"", file.display()));
+    let of_command = from(&format!("key_env = []\nkey_command = [\"cat\", \"{}\"]", file.display()));
+    for (number, config) in (1..).zip([&of_file, &of_command]) {
+        mode(0o600);
+        it.configure(config);
+        let id = it.ingest(number, &format!("Export otter number {number}"));
+        assert_eq!(it.report(&id)["sent"], 1, "{}", it.home.log());
+        let asked = server.asked().pop().expect("it was asked");
+        assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    }
+    // What others may read is no secret, and a command that fails has no key. Both are said, and nothing is sent.
+    mode(0o644);
+    it.configure(&of_file);
+    let asked = server.asked().len();
+    let id = it.ingest(3, "Export otter number 3");
+    it.report(&id);
+    assert!(it.home.log().contains("chmod 600"), "{}", it.home.log());
+    it.configure(&from("key_env = []\nkey_command = [\"false\"]"));
+    it.report(&id);
+    assert!(it.home.log().contains("key_command false failed"), "{}", it.home.log());
+    assert_eq!(server.asked().len(), asked);
+    assert!(!it.home.log().contains("QWERTY"), "the key is in the log: {}", it.home.log());
+}
+
+/// Lets the model go over a session that the rules have read. When it was asked, and before it answers, `meanwhile` happens to the
+/// rules' summary. Returns the identifiers and contents of the session's summaries then, and those afterwards.
+#[track_caller]
+fn summaries_around(number: u64, test: &str, meanwhile: impl FnOnce(&Fixture, &str)) -> Option<[Vec<(String, String)>; 2]> {
+    let barrier = Arc::new(Barrier::new(2));
+    let server = FakeModel::start([Act::Held(Arc::clone(&barrier))]);
+    let it = Fixture::with(test, &openai(&server, WIDE).replacen("timeout_ms = 2000", "timeout_ms = 60000", 1))?;
+    let id = it.ingest(number, "Make the otter exporter write headers");
+    let summaries = || -> Vec<(String, String)> {
+        let field = |memory: &Value, name: &str| memory[name].as_str().expect("a text").to_owned();
+        let all = it.home.memories_of(&it.project).into_iter().filter(|memory| memory["type"] == "session_summary");
+        all.map(|memory| (field(&memory, "id"), field(&memory, "content"))).collect()
+    };
+    let rules = summaries();
+    assert_eq!(rules.len(), 1, "{rules:#?}");
+    let then = std::thread::scope(|scope| {
+        let run = scope.spawn(|| it.report(&id));
+        it.home.eventually("the model is asked", |_| server.asked().len() == 1);
+        meanwhile(&it, &rules[0].0);
+        let then = summaries();
+        barrier.wait();
+        let report = run.join().expect("the run ends");
+        assert_eq!((&report["sent"], &report["failed"]), (&json!(1), &json!(0)), "{report}");
+        then
+    });
+    Some([then, summaries()])
+}
+
+#[test]
+fn what_a_person_says_while_the_model_is_asked_stands() {
+    let test = "what_a_person_says_while_the_model_is_asked_stands";
+    // Without anybody else, the answer takes the place of the rules' summary.
+    let Some([then, now]) = summaries_around(1, test, |_, _| {}) else { return };
+    assert_eq!((then.len(), now.len()), (1, 1));
+    assert_ne!(then, now, "the answer is not stored");
+    // Pinned: it stays as it is, under its identifier.
+    let command = |it: &Fixture, words: &[&str]| drop(it.home.run([&["memory"], words].concat()).success());
+    let [then, now] = summaries_around(2, test, |it, id| command(it, &["pin", id])).expect("as above");
+    assert_eq!((then.len(), &now), (1, &then));
+    // Wrong: it does not come back in the words of the model.
+    let [then, now] = summaries_around(3, test, |it, id| command(it, &["wrong", id])).expect("as above");
+    assert!(then.is_empty() && now.is_empty(), "{now:#?}");
+    // Corrected: what the person said holds.
+    let correct = |it: &Fixture, id: &str| {
+        let project = it.project.to_str().expect("UTF-8");
+        command(it, &["save", "--project", project, "--type", "decision", "--supersedes", id, "The otter exporter is gone"]);
+    };
+    let [then, now] = summaries_around(4, test, correct).expect("as above");
+    assert_eq!(now, then);
+    // Forgotten: it stays forgotten.
+    let [then, now] = summaries_around(5, test, |it, id| command(it, &["delete", id])).expect("as above");
+    assert!(then.is_empty() && now.is_empty(), "{now:#?}");
+}
+
+#[test]
+fn what_a_session_learns_while_the_model_is_asked_stands() {
+    let test = "what_a_session_learns_while_the_model_is_asked_stands";
+    let go_on = |it: &Fixture, _: &str| {
+        let id = session_id(1);
+        let mut transcript = Transcript::new(&id, &it.project);
+        transcript
+            .user("Make the otter exporter write headers")
+            .bash_fails("cargo test exporter", 101, "error[E0425]: cannot find function `headers` in this scope")
+            .edits("src/exporter.rs", "write(rows)", "write(headers); write(rows)")
+            .bash("cargo test exporter", "test result: ok. 3 passed; 0 failed")
+            .answer("The otter exporter writes headers now. I decided to use a table because it is simpler.")
+            .user("From now on always run the walrus tests twice.")
+            .edits("src/walrus.rs", "once()", "twice()")
+            .answer("The walrus tests run twice now. They took a second longer than before.");
+        it.ingest_transcript(&mut transcript, &id);
+    };
+    let Some([then, now]) = summaries_around(1, test, go_on) else { return };
+    assert!(then[0].1.contains("walrus"), "{then:#?}");
+    assert_eq!(now, then, "the answer knows nothing of what came later");
+}
+
+/// Writes a gold file beside an invented session: what a reader wants to be told, and what would mislead.
+fn gold(folder: &Path, project: &Path, number: u64, says: &str, wanted: &str, trap: &str) {
+    let id = session_id(number);
+    let mut transcript = Transcript::new(&id, project);
+    transcript.user("How should the otter exporter keep its rows?").answer(says).user("Good. Go on.").answer("It is done.");
+    let name = format!("otter/{id}.jsonl");
+    transcript.write_to(&folder.join("transcripts").join(&name));
+    let file = json!({"session": name, "language": "en",
+        "items": [{"kind": "decision", "text": wanted, "needles": [wanted], "weight": 2}],
+        "traps": [{"text": trap, "needles": [trap]}]});
+    std::fs::create_dir_all(folder.join("gold")).expect("create the folder");
+    std::fs::write(folder.join(format!("gold/{number}.json")), file.to_string()).expect("write");
+}
+
+#[test]
+fn a_gold_set_is_measured_with_recorded_replies() {
+    let test = "a_gold_set_is_measured_with_recorded_replies";
+    let server = FakeModel::start([Act::Quotes(&["walrus ledger", "kelp index"])]);
+    let Some(it) = Fixture::new(test, &server, WIDE) else { return };
+    let policy = sources::build("model-summaries", test).expect("built above");
+    let folder = it.home.path().join("set");
+    let first = "There are several ways here. Rows live in the walrus ledger these days. Redis would lose them.";
+    gold(&folder, &it.project, 1, first, "walrus ledger", "a zeppelin keeps the rows");
+    let second = "I looked at both files. Keys come out of the kelp index, sorted by name. Nothing else is new.";
+    gold(&folder, &it.project, 2, second, "kelp index", "a zeppelin keeps the keys");
+
+    let recordings = folder.join("recordings");
+    let write = |name: &str, config: &str| {
+        let file = folder.join(name);
+        std::fs::write(&file, config).expect("write");
+        file
+    };
+    let recording =
+        openai(&server, WIDE).replacen("timeout_ms", &format!("record = \"{}\"\ntimeout_ms", recordings.display()), 1);
+    let recording = write("recording.toml", &recording);
+    let recorded = format!(
+        "[model]\nprovider = \"recorded\"\n[model.recorded]\nfolder = \"{}\"\n[model.limits]\n{WIDE}",
+        recordings.display()
+    );
+    let recorded = write("recorded.toml", &recorded);
+    let measure = |config: &Path, more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_judgement"));
+        command.arg("model").args([folder.join("gold"), folder.join("transcripts")]);
+        command.arg("--config").arg(config).arg("--policy").arg(&policy).args(["--env", "A_KEY"]).args(more);
+        command.env("A_KEY", KEY).env("THROUGHLINE_BIN", process::throughline());
+        process::run(command, Vec::new(), WATCHDOG)
+    };
+    let bounds = ["--min-told", "0.99", "--max-traps", "0", "--max-failed", "0"];
+    let live = measure(&recording, &bounds).success();
+    assert!(server.asked().len() >= 2, "{live:#?}");
+    let replayed = measure(&recorded, &bounds).success();
+    let row = |run: &Finished, name: &str| {
+        let rows = run.stdout.lines().find(|line| line.starts_with(name));
+        rows.unwrap_or_else(|| panic!("no row {name}: {run:#?}")).to_owned()
+    };
+    for name in ["rules", "model", "2 sessions"] {
+        assert_eq!(row(&replayed, name), row(&live, name), "{name}");
+    }
+    // The replies did something: more is told with them than by the rules alone.
+    let told = |name: &str| row(&replayed, name)[name.len()..].trim().to_owned();
+    assert_ne!(told("model"), told("rules"), "{replayed:#?}");
+    assert!(row(&replayed, "2 sessions").contains("2 requests, 0 without an answer"), "{replayed:#?}");
+    // A request that was not recorded has no answer, which the bound sees.
+    for file in std::fs::read_dir(&recordings).expect("the replies").flatten() {
+        std::fs::remove_file(file.path()).expect("remove");
+    }
+    let missed = measure(&recorded, &bounds);
+    assert_eq!(missed.code, Some(1), "{missed:#?}");
+    assert!(missed.stderr.contains("more requests have no answer than is required"), "{missed:#?}");
 }
 
 #[test]

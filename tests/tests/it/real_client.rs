@@ -61,6 +61,47 @@ fn tomorrow_the_agent_knows_what_happened_today() {
 }
 
 #[test]
+fn a_prompt_hook_asks_the_agent_once_for_what_the_memory_needs() {
+    let Some(binary) = client::find("a_prompt_hook_asks_the_agent_once_for_what_the_memory_needs") else {
+        return;
+    };
+    let home = Home::new();
+    let project = home.project("greeter");
+    let api = FakeApi::start(&project);
+    let client = Client { binary, home: &home, project: &project, api: &api };
+    drop(home.run(["install", "--with-prompt-hook"]).success());
+
+    let ran = client.prompt("SCN_WRITE Add a greeting file for the Busan office", &["--session-id", &session_id(1)]);
+    assert_eq!((ran.run.code, ran.run.stderr.as_str()), (Some(0), ""), "{ran:#?}");
+    // The small model is shown the condition with the hook's input, and is asked again after the addition.
+    let judged: Vec<String> = ran.requests.iter().filter(|it| fake_api::is_judgement(it)).map(fake_api::shown).collect();
+    assert_eq!(judged.len(), 2, "{judged:#?}");
+    for (shown, is_active) in judged.iter().zip([false, true]) {
+        assert!(shown.contains("Throughline remembers this session") && shown.contains("## Still open"), "{shown}");
+        assert!(shown.contains(&format!("\"stop_hook_active\":{is_active}")), "{shown}");
+    }
+    // The agent reads the reason, and its addition is the last thing that it says.
+    let last = ran.requests.iter().rfind(|it| !fake_api::is_judgement(it)).expect("the agent was asked");
+    let shown = fake_api::shown(last);
+    assert_eq!(shown.matches("Stop hook feedback:").count(), 1, "{shown}");
+    assert!(shown.contains("Add what was decided and what is open."), "{shown}");
+
+    // A session in which nothing happened is not asked to say more.
+    let next = client.prompt("What did we do?", &["--session-id", &session_id(2)]);
+    assert_eq!(next.requests.iter().filter(|it| fake_api::is_judgement(it)).count(), 1, "{next:#?}");
+    assert_eq!(next.requests.len(), 2, "{next:#?}");
+    // What was added is remembered as the agent's word, and what the hook said is not.
+    let shown = fake_api::shown(&next.requests[0]);
+    let memory = &shown[shown.find(HEADING).unwrap_or_else(|| panic!("nothing was told: {shown}"))..];
+    for wanted in ["plain text instead of JSON", "Translate the greeting into Korean"] {
+        assert!(memory.contains(wanted), "`{wanted}` is not told:\n{memory}");
+    }
+    for asked in ["Throughline remembers this session", "what was decided and what is open"] {
+        assert!(!home.remembers(asked), "`{asked}` is remembered: {:#?}", home.memories());
+    }
+}
+
+#[test]
 fn a_compaction_gives_back_what_was_saved_of_this_session() {
     let Some(binary) = client::find("a_compaction_gives_back_what_was_saved_of_this_session") else {
         return;

@@ -152,6 +152,60 @@ fn a_person_keeps_drops_and_edits_what_would_leave() {
     assert!(refused.stderr.contains("not in the outbox"), "{refused:#?}");
     drop(it.ann.run(["team", "review", "offer", &dropped]).success());
     assert_eq!(sync(&it.ann)["review"], 1);
+    // All that was dropped, and nothing else.
+    drop(it.ann.run(["team", "review"]).success());
+    drop(it.ann.run(["team", "review", "drop", "--all"]).success());
+    assert_eq!(sync(&it.ann)["review"], 0);
+    let offered = it.ann.run(["team", "review", "offer", "--all"]).success();
+    assert_eq!(offered.stdout, format!("{dropped} is offered again\n"));
+    assert_eq!(sync(&it.ann)["review"], 1);
+    let none = it.ann.run(["team", "review", "offer", "--all"]).success();
+    assert!(none.stdout.is_empty() && none.stderr.contains("nothing was dropped or refused"), "{none:#?}");
+}
+
+#[test]
+fn a_damaged_database_is_filled_again_by_a_sync() {
+    let Some(server) = postgres::shared("a_damaged_database_is_filled_again") else { return };
+    let it = pair(server, "contributor");
+    share(&it.ben, "review = true\nshare = [{ projects = [\"*\"], said_by = [\"human\", \"agent\"] }]");
+    let secret = save(&it.ben, &it.ben_project, "Ben is afraid of the otters");
+    drop(it.ben.run(["team", "review"]).success());
+    drop(it.ben.run(["team", "review", "drop", &secret]).success());
+    drop(it.ben.run(["team", "review", "keep", "--all"]).success());
+    for text in ["Otters are counted at dawn", "Otters get salmon in the evening", "The otter house has two doors"] {
+        save(&it.ann, &it.ann_project, text);
+    }
+    sync(&it.ann);
+    assert_eq!(sync(&it.ben)["sent"], 1);
+    sync(&it.ann);
+    let before = texts(&it.ben, &it.ben_project);
+    assert_eq!(before.len(), 5);
+    let records = "SELECT count(*) FROM throughline.records";
+    let on_the_server = server.sql(&it.team.name, records);
+
+    // Every row is lost; a memory that was never shared is not there to be read again.
+    crate::verify::damage(&it.ben, "memories", 100);
+    drop(it.ben.run(["verify", "--repair"]).success());
+    let left = texts(&it.ben, &it.ben_project);
+    assert!(left.len() < before.len(), "nothing was damaged: {left:#?}");
+    let report = sync(&it.ben);
+    assert!(report["warnings"].to_string().contains("was salvaged"), "{report}");
+    let mut wanted = before.clone();
+    wanted.retain(|text| left.contains(text) || !text.contains("afraid"));
+    assert_eq!(texts(&it.ben, &it.ben_project), wanted);
+    // Nothing is sent twice, and the team still has all of it.
+    assert_eq!((&report["sent"], server.sql(&it.team.name, records)), (&json!(0), on_the_server.clone()), "{report}");
+    let again = sync(&it.ben);
+    assert_eq!((&again["sent"], &again["received"], &again["warnings"]), (&json!(0), &json!(0), &json!([])), "{again}");
+    sync(&it.ann);
+    assert_eq!(texts(&it.ann, &it.ann_project).len(), 4);
+    // Whose word it is, is known again.
+    let memories = it.ben.memories_of(&it.ben_project);
+    let otters = memories.iter().find(|memory| memory["content"] == "Otters are counted at dawn").expect("read again");
+    let shown = it.ben.json(["memory", "show", "--json", otters["id"].as_str().expect("an id")]);
+    assert!(shown["attributes"].to_string().contains("ann"), "{shown}");
+    // A decision to keep something here outlives the damage of other tables.
+    assert!(!server.sql(&it.team.name, "SELECT body FROM throughline.records").contains("afraid"));
 }
 
 #[test]
@@ -749,4 +803,48 @@ fn the_server_is_searched_by_words_and_by_meaning_where_it_can() {
     }
     let none = it.ben.run(["team", "search", "--project", it.ben_project.to_str().expect("UTF-8"), "salmon"]).success();
     assert!(none.stdout.contains("salmon"), "{none:#?}");
+}
+
+#[test]
+fn a_search_in_a_project_finds_what_incomplete_clones_have_shared() {
+    let Some(server) = postgres::shared("a_search_in_a_project_finds_what_incomplete_clones") else { return };
+    let team = Team::new(server);
+    let origin = Home::new();
+    let source = origin.project("otters");
+    origin.git(&source, &["commit", "--quiet", "--allow-empty", "--message", "Another one"]);
+    // A whole clone, a shallow one that knows no first commit, one without a remote, and a fork with a remote of its own.
+    let machine = |name: &str, more: &[&str], remote: Option<&str>| {
+        let home = Home::new();
+        let folder = home.work().join(name);
+        let from = format!("file://{}", source.display());
+        let to = folder.to_str().expect("UTF-8").to_owned();
+        home.git(&home.work(), &[&["clone", "--quiet"], more, &[from.as_str(), to.as_str()]].concat());
+        match remote {
+            Some(remote) => home.git(&folder, &["remote", "set-url", "origin", remote]),
+            None => home.git(&folder, &["remote", "remove", "origin"]),
+        }
+        join(&home, &team.invite(name, "contributor"));
+        save(&home, &folder, &format!("Otters of {name} eat salmon"));
+        sync(&home);
+        (home, folder)
+    };
+    let shop = Some("https://github.com/acme/otters.git");
+    let whole = machine("ann", &[], shop);
+    let shallow = machine("ben", &["--depth", "1"], shop);
+    let alone = machine("cat", &[], None);
+    let fork = machine("dan", &[], Some("https://github.com/dan/otters.git"));
+    let keys = server.sql(&team.name, "SELECT count(DISTINCT project) FROM throughline.records");
+    assert_eq!(keys, "4");
+    let found = |(home, folder): &(Home, PathBuf)| -> Vec<String> {
+        let folder = folder.to_str().expect("UTF-8");
+        let found = home.json(["team", "search", "--json", "--project", folder, "salmon otters"]);
+        let results = found["results"].as_array().expect("results").iter();
+        let mut from: Vec<String> = results.map(|it| it["from"].as_str().expect("a name").to_owned()).collect();
+        from.sort();
+        from
+    };
+    assert_eq!(found(&whole), ["ann", "ben", "cat"]);
+    assert_eq!(found(&shallow), ["ann", "ben"], "a shallow clone does not know the history of one without a remote");
+    assert_eq!(found(&alone), ["ann", "cat", "dan"], "a clone without a remote may be of the fork");
+    assert_eq!(found(&fork), ["cat", "dan"]);
 }

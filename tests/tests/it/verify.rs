@@ -278,7 +278,7 @@ fn damaged_indexes_and_pages_are_told_apart() {
 }
 
 /// Overwrites the pages of a table's leaves, as a bad disk would.
-fn damage(home: &Home, table: &str, most: usize) {
+pub(crate) fn damage(home: &Home, table: &str, most: usize) {
     // A checkpoint of a child that a hook left behind would write the pages anew.
     home.rest();
     drop(Connection::open(home.database()).expect("open").execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));

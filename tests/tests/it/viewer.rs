@@ -151,6 +151,8 @@ fn the_viewer_in_a_browser() {
     let (korean, japanese) = (memory(&home, &project, "learning", "수달"), memory(&home, &project, "learning", "カワウソ"));
     let policy = home.json(["memory", "show", "--json", rule["id"].as_str().expect("an id")]);
 
+    let Some(spent) = crate::model::spend(&home, "the_viewer_in_a_browser") else { return };
+
     let readonly = Viewer::start(&home, &[]);
     let live = Session::new(&home, &project, &session_id(4));
     let failed = json!({"tool_name": "Bash", "tool_input": {"command": "ferret link"}, "tool_use_id": "toolu_22",
@@ -168,7 +170,7 @@ fn the_viewer_in_a_browser() {
         "payloads": PAYLOADS, "session": first, "hostileSession": enemy.id(), "hostileNotes": vectors.len(),
         "memory": rule["id"], "life": [policy["policy"], policy["policy_digest"], policy["line_uuid"], first, second.id(), "said by the human", "startup",
             "confirmed 1 time: learned in 2 places", "Before and after it", "amends", older],
-        "korean": korean["id"], "japanese": japanese["id"],
+        "spent": spent, "korean": korean["id"], "japanese": japanese["id"],
         "liveSession": format!("session {}", &live.id()[..8]),
         "live": [
             {"payload": live.payload("SessionStart", &json!({"source": "startup"})), "shows": "Session started"},

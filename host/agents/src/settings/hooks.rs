@@ -200,7 +200,7 @@ fn edit(text: &str, agent: Agent, layout: &Layout, program: &Path, wanted: Optio
 }
 
 /// Removes a handler, and every container that is empty as a result.
-fn remove(document: &mut Document, way: &[PathStep<'_>]) {
+pub(super) fn remove(document: &mut Document, way: &[PathStep<'_>]) {
     document.remove(way);
     let mut above = way;
     while let Some((step, rest)) = above.split_last() {

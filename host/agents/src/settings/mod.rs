@@ -14,6 +14,8 @@
 //! [`client`] says where each client has its MCP servers, and [`server`] adds and removes ours: in JSON with the same editor,
 //! in TOML with `toml_edit`, and in YAML line by line.
 //!
+//! [`prompt_hook`] is the one hook that is no command: a condition that a model of Claude Code's checks at the end of a turn.
+//!
 //! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
 //! CLI). It has the program's absolute path, or, in a project's settings that others use too, a shell that looks the
 //! program up and does nothing where it is missing. Where an agent takes a line for a shell, words are quoted for POSIX
@@ -32,6 +34,7 @@ mod json;
 mod malformed;
 pub mod opencode;
 mod plugin;
+mod prompt_hook;
 mod scope;
 mod server;
 
@@ -45,6 +48,7 @@ pub use client::{Client, Target};
 pub use hooks::{BY_NAME, Registration, is_set};
 pub use malformed::Malformed;
 pub use plugin::{Plugin, plugin};
+pub use prompt_hook::{PromptHook, prompt_hook};
 pub use scope::Scope;
 
 use crate::protocol::name::Agent;
@@ -207,7 +211,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Plans the installation of Throughline's hooks, which call `program`, in the agent's `file`.
+    /// Plans the installation of Throughline's hooks, which call `program`, in the agent's `file`. A prompt hook that is
+    /// registered there is brought up to date.
     ///
     /// # Errors
     ///
@@ -215,8 +220,23 @@ impl Change {
     pub fn install(agent: Agent, file: &Path, program: &Path, profile: Option<Profile>) -> Result<Self, SettingsError> {
         Self::plan(agent.into(), file, |text, _| {
             let layout = agents::layout(agent, file, text);
-            hooks::install(text, agent, &layout, program, profile).map(Some)
+            let with = hooks::install(text, agent, &layout, program, profile)?;
+            let has_prompt_hook = agent == Agent::ClaudeCode && prompt_hook(&with)?.is_some();
+            Ok(Some(if has_prompt_hook { prompt_hook::add(&with)? } else { with }))
         })
+    }
+
+    /// Plans to register the prompt hook in Claude Code's same file too, or to take it out.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Change::install`].
+    pub fn with_prompt_hook(mut self, wanted: bool) -> Result<Self, SettingsError> {
+        if let Some(text) = &self.after {
+            let edited = if wanted { prompt_hook::add(text) } else { prompt_hook::remove(text) };
+            self.after = Some(edited.map_err(|what| SettingsError::Malformed(self.file.clone(), what))?);
+        }
+        Ok(self)
     }
 
     /// Plans to enable Throughline's plugin, from the marketplace in `folder`, in Claude Code's `file`, in place of
@@ -328,6 +348,12 @@ impl Change {
         found.into_iter().map(|registration| registration.event).collect()
     }
 
+    /// Returns whether the prompt hook will be registered after the change.
+    pub fn has_prompt_hook(&self) -> bool {
+        let after = self.after.as_deref().unwrap_or_default();
+        self.client == Agent::ClaudeCode.into() && prompt_hook(after).is_ok_and(|hook| hook.is_some())
+    }
+
     /// Returns whether the plugin will be enabled after the change.
     pub fn has_plugin(&self) -> bool {
         let after = self.after.as_deref().unwrap_or_default();
@@ -421,6 +447,9 @@ impl Ours<'_> {
         if self.target.servers {
             after = server::remove(&after, self.client.server_format(), self.program)?;
         }
+        if self.agent == Some(Agent::ClaudeCode) {
+            after = prompt_hook::remove(&after)?;
+        }
         if let Some(agent) = self.agent {
             let layout = self.layout(agent, &after);
             after = hooks::uninstall(&after, agent, &layout, self.program)?;
@@ -431,13 +460,16 @@ impl Ours<'_> {
         Ok(after)
     }
 
-    /// Returns `kept` with the hooks and the server that `text` has.
+    /// Returns `kept` with the hooks, the prompt hook and the server that `text` has.
     fn put_in_like(&self, text: &str, kept: &str) -> Result<String, Malformed> {
         let mut after = kept.to_owned();
         if let Some(agent) = self.agent {
             let present = hooks::registered(text, &self.layout(agent, text), self.program)?;
             if let Some(profile) = Profile::of(agent, present.iter().map(|it| it.event.as_str())) {
                 after = hooks::install(kept, agent, &self.layout(agent, kept), self.program, Some(profile))?;
+            }
+            if agent == Agent::ClaudeCode && prompt_hook(text)?.is_some() {
+                after = prompt_hook::add(&after)?;
             }
         }
         let format = self.client.server_format();

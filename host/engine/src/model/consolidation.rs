@@ -93,7 +93,7 @@ pub(super) fn consolidate(input: &Input<'_>, store: &mut Store, caller: Option<&
         made.memories.iter().map(|new| new.retracted.len() + new.supersedes.len()).sum::<usize>() + made.superseded.len();
     let made = Redacted::new(made, &mut ProjectRedactor::new(runtime, Some(&project.root)))?.map(within_limits);
     let made_by = (policy.name.as_str(), policy.digest.as_str());
-    let (stored, _) = store.commit_consolidation(project, &home, &made, made_by, runtime.now)?;
+    let (stored, _) = store.commit_consolidation(project, &home, &made, made_by, is_replaceable, runtime.now)?;
     Ok(ConsolidationResult { is_outdated, stored, replaced: u32::try_from(replaced).unwrap_or(u32::MAX), unsupported })
 }
 
@@ -113,7 +113,9 @@ fn sources(input: &Input<'_>, store: &Store, kinds: Option<&KindSet>) -> Result<
     let mut sources = if input.session.is_empty() {
         let filter = MemoryFilter { project: Some(input.project.id.clone()), current: true, ..MemoryFilter::default() };
         let of_project = store.important(&filter, MAX_PROJECT_SOURCES)?;
-        of_project.into_iter().map(|memory| SourceMemory { memory, key: String::new(), line_uuid: None }).collect()
+        let marks = store.marks(&of_project.iter().map(|memory| memory.id.as_str()).collect::<Vec<_>>())?;
+        let source = |(memory, is_pinned)| SourceMemory { memory, key: String::new(), line_uuid: None, is_pinned };
+        of_project.into_iter().zip(marks.iter().map(|marks| marks.pinned_at.is_some())).map(source).collect()
     } else {
         store.session_sources(&input.project.id, input.session)?
     };
@@ -140,6 +142,7 @@ fn project_key(policy: &PolicyId) -> String {
 }
 
 /// Whether a policy may replace the memory: not what a person said or asked to save, and not what is an archive or a fact of git.
+/// What a person pinned is not replaced either.
 fn is_replaceable(memory: &Memory) -> bool {
     let is_kept = matches!(memory.kind.as_str(), "turn" | "compact_summary" | "correction" | "commit" | "plan" | "failure");
     let is_saved = memory.attributes.iter().any(|(name, _)| name == said_by::SOURCE);
@@ -164,7 +167,7 @@ fn request(input: &Input<'_>, sources: &[SourceMemory]) -> ConsolidateRequest {
             importance: memory.importance,
             created: memory.created,
             said_by: memory.said_by().map(|said_by| said_by.word().to_owned()),
-            replaceable: is_replaceable(memory),
+            replaceable: !source.is_pinned && is_replaceable(memory),
         }
     };
     let sources = sources.iter().map(&mut source).collect();
@@ -300,6 +303,7 @@ fn accept_memory(
     let new = NewMemory {
         retracted: retracted.collect(),
         supersedes: supersedes.collect(),
+        replaced: replaced.iter().map(|stored| stored.memory.id.clone()).collect(),
         sources: sources.iter().map(|source| source.memory.id.clone()).collect(),
         is_summary,
         draft,
@@ -335,7 +339,7 @@ mod tests {
             attributes: said_by.map(SaidBy::attribute).into_iter().collect(),
             ..Memory::default()
         };
-        SourceMemory { memory, key: key.into(), line_uuid: Some(format!("line-{id}")) }
+        SourceMemory { memory, key: key.into(), line_uuid: Some(format!("line-{id}")), is_pinned: false }
     }
 
     fn statement(text: &str, cites: &[&str]) -> Statement {

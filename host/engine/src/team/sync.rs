@@ -100,6 +100,7 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
     let mut link = Link::start()?;
     let mut identity = link.connect(url, &device)?;
     store.set_team_member(&identity.member, &identity.role)?;
+    let refilled = refill(runtime, store, &mut link, &identity, &mut report)?;
     let mut projects = outbox::stage(runtime, store, &device)?;
     let mut series = series(&mut link)?;
     let is_renewed = is_copied(store, &device, &series)?;
@@ -127,10 +128,10 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
     store.put_team_series(&series)?;
     let applied = pull(runtime, store, &mut link, &projects, &identity, &mut report)?;
     drop(link);
-    if applied.stored > 0 {
+    if applied.stored + refilled.stored > 0 {
         supersession::link_all(store, runtime.now)?;
     }
-    if applied.removed > 0 {
+    if applied.removed + refilled.removed > 0 {
         store.erase()?;
     }
     report.review = store.team_status()?.review;
@@ -138,6 +139,26 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
     report.member = identity.member;
     report.role = identity.role;
     Ok(report)
+}
+
+/// Reads everything again if the database was salvaged, before anything is staged.
+fn refill(
+    runtime: &Runtime,
+    store: &mut Store,
+    link: &mut Link,
+    identity: &Identity,
+    report: &mut SyncReport,
+) -> Result<Applied> {
+    if !store.team_is_salvaged()? {
+        return Ok(Applied::default());
+    }
+    let projects = outbox::keyed_projects(runtime, store)?;
+    // This machine's own former series is among them: it has a new identifier.
+    store.put_team_series(&series(link)?)?;
+    let applied = pull(runtime, store, link, &projects, identity, report)?;
+    store.team_refilled()?;
+    report.warnings.push("this database was salvaged, so everything was read again from the server".into());
+    Ok(applied)
 }
 
 /// Gives this machine another identifier, because its database was copied or restored.

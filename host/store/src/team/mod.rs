@@ -35,6 +35,7 @@ const MEMBER: &str = "team_member";
 const ROLE: &str = "team_role";
 const SYNCED: &str = "team_synced";
 const FAULT: &str = "team_fault";
+const SALVAGED: &str = "team_salvaged";
 
 /// A series of another device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,17 @@ impl Store {
             )?;
             Ok(())
         })
+    }
+
+    /// Returns whether the database was salvaged since the last sync. Then the series are to be read before anything is staged: what
+    /// the team has of this machine would be sent a second time otherwise.
+    pub fn team_is_salvaged(&self) -> Result<bool> {
+        Ok(self.explain(index::meta(&self.conn, SALVAGED))?.is_some())
+    }
+
+    /// Records that the series were read again after the database was salvaged.
+    pub fn team_refilled(&mut self) -> Result<()> {
+        self.write(|tx| index::clear_meta(tx, SALVAGED))
     }
 
     /// Records who the server says we are.
@@ -207,6 +219,23 @@ impl Store {
     pub fn preview_team_mute(&self, what: &str, is_muted: bool) -> Result<u64> {
         self.explain(if is_muted { incoming::would_hide(&self.conn, what) } else { incoming::is_muted(&self.conn, what) })
     }
+}
+
+/// Prepares what was salvaged of the team's tables. What a person decided stays, and so does what is known of own records whose
+/// memory is there. Everything else is read again from the server. The salvaged database has a new identifier in the team.
+pub(crate) fn prepare_salvaged(tx: &Connection) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "DELETE FROM team_records WHERE state IN ('pulled', 'dead')
+             OR memory IS NOT NULL AND memory NOT IN (SELECT rowid FROM memories);
+         UPDATE team_records SET state = 'pending', device = '', sequence = NULL WHERE state = 'queued';",
+    )?;
+    let is_in_a_team: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM team_records) OR EXISTS (SELECT 1 FROM team_mutes)
+             OR EXISTS (SELECT 1 FROM sightings WHERE session_id = '' AND key LIKE 'team:%')",
+        [],
+        |row| row.get(0),
+    )?;
+    if is_in_a_team { index::set_meta(tx, SALVAGED, "1") } else { Ok(()) }
 }
 
 fn own_member(tx: &Connection) -> rusqlite::Result<(String, bool)> {

@@ -53,6 +53,15 @@ pub(super) struct Arguments {
     /// Do not register the MCP server, and remove it if it is registered
     #[arg(long)]
     no_mcp: bool,
+    /// Also let a model of Claude Code's check at the end of each turn whether the answer says what the memory needs
+    ///
+    /// Registers a prompt hook. If the answer does not say what came of the request, what was decided and why, and what is
+    /// left open, the agent is asked once to add it. This needs no key of yours, and uses what pays for Claude Code.
+    #[arg(long, conflicts_with = "no_prompt_hook")]
+    with_prompt_hook: bool,
+    /// Remove the prompt hook if it is registered
+    #[arg(long)]
+    no_prompt_hook: bool,
     /// Show what would change and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -132,6 +141,7 @@ impl From<Scope> for settings::Scope {
 /// What `install` prints with `--json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a member of its own in the output")]
 pub(super) struct Installed {
     /// The agent, as `--agent` names it.
     agent: &'static str,
@@ -146,6 +156,8 @@ pub(super) struct Installed {
     plugin: bool,
     /// The hooks that are registered; empty for an agent without hooks.
     events: Vec<String>,
+    /// Whether the prompt hook is registered in the file; with `dry_run`, whether it would be.
+    prompt_hook: bool,
     /// The file in which the MCP server is registered by itself; with `dry_run`, would be. The plugin brings its own.
     mcp: Option<PathBuf>,
     /// Files of other agents whose hooks or MCP server called another program, and now call this one.
@@ -246,6 +258,15 @@ fn check(arguments: &Arguments) -> Result<(), CommandError> {
         return Err(CommandError::new(format!("{title} has no hooks that Throughline could use, only MCP servers"))
             .hint("leave out --profile and --no-mcp"));
     }
+    if (arguments.with_prompt_hook || arguments.no_prompt_hook) && arguments.agent != Agent::ClaudeCode.into() {
+        return Err(CommandError::new(format!("{title} has no prompt hook that Throughline could use")).hint(
+            "leave out the option: only Claude Code can check an answer at the end of a turn and ask the agent for more",
+        ));
+    }
+    if arguments.with_prompt_hook && arguments.settings.scope == Scope::Project {
+        return Err(CommandError::new("a prompt hook in a project's settings would be paid by everybody who works on it")
+            .hint("use --scope local for your own sessions in this project, or leave out --scope for all projects"));
+    }
     Ok(())
 }
 
@@ -269,7 +290,8 @@ fn plan(arguments: &Arguments, targets: &[Target], program: &Path, folder: &Path
                 if adds_server { hooks.and_server(program)? } else { hooks.without_server(target, program)? }
             }
         };
-        changes.push(change);
+        let changes_prompt_hook = target.hooks && number == 0 && (arguments.with_prompt_hook || arguments.no_prompt_hook);
+        changes.push(if changes_prompt_hook { change.with_prompt_hook(arguments.with_prompt_hook)? } else { change });
     }
     Ok(changes)
 }
@@ -307,6 +329,9 @@ fn print_installed(
         } else if !report.events.is_empty() {
             writeln!(out, "  hooks: {}", report.events.join(", "))?;
         }
+        if report.prompt_hook {
+            writeln!(out, "  prompt hook: a model of Claude Code's checks the answer at the end of each turn")?;
+        }
         if let Some(file) = &report.mcp {
             writeln!(out, "  MCP server: {}", shown(file))?;
         }
@@ -329,6 +354,13 @@ fn print_advice(arguments: &Arguments, runtime: &Runtime, report: &Installed, fo
     let mut err = anstream::stderr().lock();
     if let Some(next) = report.next {
         writeln!(err, "note: {next}")?;
+    }
+    if arguments.with_prompt_hook {
+        writeln!(
+            err,
+            "note: at the end of each turn Claude Code sends the conversation to its small model, at the cost of your \
+             subscription or key; `throughline install --no-prompt-hook` ends that"
+        )?;
     }
     if let Some(instead) = lasting(&report.program) {
         writeln!(
@@ -475,7 +507,8 @@ fn left(runtime: &Runtime, named: Option<Client>, program: &Path) -> Vec<(PathBu
             for scope in [settings::Scope::Project, settings::Scope::Local] {
                 for file in agents::files(agent, scope, &runtime.paths, &root) {
                     let text = settings::read(&file).ok().flatten().unwrap_or_default();
-                    let has_hooks = settings::registered(agent, &file, &text, program).is_ok_and(|it| !it.is_empty());
+                    let has_hooks = settings::registered(agent, &file, &text, program).is_ok_and(|it| !it.is_empty())
+                        || (agent == Agent::ClaudeCode && settings::prompt_hook(&text).is_ok_and(|it| it.is_some()));
                     let is_known = found.iter().any(|(_, known)| program::is_same_file(known, &file));
                     if has_hooks && !is_known {
                         found.push((root.clone(), file));
@@ -550,6 +583,7 @@ impl Installed {
             backup,
             plugin: change.has_plugin(),
             events: change.events(&program),
+            prompt_hook: change.has_prompt_hook(),
             mcp: changes.iter().find(|change| change.has_server(&program)).map(|change| change.file().to_path_buf()),
             updated: others.iter().map(|change| change.file().to_path_buf()).collect(),
             program,

@@ -36,35 +36,72 @@ pub(super) struct SettingsFile {
 
 /// Checks Claude Code's hooks. `elsewhere`: whether hooks are registered with another agent.
 pub(super) fn registrations(paths: &Paths, folder: &Path, elsewhere: bool) -> Vec<Finding> {
-    let install = "run `throughline install`";
-    let whose = CheckedAgent { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: install.into() };
     let program = program::stable_path().unwrap_or_default();
     let mut findings = Vec::new();
     let sources = sources(paths, folder, &mut findings);
     let found = registered(&sources, &program, paths, &mut findings);
     let plugin = plugin::enabled(&sources);
     findings.extend(check_disabled_hooks(&sources, &found, plugin.as_ref(), paths));
+    let is_read = !found.is_empty() || plugin.is_some();
     if let Some(plugin) = &plugin {
         findings.push(plugin.finding(paths, &program, !found.is_empty()));
-        if found.is_empty() {
-            return findings;
-        }
-    } else if found.is_empty() {
-        findings.push(if elsewhere {
-            Finding { hint: Some(install.into()), ..Finding::ok("hooks", "none is registered with Claude Code") }
-        } else {
-            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", install)
-        });
-        return findings;
     }
-    findings.extend(programs(&whose, &found, &program, paths));
-    findings.extend(events(&whose, &found, paths));
+    if !found.is_empty() {
+        check_commands(&found, &program, paths, &mut findings);
+    } else if plugin.is_none() {
+        findings.push(if elsewhere {
+            Finding { hint: Some(INSTALL.into()), ..Finding::ok("hooks", "none is registered with Claude Code") }
+        } else {
+            Finding::fail("hooks", "none is registered with Claude Code: nothing is remembered", INSTALL)
+        });
+    }
+    findings.extend(check_prompt_hooks(&sources, is_read, paths));
+    findings
+}
+
+/// The hint that repairs most problems of Claude Code's hooks.
+const INSTALL: &str = "run `throughline install`";
+
+/// Checks the hooks that call a program. If there is nothing else to say, says where they are.
+fn check_commands(found: &[(&SettingsFile, Registration)], program: &Path, paths: &Paths, findings: &mut Vec<Finding>) {
+    let whose = CheckedAgent { agent: Agent::ClaudeCode, check: "hooks", prefix: String::new(), install: INSTALL.into() };
+    findings.extend(programs(&whose, found, program, paths));
+    findings.extend(events(&whose, found, paths));
     if findings.iter().all(|finding| finding.status == Status::Ok) {
         let mut files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
         files.dedup();
         findings.push(Finding::ok("hooks", format!("{} registered in {}", found.len(), files.join(" and "))));
     }
-    findings
+}
+
+/// Checks the prompt hook. `is_read`: whether any hook of ours reads what the agent adds.
+fn check_prompt_hooks(sources: &[SettingsFile], is_read: bool, paths: &Paths) -> Option<Finding> {
+    // A file that is not valid has a finding already.
+    let hook = |source: &SettingsFile| settings::prompt_hook(&source.text).ok().flatten();
+    let found: Vec<_> = sources.iter().filter_map(|source| Some((source, hook(source)?))).collect();
+    let files: Vec<String> = found.iter().map(|(source, _)| paths::display(&source.file, &paths.home)).collect();
+    let files = files.join(" and ");
+    Some(match &found[..] {
+        [] => return None,
+        _ if !is_read => Finding::warn(
+            "hooks",
+            format!("the prompt hook in {files} costs tokens, and no hook reads what the agent adds"),
+            format!("{INSTALL}, or `throughline uninstall`"),
+        ),
+        [(_, hook)] if hook.is_current => {
+            Finding::ok("hooks", format!("a prompt hook in {files} checks the answer at the end of each turn"))
+        }
+        [_] => Finding::warn(
+            "hooks",
+            format!("the prompt hook in {files} is that of another version, registered twice or elsewhere than at Stop"),
+            INSTALL,
+        ),
+        _ => Finding::warn(
+            "hooks",
+            format!("the prompt hook is registered in {files}, so each turn is checked {} times", found.len()),
+            "run `throughline install --no-prompt-hook` with the --scope that is superfluous",
+        ),
+    })
 }
 
 /// Returns why Claude Code runs none of our hooks, or `None` if it does.

@@ -10,6 +10,7 @@ mod paging;
 mod policies;
 mod search;
 mod sessions;
+mod spending;
 mod today;
 mod wanted;
 
@@ -70,6 +71,7 @@ pub(crate) fn router(write: bool) -> Router<Arc<App>> {
         .route("/notes", list!(notes::notes))
         .route("/policies", list!(policies::list))
         .route("/compare", list!(policies::compare))
+        .route("/spending", list!(spending::spending))
         .route("/redaction", list!(health::redaction))
         .route("/health", list!(health::health))
         .route("/doctor", list!(health::doctor))

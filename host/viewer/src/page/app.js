@@ -6,7 +6,7 @@ import { listen } from './keys.js';
 import { get, post } from './net.js';
 
 // The pages of the navigation, in its order; `memory` and `session` are reached from them.
-const PAGES = [['search', 'Memories'], ['today', 'Today'], ['sessions', 'Sessions'], ['projects', 'Projects'], ['failures', 'Failures'], ['notes', 'Notes'], ['policies', 'Policies'], ['redaction', 'Redaction'], ['health', 'Health']];
+const PAGES = [['search', 'Memories'], ['today', 'Today'], ['sessions', 'Sessions'], ['projects', 'Projects'], ['failures', 'Failures'], ['notes', 'Notes'], ['policies', 'Policies'], ['spending', 'Spending'], ['redaction', 'Redaction'], ['health', 'Health']];
 const PARTS = { memory: 'search', session: 'sessions' };
 
 const main = document.getElementById('main');

@@ -12,7 +12,7 @@ export function bars(caption, rows) {
 }
 
 /** Bars over days, each at its place in time. Rows are `{at, value}`, in order; the table beside it says the same in words. */
-export function overTime(label, rows, dayOf) {
+export function overTime(label, rows, dayOf, textOf = String) {
   const [width, height, head, foot, side] = [720, 170, 26, 24, 10];
   const DAY = 86_400_000;
   const most = Math.max(1, ...rows.map((row) => row.value));
@@ -25,9 +25,9 @@ export function overTime(label, rows, dayOf) {
   const bar = (row) => svg('rect', {
     class: 'bar', x: (side + ((row.at - first) / DAY) * step + step * 0.1).toFixed(1), width: Math.max(1, step * 0.8).toFixed(1),
     y: (height - foot - tall(row.value)).toFixed(1), height: tall(row.value).toFixed(1),
-  }, svg('title', {}, `${dayOf(row.at)}: ${row.value}`));
+  }, svg('title', {}, `${dayOf(row.at)}: ${textOf(row.value)}`));
   const line = svg('line', { class: 'axis', x1: side, x2: width - side, y1: height - foot, y2: height - foot });
-  const texts = rows.length === 0 ? [] : [svg('text', { x: side, y: height - 8 }, dayOf(first)), svg('text', { x: side, y: 18 }, `most on a day: ${most}`),
+  const texts = rows.length === 0 ? [] : [svg('text', { x: side, y: height - 8 }, dayOf(first)), svg('text', { x: side, y: 18 }, `most on a day: ${textOf(Math.max(0, ...rows.map((row) => row.value)))}`),
     svg('text', { x: width - side, y: height - 8, 'text-anchor': 'end' }, dayOf(last))];
   return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, line, rows.map(bar), texts);
 }

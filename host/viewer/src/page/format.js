@@ -48,6 +48,9 @@ export const day = (at) => DAY.format(date(at));
 export const number = (value) => NUMBER.format(value);
 export const plural = (count, one, many) => `${NUMBER.format(count)} ${count === 1 ? one : many}`;
 
+/** An amount in billionths of a US dollar, to a hundredth of a cent as the commands say it. */
+export const dollars = (nano) => `$${Math.floor(nano / 1e9)}.${String(Math.floor((nano % 1e9) / 1e5)).padStart(4, '0')}`;
+
 /** A size in bytes. */
 export function bytes(size) {
   const units = ['B', 'KiB', 'MiB', 'GiB'];

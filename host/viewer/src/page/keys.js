@@ -3,7 +3,7 @@
 import { h, show } from './dom.js';
 
 const SETTING = 'throughline.keys';
-const PAGES = { t: 'today', s: 'sessions', m: 'search', p: 'projects', f: 'failures', n: 'notes', o: 'policies', r: 'redaction', h: 'health' };
+const PAGES = { t: 'today', s: 'sessions', m: 'search', p: 'projects', f: 'failures', n: 'notes', o: 'policies', c: 'spending', r: 'redaction', h: 'health' };
 
 let wasG = false;
 
@@ -45,7 +45,7 @@ function enter(event) {
 /** Shows which keys there are. */
 export function help() {
   const dialog = document.getElementById('help');
-  const rows = [['/', 'search'], ['j, k', 'next, previous'], ['Enter', 'open'], ['g, then a letter', 'go to a page: t today, m memories, s sessions, p projects, f failures, n notes, o policies, r redaction, h health'], ['?', 'this help'], ['Esc', 'close, or leave a field']];
+  const rows = [['/', 'search'], ['j, k', 'next, previous'], ['Enter', 'open'], ['g, then a letter', 'go to a page: t today, m memories, s sessions, p projects, f failures, n notes, o policies, c spending (cost), r redaction, h health'], ['?', 'this help'], ['Esc', 'close, or leave a field']];
   const box = h('input', { type: 'checkbox', id: 'single-keys', checked: isOn(), on: { change: () => localStorage.setItem(SETTING, box.checked ? 'on' : 'off') } });
   show(dialog, h('h2', { id: 'help-title' }, 'Keys'),
     h('dl', { class: 'facts' }, rows.map(([key, what]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, what)])),

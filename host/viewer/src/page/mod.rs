@@ -11,7 +11,7 @@ use crate::app::App;
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: path, media type, content.
-const FILES: [(&str, &str, &str); 22] = [
+const FILES: [(&str, &str, &str); 23] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
@@ -32,6 +32,7 @@ const FILES: [(&str, &str, &str); 22] = [
     ("/pages/failures.js", SCRIPT, include_str!("pages/failures.js")),
     ("/pages/notes.js", SCRIPT, include_str!("pages/notes.js")),
     ("/pages/policies.js", SCRIPT, include_str!("pages/policies.js")),
+    ("/pages/spending.js", SCRIPT, include_str!("pages/spending.js")),
     ("/pages/redaction.js", SCRIPT, include_str!("pages/redaction.js")),
     ("/pages/health.js", SCRIPT, include_str!("pages/health.js")),
 ];

@@ -151,3 +151,22 @@ fn the_outbox_is_redacted_again_without_a_scrub() {
     assert_eq!(ann.store.team_scrub_outbox(&project().id, &mut WithoutOkapi, true).unwrap(), 1);
     assert_eq!(ann.entry().body, None);
 }
+
+#[test]
+fn what_was_cleaned_away_before_it_left_waits_for_nobody() {
+    let mut device = Device::new(1, "ann");
+    let id = device.wait("otter");
+    device.look();
+    assert_eq!(device.store.collect_garbage(u64::MAX >> 1, 0, None, true).unwrap(), 1);
+    assert!(device.store.team_outbox(true).unwrap().is_empty());
+    assert_eq!(device.store.team_decide(&id, true).unwrap(), Decided::Missing);
+    // What has left stays with the team: no deletion follows.
+    let sent = device.wait("otter");
+    device.look();
+    assert_eq!(device.store.team_decide(&sent, true).unwrap(), Decided::Done);
+    let queued = device.store.team_queue(&device.id, 1 << 20).unwrap();
+    device.store.team_acknowledge(&[queued[0].hash.clone()]).unwrap();
+    assert_eq!(device.store.collect_garbage(u64::MAX >> 1, 0, None, true).unwrap(), 1);
+    assert_eq!(device.store.team_stage_deletions().unwrap(), 0);
+    assert!(device.store.team_queue(&device.id, 1 << 20).unwrap().is_empty());
+}

@@ -33,7 +33,7 @@ enum Decision {
     /// Let memories stay here; they are not offered again
     Drop(Ids),
     /// Offer memories again that were dropped or refused
-    Offer(Ids),
+    Offer(OfferIds),
     /// Change the text of a memory that leaves, and let it leave: the text comes from standard input
     Edit(EditArguments),
 }
@@ -44,6 +44,16 @@ struct Ids {
     #[arg(required_unless_present = "all")]
     ids: Vec<String>,
     /// All that `throughline team review` has listed
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+#[derive(clap::Args)]
+struct OfferIds {
+    /// The identifiers of the memories
+    #[arg(required_unless_present = "all")]
+    ids: Vec<String>,
+    /// All that were dropped or refused, as `throughline team outbox --all` lists them
     #[arg(long, conflicts_with = "ids")]
     all: bool,
 }
@@ -61,12 +71,10 @@ pub(super) fn run(runtime: &Runtime, store: &mut Store, arguments: Arguments) ->
     let Some(decision) = arguments.decision else { return list(runtime, store) };
     match decision {
         Decision::Keep(ids) => {
-            decide(store, &ids, "leaves with the next sync", |store, id| Ok(store.team_decide(id, true)?))
+            decide_listed(store, &ids, "leaves with the next sync", |store, id| Ok(store.team_decide(id, true)?))
         }
-        Decision::Drop(ids) => decide(store, &ids, "stays here", |store, id| Ok(store.team_decide(id, false)?)),
-        Decision::Offer(ids) => decide(store, &ids, "is offered again", |store, id| {
-            Ok(if store.team_offer_again(id)? { Decided::Done } else { Decided::Missing })
-        }),
+        Decision::Drop(ids) => decide_listed(store, &ids, "stays here", |store, id| Ok(store.team_decide(id, false)?)),
+        Decision::Offer(arguments) => offer(store, arguments),
         Decision::Edit(arguments) => edit(runtime, store, arguments),
     }
 }
@@ -88,8 +96,24 @@ fn list(runtime: &Runtime, store: &mut Store) -> Result<(), CommandError> {
     outbox::mark_shown(store, &waiting)
 }
 
+/// Lets memories that stay here be offered again.
+fn offer(store: &mut Store, OfferIds { ids, all }: OfferIds) -> Result<(), CommandError> {
+    let ids: Vec<String> = if all {
+        let stays = |state| matches!(state, OutboxState::Dropped | OutboxState::Refused);
+        store.team_outbox(true)?.into_iter().filter(|it| stays(it.state)).filter_map(|it| it.id).collect()
+    } else {
+        ids
+    };
+    if ids.is_empty() {
+        writeln!(anstream::stderr().lock(), "nothing was dropped or refused")?;
+    }
+    decide(store, &ids, "is offered again", |store, id| {
+        Ok(if store.team_offer_again(id)? { Decided::Done } else { Decided::Missing })
+    })
+}
+
 /// Decides about what was listed. Nothing is staged here, because that could put a text in its place that nobody has seen.
-fn decide(
+fn decide_listed(
     store: &mut Store,
     ids: &Ids,
     done: &str,
@@ -106,21 +130,31 @@ fn decide(
     } else {
         ids.ids.clone()
     };
-    let mut out = output::stdout();
-    for id in ids {
-        let decided = decide(store, &id)?;
-        if decided != Decided::Done {
-            out.flush()?;
-            return Err(not_decided(decided, &id));
-        }
-        writeln!(out, "{} {done}", output::clean_line(&id))?;
-    }
-    out.flush()?;
+    self::decide(store, &ids, done, decide)?;
     if unseen > 0 {
         let what = "were not listed yet, or changed since, and wait: see `throughline team review`";
         writeln!(anstream::stderr().lock(), "{unseen} more {what}")?;
     }
     Ok(())
+}
+
+/// Decides about each memory, and says what became of it. Ends at the first one about which nothing can be decided.
+fn decide(
+    store: &mut Store,
+    ids: &[String],
+    done: &str,
+    decide: impl Fn(&mut Store, &str) -> Result<Decided, CommandError>,
+) -> Result<(), CommandError> {
+    let mut out = output::stdout();
+    for id in ids {
+        let decided = decide(store, id)?;
+        if decided != Decided::Done {
+            out.flush()?;
+            return Err(not_decided(decided, id));
+        }
+        writeln!(out, "{} {done}", output::clean_line(id))?;
+    }
+    Ok(out.flush()?)
 }
 
 fn not_decided(decided: Decided, id: &str) -> CommandError {
