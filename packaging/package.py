@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
 import re
 import shutil
@@ -119,6 +120,10 @@ class Release:
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
             file.write(data)
         return packed.getvalue()
+
+    def xz(self, data):
+        """Compresses as dpkg can read it. The result depends on liblzma's version, and on nothing else of the machine."""
+        return lzma.compress(data, preset=9 | lzma.PRESET_EXTREME)
 
     def tar(self, files, folders=False):
         """A tar file. `files` has the content and the mode of each path."""
@@ -228,7 +233,7 @@ def debian(release, build, docs):
     parts = {
         "debian-binary": b"2.0\n",
         "control.tar.gz": release.gzip(release.tar({"control": (control, 0o644), "md5sums": (sums, 0o644)}, folders=True)),
-        "data.tar.gz": release.gzip(release.tar(files, folders=True)),
+        "data.tar.xz": release.xz(release.tar(files, folders=True)),
     }
     packed = b"!<arch>\n"
     for name, data in parts.items():

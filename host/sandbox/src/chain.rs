@@ -40,6 +40,7 @@ use wasmtime::component::Component;
 use super::cache::{Cache, Origin};
 use super::capability::{Capabilities, KindSet};
 use super::compile;
+use super::default_component;
 use super::engine::{EpochTicker, Limits};
 use super::failures::{FailureRecord, Failures};
 use super::imports::{self, Grants, MemorySource, ModelSource};
@@ -57,8 +58,7 @@ use throughline_model::redacted::TextRedactor;
 use throughline_platform::log::{Level, Log};
 use throughline_privacy::secrets::{self, Secrets};
 
-/// The default policy: the component and its SHA-256, built from core-wasm/ and committed.
-pub const DEFAULT_WASM: &[u8] = include_bytes!("../default-policy/policy.wasm");
+/// The SHA-256 of the default policy's component, in hexadecimal with a newline, built from core-wasm/ and committed.
 const DEFAULT_DIGEST: &str = include_str!("../default-policy/policy.wasm.sha256");
 
 /// The default policy's name.
@@ -157,7 +157,7 @@ impl Sandbox {
             (None, None) => return Err(NotCompiled.into()),
             (None, Some(until)) => self
                 .cache
-                .load_or_compile(self.engine(), digest, DEFAULT_WASM, until, self.compile)
+                .load_or_compile(self.engine(), digest, &default_component::bytes()?, until, self.compile)
                 .context("the default policy cannot be loaded")?,
         };
         let terms = Terms {
@@ -922,7 +922,7 @@ mod tests {
 
     #[test]
     fn the_committed_digest_and_manifest_are_the_components() {
-        assert_eq!(throughline_model::digest::sha256_hex(DEFAULT_WASM), DEFAULT_DIGEST.trim());
+        assert_eq!(throughline_model::digest::sha256_hex(&default_component::bytes().unwrap()), DEFAULT_DIGEST.trim());
         let text = include_str!("../default-policy/policy.toml");
         let manifest = super::super::manifest::Manifest::parse(text).unwrap();
         assert_eq!(manifest.sha256.as_deref(), Some(DEFAULT_DIGEST.trim()));

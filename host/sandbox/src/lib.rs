@@ -48,6 +48,7 @@ pub mod cache;
 pub mod capability;
 pub mod chain;
 pub mod compile;
+mod default_component;
 pub mod engine;
 pub mod failures;
 pub mod folder;

@@ -15,7 +15,7 @@ use super::Embedding;
 
 /// The model's name and version. Vectors of different versions cannot be compared. Change it whenever the model file or
 /// the tokenization here changes.
-pub const NAME: &str = "minilm-256-2";
+pub const NAME: &str = "minilm-256-3";
 
 /// How many numbers a vector has.
 pub const DIMS: usize = 256;
@@ -145,7 +145,8 @@ mod tests {
             };
             let vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
             let cosine = cosine(&embedding.vector, &vector);
-            assert!(cosine > 0.999, "{text}: {cosine}");
+            // Codes of four bits: the lowest of these is 0.992.
+            assert!(cosine > 0.99, "{text}: {cosine}");
         }
     }
 
