@@ -679,6 +679,25 @@ pub(super) fn is_praise(lower: &str) -> bool {
     PRAISE.iter().any(|praise| lower.starts_with(praise)) || VERDICTS.iter().any(|verdict| text::contains(lower, verdict))
 }
 
+/// The number of words from which a text says more than names.
+const MIN_WORDS: usize = 3;
+
+/// Returns whether a text consists of paths, addresses and identifiers, and says nothing of them.
+pub(super) fn names_only(said: &str) -> bool {
+    let is_name = |word: &&str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        inner.contains(['/', '\\', '_']) || inner.contains("://") || inner.len() >= 28 || word.starts_with('`')
+    };
+    let (names, words): (Vec<&str>, Vec<&str>) = said.split_whitespace().partition(is_name);
+    !names.is_empty() && text::features(&words.join(" ")).len() < MIN_WORDS
+}
+
+/// Returns whether a text is a line that a program printed: it begins with a tag or has a long identifier.
+pub(super) fn is_output(said: &str) -> bool {
+    let is_identifier = |word: &str| word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    said.starts_with('[') || said.split(|c: char| !c.is_alphanumeric()).any(is_identifier)
+}
+
 /// Returns whether a text looks like pasted code or output.
 pub(super) fn is_code(said: &str) -> bool {
     let openings = ["//", "#!", "$ ", "> ", "❯", "●", "at ", "ERROR", "Error:", "error:", "warning:", "WARN", "Traceback"];
@@ -765,6 +784,14 @@ mod tests {
         assert!(is_intent("i should branch from `main` first") && !is_intent("the filling is dry"));
         assert!(is_failing("two tests of the cart fail") && !is_failing("the tests of the cart pass"));
         assert!(is_problem("the tax is missing") && !is_problem("the tax is added"));
+    }
+
+    #[test]
+    fn names_and_output() {
+        assert!(names_only("`/home/u/a.jsonl`; `/home/u/b.jsonl`") && names_only("https://example.com/shop/pull/7"));
+        assert!(!names_only("The totals of `src/cart.ts` are rounded.") && !names_only("All tests pass."));
+        assert!(is_output("[test:cart] $ npm test") && is_output("rm 89bb5e5efd2c0eb3fc01283df21a072d failed"));
+        assert!(!is_output("the cart [beta] is blue"));
     }
 
     #[test]

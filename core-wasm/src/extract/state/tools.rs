@@ -142,6 +142,9 @@ impl State {
             self.evidence.tests_ran();
         }
         self.changes_measured(output, committed);
+        if committed {
+            self.open_points.committed();
+        }
         for commit in made {
             self.record_commit(commit, is_bypassed, &tool_use.source, settled);
         }
@@ -479,6 +482,7 @@ impl State {
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
     fn project_changed(&mut self, file: &str) {
+        self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {
             self.evidence.file_changed();

@@ -125,6 +125,9 @@ impl State {
             self.undone.plan_accepted(plan);
             self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
+        let next = self.recap.prompted(&prompt, substantive);
+        self.open_points.add(next);
+        self.open_points.prompted(&prompt);
         if substantive {
             self.undone.asked(&title);
             if self.request.is_empty() {
@@ -162,6 +165,9 @@ impl State {
             self.seen_additions.remove(0);
         }
         self.queue.retain(|queued| *queued != text);
+        if human::is_substantive(&text) && human::is_demand(&text) {
+            self.divide_turn(source, settled);
+        }
         self.record_directives(&text, source, settled);
         self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
@@ -412,8 +418,10 @@ impl State {
             Some(answers) => questions::answer(&mut asked, answers),
             None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
         }
+        self.divide_turn(&line_ref(line), settled);
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
+            self.open_points.prompted(&question.answer);
             let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
             self.failures.human_said(&question.answer);
@@ -436,7 +444,7 @@ impl State {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
             }
-            let what = format!("{} → {}", question.text, question.answer);
+            let what = format!("{} → {}", question.short_text(), question.answer);
             // An answer in the user's own words may take up an option as well as leave it.
             let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
             let content = decision_text(&what, &why, &rejected, labels);
