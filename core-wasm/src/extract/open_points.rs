@@ -43,6 +43,14 @@ impl OpenPoints {
         }
     }
 
+    /// Takes what a document for the next session lists as open. It is written at the end, so it replaces what was open before.
+    pub(super) fn handed_over(&mut self, document: &str) {
+        let points = prose::listed_points(document);
+        if !points.is_empty() {
+            self.all = points.into_iter().map(|said| OpenPoint { said, age: 0 }).collect();
+        }
+    }
+
     /// Records a commit: that something is not committed does not hold any more.
     pub(super) fn committed(&mut self) {
         self.all.retain(|point| !point.said.to_lowercase().contains("commit"));

@@ -298,6 +298,8 @@ const OFFERS: &[&str] = &[
     "if necessary",
     "let me know",
     "just needs to be",
+    "worth a",
+    "worth adding",
     "simplest fix is",
     "i'll add",
     "i'll update",
@@ -672,6 +674,51 @@ pub(super) fn is_proposals(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let is_open = ["remaining", "left", "open", "남은", "残"].iter().any(|word| text::contains_words(&lower, word));
     !is_open && PROPOSALS.iter().any(|word| text::contains_words(&lower, word))
+}
+
+/// Words of a line below which something is only proposed, offered or supposed.
+const PROPOSING: &[&str] = &[
+    "recommend",
+    "recommendation",
+    "recommended",
+    "proposal",
+    "propose",
+    "proposed",
+    "suggestion",
+    "suggestions",
+    "i'd suggest",
+    "options",
+    "ways out",
+    "ways to",
+    "two ways",
+    "three ways",
+    "couldn't confirm",
+    "could not confirm",
+    "can't confirm",
+    "not confirmed",
+    "not applied",
+    "would look like",
+    "would be to",
+    "if you want",
+    "추천",
+    "제안",
+    "선택지",
+    "提案",
+    "推奨",
+    "選択肢",
+    "建议",
+    "方案",
+];
+
+/// Returns whether a line leads to what is only proposed: a heading, or a line that ends with a colon, or the sentence that gives a
+/// recommendation.
+pub(super) fn proposes(line: &str) -> bool {
+    let said = text::plain(line);
+    let lower = said.to_lowercase().replace('’', "'");
+    let is_lead = said.ends_with([':', '：']) || prose::is_heading(line);
+    let gives = ["my recommendation", "i recommend", "i'd recommend", "i'd suggest", "my suggestion"];
+    (is_lead && PROPOSING.iter().any(|words| text::contains_words(&lower, words)))
+        || gives.iter().any(|words| text::contains_words(&lower, words))
 }
 
 /// Returns whether a text in lower case only praises.

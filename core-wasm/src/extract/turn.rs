@@ -166,6 +166,11 @@ impl Turn {
         self.works && (is_short || announces())
     }
 
+    /// Keeps what the agent stated so far for which `holds` returns true.
+    pub(super) fn retain(&mut self, holds: impl Fn(&Statement) -> bool) {
+        self.statements.retain(|statement| statement.voice == Voice::Human || holds(statement));
+    }
+
     /// Returns everything that was stated, the answer included.
     pub(super) fn all_statements(&self) -> Vec<Statement> {
         let mut all = self.statements.clone();

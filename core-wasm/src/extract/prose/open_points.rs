@@ -161,6 +161,15 @@ const COURTESIES: &[&str] = &[
 ///
 /// These are the items below a heading or a line that says so, and the sentences that speak of what waits.
 pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
+    read(answer, true)
+}
+
+/// Returns what a document lists as open: the items below its headings that say so.
+pub(in crate::extract) fn listed_points(document: &str) -> Vec<String> {
+    read(document, false)
+}
+
+fn read(answer: &str, with_sentences: bool) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let (mut is_below, mut previous) = (false, String::new());
     for line in text::prose_lines(answer) {
@@ -174,14 +183,14 @@ pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
             previous = String::new();
             continue;
         }
-        // A paragraph ends the list.
-        is_below &= is_item;
+        // A paragraph ends the list of an answer. In a document it may be all that stands below the heading.
+        is_below &= is_item || !with_sentences;
         let sentences = text::sentences(line);
         if is_below {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
             let point = if POINT_CHARS.contains(&point.chars().count()) { &point } else { &sentences[0] };
             add(&mut all, point, "");
-        } else {
+        } else if with_sentences {
             for sentence in &sentences {
                 let lower = sentence.to_lowercase().replace('’', "'");
                 if waits(&lower) {
@@ -191,8 +200,11 @@ pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
             }
         }
     }
-    let extra = all.len().saturating_sub(MAX_POINTS);
-    all.drain(..extra);
+    if with_sentences {
+        let extra = all.len().saturating_sub(MAX_POINTS);
+        all.drain(..extra);
+    }
+    all.truncate(MAX_POINTS);
     all
 }
 
@@ -239,6 +251,16 @@ mod tests {
         );
         let proof = "**What it did not prove:**\n- whether the total is shown on a phone\n\n**What changed:**\n- the total is rounded";
         assert_eq!(open_points(proof), ["whether the total is shown on a phone"]);
+    }
+
+    #[test]
+    fn what_a_document_lists() {
+        let document = "# Handoff\n\nYou should read this.\n\n## Done\n\n- the cart is rounded to two decimals\n\n## Next step\n\n\
+                        Run `npm run e2e` against the staging server.\n\n## Open questions\n\n- whether the tax is shown twice on a phone\n";
+        assert_eq!(
+            listed_points(document),
+            ["Run `npm run e2e` against the staging server.", "whether the tax is shown twice on a phone"]
+        );
     }
 
     #[test]

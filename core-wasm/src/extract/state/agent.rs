@@ -8,7 +8,7 @@ use crate::extract::prose;
 use crate::extract::recap::Recap;
 use crate::extract::results::TurnResult;
 use crate::extract::signs;
-use crate::extract::statement::Voice;
+use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
 use crate::said_by::SaidBy;
@@ -19,6 +19,8 @@ use crate::transcript::{Block, Line};
 
 /// The minimum length of what the agent said for it to be an answer before a question or another request, in characters.
 const MIN_PART_CHARS: usize = 240;
+/// The similarity from which on a statement with a name of a passage that takes something back is what it takes back.
+const RETRACTED: f32 = 0.4;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -87,9 +89,25 @@ impl State {
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
         }
+        for taken_back in prose::retractions(&said) {
+            self.retract(&taken_back);
+        }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.open_turn(&source.clone(), &said).say(&said, source);
+    }
+
+    /// Forgets what was said before and is taken back now.
+    fn retract(&mut self, taken_back: &str) {
+        let (words, names) = (text::features(taken_back), statement::names(taken_back));
+        let is_of = |said: &str| {
+            let own = statement::names(said);
+            let named = own.iter().filter(|name| names.contains(name)).count();
+            named > 1 || (named == 1 && text::similarity(&text::features(said), &words) >= RETRACTED)
+        };
+        self.results.retain(|statement, _| !is_of(&statement.text));
+        self.turn.retain(|statement| !is_of(&statement.text));
+        self.memories.forget(|memory| memory.from_prose && is_of(&memory.title));
     }
 
     /// Returns the open turn. Starts one if the agent works without a prompt.
@@ -109,7 +127,8 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
-            if signs::is_state_before(&insight.text.to_lowercase(), "") {
+            let lower = insight.text.to_lowercase();
+            if signs::is_state_before(&lower, "") || signs::is_offer(&lower) {
                 continue;
             }
             // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is

@@ -19,6 +19,8 @@ use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Line};
 
+/// How many words a prompt must share with a decision that it takes back.
+const MIN_SHARED_WORDS: usize = 2;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a sub-agent's report, in bytes.
@@ -113,6 +115,7 @@ impl State {
         let labels = self.labels();
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
+        self.user_changes_mind(&prompt);
         self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
@@ -150,6 +153,16 @@ impl State {
         }
     }
 
+    /// Forgets the decisions and rules that the user takes back.
+    fn user_changes_mind(&mut self, prompt: &str) {
+        if !prose::changes_mind(prompt) {
+            return;
+        }
+        let words = text::features(prompt);
+        let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
+        self.memories.forget(|memory| matches!(memory.kind.as_str(), "decision" | "preference") && is_of(&memory.title));
+    }
+
     /// Adds what the user says while the agent works, or adds to a prompt.
     fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let UserText::Human(text) = user_text::classify(text) else {
@@ -168,6 +181,7 @@ impl State {
         if human::is_substantive(&text) && human::is_demand(&text) {
             self.divide_turn(source, settled);
         }
+        self.user_changes_mind(&text);
         self.record_directives(&text, source, settled);
         self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
