@@ -11,6 +11,8 @@ use crate::text;
 const MAX_POINTS: usize = 6;
 /// How many words a text must share with a point to be about it.
 const MIN_SUBJECT_WORDS: usize = 3;
+/// How many words a prompt must share with a point to take it up. It says little, and means it.
+const MIN_ASKED_WORDS: usize = 2;
 /// The share of a short text's words that must be a point's for the text to be about it.
 const MIN_SHARE: f32 = 0.5;
 /// How many later answers a point outlives that do not speak of it.
@@ -33,7 +35,9 @@ struct OpenPoint {
 impl OpenPoints {
     /// Records what the user says: what it takes up is not open any more, nor is what waited for a decision.
     pub(super) fn prompted(&mut self, said: &str) {
-        self.all.retain(|point| !is_about(said, &point.said) && !waits_for_decision(&point.said));
+        let words = text::features(said);
+        let takes_up = |point: &str| words.intersection(&text::features(point)).count() >= MIN_ASKED_WORDS;
+        self.all.retain(|point| !takes_up(&point.said) && !is_about(said, &point.said) && !waits_for_decision(&point.said));
     }
 
     /// Adds a point that the client wrote down.

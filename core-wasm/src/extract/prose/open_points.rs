@@ -153,6 +153,7 @@ const COURTESIES: &[&str] = &[
     "if you want me to",
     "hope this",
     "/clear",
+    "per your call",
     "if you want",
     "if you'd like",
 ];

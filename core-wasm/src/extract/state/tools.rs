@@ -475,6 +475,7 @@ impl State {
 
     /// Takes what the agent wrote down for the next session: what was decided, what to watch out for, and what is left to do.
     fn handed_over(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let document = &commits::unwrapped(document);
         for decided in prose::decisions(document) {
             self.record_decided("handoff", decided, SaidBy::Agent, 60, source, settled);
         }
