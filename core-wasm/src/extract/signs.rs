@@ -727,7 +727,7 @@ pub(super) fn is_praise(lower: &str) -> bool {
 }
 
 /// The number of words from which a text says more than names.
-const MIN_WORDS: usize = 3;
+const MIN_WORDS: usize = 2;
 
 /// Returns whether a text consists of paths, addresses and identifiers, and says nothing of them.
 pub(super) fn names_only(said: &str) -> bool {

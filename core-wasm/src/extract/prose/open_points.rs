@@ -225,7 +225,7 @@ fn starts_with_number(line: &str) -> bool {
 
 fn leads_to_open(line: &str) -> bool {
     let lower = text::plain(line).to_lowercase().replace('’', "'");
-    is_open_heading(&lower) || LEADS.iter().any(|words| text::contains_words(&lower, words))
+    is_open_heading(&lower) || LEADS.iter().any(|words| text::contains(&lower, words))
 }
 
 /// Returns whether a sentence in lower case says that something waits for somebody, or is not done.

@@ -58,7 +58,7 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (is_past && signs::is_open_state(&lower))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
-        || (is_past && statement.is_proposed && !turn.committed)
+        || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
