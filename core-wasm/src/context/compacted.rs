@@ -1,6 +1,6 @@
 //! The page of a session whose context was compacted: what the session knew before.
 
-use super::new_session::{add_files, add_joined, add_learned, add_outcome, add_saved, by_recency};
+use super::new_session::{add_files, add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
 use super::page::{Entry, Page, SectionKind, discovery};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -36,6 +36,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
 fn session(page: &mut Page, notes: &SessionNotes) {
     page.add(SectionKind::ThisSession, Entry::session_line("Goal", &notes.original_request, 1.0));
     page.add(SectionKind::ThisSession, Entry::session_line("Now", &notes.current_objective, 1.0));
+    add_recap(page, SectionKind::ThisSession, notes);
     add_outcome(page, SectionKind::ThisSession, "So far", notes);
     add_files(page, SectionKind::ThisSession, notes);
     add_joined(page, SectionKind::ThisSession, "Blockers", &notes.blockers);

@@ -166,9 +166,12 @@ fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
     text.rfind(&label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))
 }
 
+/// The maximum length of a question before its answer, in characters, if both are long.
+const MAX_QUESTION_CHARS: usize = 110;
+
 /// Formats a decision as "What — why (rejected: …)", in one line that keeps its end.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
-    let mut line = sanitize(what);
+    let mut line = with_short_question(&sanitize(what));
     if !why.trim().is_empty() {
         line = format!("{} — {}", line.trim_end_matches(['.', '。']), sanitize(why));
     }
@@ -177,6 +180,16 @@ pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
     }
     let rejected = format!("(rejected: {})", truncate(&sanitize(rejected), MAX_LINE_CHARS / 2));
     format!("{} {rejected}", truncate(&line, MAX_LINE_CHARS - 1 - rejected.chars().count()))
+}
+
+/// Shortens the question of a decision, so that the answer behind it has room: what was chosen matters more.
+fn with_short_question(what: &str) -> String {
+    match what.split_once(" → ") {
+        Some((question, answer)) if what.chars().count() > MAX_QUESTION_CHARS => {
+            format!("{} → {answer}", truncate(question, MAX_QUESTION_CHARS))
+        }
+        _ => what.to_owned(),
+    }
 }
 
 /// Returns whether a text ends inside backticks.
@@ -319,6 +332,9 @@ mod tests {
         assert_eq!(parse_decision("A를 쓴다. 버린 안: B"), ("A를 쓴다.", "", "B"));
         assert_eq!(parse_decision("Use A"), ("Use A", "", ""));
         assert_eq!(decision_line("Use A.", "it is small", "B; C"), "Use A — it is small (rejected: B; C)");
+        let long = format!("{} → Use A", "Which of the two? ".repeat(20));
+        let line = decision_line(&long, "", &"B ".repeat(60));
+        assert!(line.contains("… → Use A") && line.contains("(rejected: B"), "{line}");
     }
 
     #[test]

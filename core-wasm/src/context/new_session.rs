@@ -29,7 +29,7 @@ const MAX_FILES_CHARS: usize = 480;
 const MIN_RESULT_CHARS: usize = 60;
 
 /// The maximum length of the line of what is left undone, in characters.
-const MAX_UNDONE_CHARS: usize = 800;
+const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters.
 const MAX_LATER_CHARS: usize = 160;
@@ -186,6 +186,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if is_open {
         page.add(SectionKind::LastSession, Entry::session_line("Last asked", &notes.current_objective, 0.97));
     }
+    add_recap(page, SectionKind::LastSession, notes);
     // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
     let are_told = attribute(notes, "done") == Some("tasks") && !notes.outcome.trim().is_empty();
     let (short, results): (Vec<&String>, Vec<&String>) =
@@ -207,6 +208,12 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     add_joined(page, SectionKind::LastSession, "Open errors", &errors);
     add_joined(page, SectionKind::LastSession, "Blockers", &notes.blockers);
     add_learned(page, notes, stored);
+}
+
+/// Adds where the session stood, as the client wrote it down for the user.
+pub(super) fn add_recap(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
+    let recap = attribute(notes, "recap").unwrap_or_default();
+    page.add(kind, Entry::result_line("Recap", recap, 0.995));
 }
 
 /// Returns whether a memory tells an open error with its cause: then it stands among what to watch out for.
@@ -454,10 +461,12 @@ fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRec
         let line_text = match &record.notes {
             Some(notes) if !notes.original_request.trim().is_empty() => {
                 let asked = line::truncate(&line::sanitize(&notes.original_request), 120);
-                if notes.outcome.trim().is_empty() {
+                // A recap stands alone, and says in a line how it ended.
+                let ended = attribute(notes, "recap").unwrap_or(&notes.outcome);
+                if ended.trim().is_empty() {
                     asked
                 } else {
-                    format!("{asked} → {}", line::truncate(&line::sanitize(&notes.outcome), MAX_LINE_CHARS))
+                    format!("{asked} → {}", line::truncate(&line::sanitize(ended), MAX_LINE_CHARS))
                 }
             }
             _ => line::truncate(&line::sanitize(&record.summary), 240),

@@ -94,7 +94,7 @@ fn without_lines(said: &str) -> String {
     while let Some(at) = rest.find(':') {
         kept.push_str(&rest[..at]);
         rest = &rest[at..];
-        let end = rest[1..].find(|c: char| !c.is_ascii_digit() && c != '-').map_or(rest.len(), |end| end + 1);
+        let end = end_of_lines(rest);
         let is_number = rest[1..end].starts_with(|c: char| c.is_ascii_digit());
         let word = kept.rsplit(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | '"')).next().unwrap_or_default();
         let is_over = !rest[end..].starts_with(char::is_alphanumeric);
@@ -107,6 +107,17 @@ fn without_lines(said: &str) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// Returns the position past the line numbers at the beginning of a text: `:12`, `:12-30` or `:11,17,43`.
+fn end_of_lines(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut end = 1;
+    while is_digit(end) || (matches!(bytes.get(end), Some(b'-' | b',')) && is_digit(end + 1)) {
+        end += 1;
+    }
+    end
 }
 
 /// Makes paths inside the project relative to its root. Absolute paths only say where the project is on one machine.

@@ -49,13 +49,15 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
             Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), hash: Some(hash), amends }
         })
         .collect();
-    if all.is_empty()
-        && !is_error
-        && !commands::output_reports_failure(commands::Class::Commit, output)
-        && reports_success(output)
-    {
+    if all.is_empty() {
+        let is_made = !is_error
+            && !commands::output_reports_failure(commands::Class::Commit, output)
+            && (reports_success(output) || segments.iter().all(|segment| is_quiet(segment)));
         let named = messages.into_iter().filter(|(subject, _)| !subject.is_empty());
-        all.extend(named.map(|(subject, body)| Commit { subject, body, branch: None, hash: None, amends }));
+        all.extend(named.filter_map(|(subject, body)| {
+            let hash = listed_hash(output, &subject);
+            (is_made || hash.is_some()).then_some(Commit { subject, body, branch: None, hash, amends })
+        }));
     }
     for commit in &mut all {
         commit.subject = strip_trailer(&commit.subject).to_owned();
@@ -83,19 +85,42 @@ fn is_temporary(subject: &str) -> bool {
 }
 
 fn is_commit(segment: &str) -> bool {
-    let mut words = segment.split_whitespace().skip_while(|word| *word != "git" && !word.ends_with("/git"));
-    if words.next().is_none() || segment.contains("--dry-run") {
-        return false;
-    }
+    arguments(segment).is_some() && !segment.contains("--dry-run")
+}
+
+/// Returns the words after `git commit`. None if a segment of a command line does not commit.
+fn arguments(segment: &str) -> Option<Vec<String>> {
+    let words = commands::tokens(segment).into_iter();
+    let mut words = words.skip_while(|word| word != "git" && !word.ends_with("/git"));
+    words.next()?;
     while let Some(word) = words.next() {
-        match word {
+        match word.as_str() {
             // The folder or setting that follows is not the subcommand.
             "-C" | "-c" => _ = words.next(),
             option if option.starts_with('-') => {}
-            subcommand => return subcommand == "commit",
+            subcommand => return (subcommand == "commit").then(|| words.collect()),
         }
     }
-    false
+    None
+}
+
+/// Returns whether a segment commits without a word, so that all that is printed comes from other commands.
+fn is_quiet(segment: &str) -> bool {
+    let is_flag = |word: &String| {
+        let letters = word.strip_prefix('-').filter(|letters| letters.bytes().all(|byte| byte.is_ascii_lowercase()));
+        word == "--quiet" || letters.is_some_and(|letters| letters.contains('q') && letters.len() <= 4)
+    };
+    arguments(segment).is_some_and(|words| words.iter().any(is_flag))
+}
+
+/// Returns the hash of a commit with that subject if the output lists it, as `git log --oneline` does.
+fn listed_hash(output: &str, subject: &str) -> Option<String> {
+    output.lines().map(str::trim).find_map(|line| {
+        let (hash, rest) = line.split_once(' ')?;
+        // The names of branches stand before the subject.
+        let named = rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(rest, |(_, subject)| subject);
+        (is_hash(hash) && named.trim() == subject).then(|| hash.to_owned())
+    })
 }
 
 /// Returns whether the output looks like success: silence, a short "ok", or a count of files, as git and its wrappers
@@ -386,6 +411,17 @@ mod tests {
             assert_eq!(commits_from(command, "ok", false).len(), 1, "{command}");
         }
         assert!(commits_from("git -C commit log -m 'x'", "ok", false).is_empty());
+    }
+
+    #[test]
+    fn a_quiet_commit_before_other_commands() {
+        let long = format!("{}\n1a2b3c4 (HEAD -> main) Fix it\n5d6e7f8 Older", "12 passed\n".repeat(40));
+        let made = commits_from("git -c user.name=\"A B\" commit -m 'Fix it' && git log --oneline -2", &long, false);
+        assert_eq!((made[0].subject.as_str(), made[0].hash.as_deref()), ("Fix it", Some("1a2b3c4")));
+        let quiet = "pytest && git commit -qm 'Fix it' && git push";
+        assert_eq!(commits_from(quiet, &"12 passed\n".repeat(40), false).len(), 1);
+        assert!(commits_from(quiet, "error: nothing added to commit", true).is_empty());
+        assert!(commits_from("git commit -m 'Fix it'; ls", &"a line\n".repeat(40), false).is_empty());
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
     elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
+    elsewhere.extend(state.open_points.items());
+    elsewhere.extend(text::sentences(state.recap.state()));
     // So is the cause of a failure, which is told with its fix.
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
@@ -61,6 +63,17 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     // Whether it was pushed is told with the files.
     let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
+    let recap = state.recap.line();
+    for said in state.open_points.items() {
+        if !recap.contains(said.as_str())
+            && !pending
+                .iter()
+                .chain(&state.blockers)
+                .any(|known| known.contains(said.as_str()) || said.contains(known.as_str()))
+        {
+            pending.push(said);
+        }
+    }
     let mut attributes = attributes(state);
     if results.is_empty() && !done.is_empty() {
         // Where the session has an end, that tells what the tasks of its list name.
@@ -111,7 +124,9 @@ fn outcome(state: &State) -> (String, Vec<String>) {
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
     let is_chat = |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS;
-    while prose::is_filler(&end) || is_chat(at, &end) {
+    // What the agent said while it was still at work is not how the session ended.
+    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].edited && !turns[at].committed;
+    while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
@@ -295,6 +310,10 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if let Some(later) = later_request(state) {
         all.push(("later-request".to_owned(), later.to_owned()));
+    }
+    let recap = state.recap.line();
+    if !recap.is_empty() {
+        all.push(("recap".to_owned(), recap));
     }
     if !state.plan_reason.is_empty() {
         all.push(("plan-reason".to_owned(), clean::without_positions(&state.plan_reason).into_owned()));

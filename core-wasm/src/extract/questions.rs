@@ -6,6 +6,11 @@ use super::clean;
 use crate::text;
 use crate::transcript::json::Raw;
 
+/// The length of a question and its answer from which the question is shortened, in characters.
+const MAX_DECISION_CHARS: usize = 190;
+/// The maximum length of a question that is shortened, in characters.
+const MAX_QUESTION_CHARS: usize = 110;
+
 /// One option of a question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Choice {
@@ -46,6 +51,12 @@ impl Question {
     pub(super) fn rejected(&self) -> Vec<String> {
         let chosen = self.chosen();
         self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
+    }
+
+    /// Returns the question, shortened if it would leave no room for its answer on one line.
+    pub(super) fn short_text(&self) -> std::borrow::Cow<'_, str> {
+        let is_long = self.text.chars().count() + self.answer.chars().count() > MAX_DECISION_CHARS;
+        if is_long { text::clip(&self.text, MAX_QUESTION_CHARS) } else { self.text.as_str().into() }
     }
 
     /// Returns whether the question is about the conversation itself.

@@ -298,6 +298,8 @@ const OFFERS: &[&str] = &[
     "if necessary",
     "let me know",
     "just needs to be",
+    "worth a",
+    "worth adding",
     "simplest fix is",
     "i'll add",
     "i'll update",
@@ -674,9 +676,73 @@ pub(super) fn is_proposals(heading: &str) -> bool {
     !is_open && PROPOSALS.iter().any(|word| text::contains_words(&lower, word))
 }
 
+/// Words of a line below which something is only proposed, offered or supposed.
+const PROPOSING: &[&str] = &[
+    "recommend",
+    "recommendation",
+    "recommended",
+    "proposal",
+    "propose",
+    "proposed",
+    "suggestion",
+    "suggestions",
+    "i'd suggest",
+    "options",
+    "ways out",
+    "ways to",
+    "two ways",
+    "three ways",
+    "couldn't confirm",
+    "could not confirm",
+    "can't confirm",
+    "not confirmed",
+    "not applied",
+    "would look like",
+    "would be to",
+    "if you want",
+    "추천",
+    "제안",
+    "선택지",
+    "提案",
+    "推奨",
+    "選択肢",
+    "建议",
+    "方案",
+];
+
+/// Returns whether a line leads to what is only proposed: a heading, or a line that ends with a colon, or the sentence that gives a
+/// recommendation.
+pub(super) fn proposes(line: &str) -> bool {
+    let said = text::plain(line);
+    let lower = said.to_lowercase().replace('’', "'");
+    let is_lead = said.ends_with([':', '：']) || prose::is_heading(line);
+    let gives = ["my recommendation", "i recommend", "i'd recommend", "i'd suggest", "my suggestion"];
+    (is_lead && PROPOSING.iter().any(|words| text::contains_words(&lower, words)))
+        || gives.iter().any(|words| text::contains_words(&lower, words))
+}
+
 /// Returns whether a text in lower case only praises.
 pub(super) fn is_praise(lower: &str) -> bool {
     PRAISE.iter().any(|praise| lower.starts_with(praise)) || VERDICTS.iter().any(|verdict| text::contains(lower, verdict))
+}
+
+/// The number of words from which a text says more than names.
+const MIN_WORDS: usize = 2;
+
+/// Returns whether a text consists of paths, addresses and identifiers, and says nothing of them.
+pub(super) fn names_only(said: &str) -> bool {
+    let is_name = |word: &&str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        inner.contains(['/', '\\', '_']) || inner.contains("://") || inner.len() >= 28 || word.starts_with('`')
+    };
+    let (names, words): (Vec<&str>, Vec<&str>) = said.split_whitespace().partition(is_name);
+    !names.is_empty() && text::features(&words.join(" ")).len() < MIN_WORDS
+}
+
+/// Returns whether a text is a line that a program printed: it begins with a tag or has a long identifier.
+pub(super) fn is_output(said: &str) -> bool {
+    let is_identifier = |word: &str| word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    said.starts_with('[') || said.split(|c: char| !c.is_alphanumeric()).any(is_identifier)
 }
 
 /// Returns whether a text looks like pasted code or output.
@@ -765,6 +831,14 @@ mod tests {
         assert!(is_intent("i should branch from `main` first") && !is_intent("the filling is dry"));
         assert!(is_failing("two tests of the cart fail") && !is_failing("the tests of the cart pass"));
         assert!(is_problem("the tax is missing") && !is_problem("the tax is added"));
+    }
+
+    #[test]
+    fn names_and_output() {
+        assert!(names_only("`/home/u/a.jsonl`; `/home/u/b.jsonl`") && names_only("https://example.com/shop/pull/7"));
+        assert!(!names_only("The totals of `src/cart.ts` are rounded.") && !names_only("All tests pass."));
+        assert!(is_output("[test:cart] $ npm test") && is_output("rm 89bb5e5efd2c0eb3fc01283df21a072d failed"));
+        assert!(!is_output("the cart [beta] is blue"));
     }
 
     #[test]

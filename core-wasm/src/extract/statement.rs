@@ -53,6 +53,9 @@ pub(super) struct Statement {
     /// Whether the sentence before it stands on the same line.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
+    /// Whether it stands below a line that proposes or offers, or that says that nothing is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_proposed: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -60,6 +63,9 @@ pub(super) struct Statement {
 
 /// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
 const MAX_CHARS: usize = 600;
+
+/// The length up to which a line that ends with a colon belongs to what stands before it, in characters.
+const MAX_LEAD_ON_CHARS: usize = 24;
 
 /// The maximum number of statements of one text.
 const MAX_STATEMENTS: usize = 120;
@@ -70,6 +76,8 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let mut heading = String::new();
     // Whether a list stands below a line that leads to no result.
     let mut is_aside = false;
+    // Whether what follows is only proposed.
+    let mut is_proposed = false;
     let to_code = if voice == Voice::Human { Vec::new() } else { leads_to_code(said) };
     for line in text::prose_lines(said) {
         if all.len() >= MAX_STATEMENTS {
@@ -79,6 +87,11 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             continue;
         }
         is_aside = voice != Voice::Human && signs::leads_to_aside(&line.to_lowercase());
+        // A numbered heading is an item of what is proposed. Another heading, or a paragraph behind the list, ends it.
+        let is_numbered = is_item(line.trim_start_matches(['#', '*', ' ']));
+        if voice != Voice::Human && (!is_numbered || signs::proposes(line)) && !goes_below(line) {
+            is_proposed = signs::proposes(line);
+        }
         let (form, parts) = if line.starts_with('|') {
             (Form::Row, vec![row(line)])
         } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
@@ -91,7 +104,15 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         for (number, part) in parts.into_iter().take(shown).enumerate() {
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };
-                all.push(Statement { text: part, heading: above, voice, form, goes_on: number > 0, ..Statement::default() });
+                all.push(Statement {
+                    text: part,
+                    heading: above,
+                    voice,
+                    form,
+                    goes_on: number > 0,
+                    is_proposed,
+                    ..Statement::default()
+                });
             }
         }
     }
@@ -100,6 +121,12 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         (statement.place, statement.count) = (place, count);
     }
     all
+}
+
+/// Returns whether a line only leads on to a list of what was said before it: "Concretely:".
+fn goes_below(line: &str) -> bool {
+    let said = text::plain(line);
+    said.ends_with([':', '：']) && said.chars().count() <= MAX_LEAD_ON_CHARS
 }
 
 /// Returns the lines that end with a colon before a code block, which no statement tells.

@@ -88,6 +88,12 @@ pub(super) struct ToolUse {
 }
 
 impl ToolUse {
+    /// Returns whether the tool works on what was asked for. A list of tasks only keeps account of it.
+    pub(super) fn is_work(&self) -> bool {
+        matches!(self.tool, Tool::Shell | Tool::Edit | Tool::Read | Tool::Search | Tool::Agent | Tool::Web)
+            || self.name.starts_with("mcp__")
+    }
+
     /// Returns a command that the user ran.
     pub(super) fn of_user(command: String, source: LineRef) -> Self {
         ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::memories::LineRef;
+use super::prose;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -33,6 +34,8 @@ const MAX_STATED_BYTES: usize = 3 * 1024;
 const MAX_STATEMENTS: usize = 200;
 /// The maximum number of files of a turn.
 const MAX_FILES: usize = 40;
+/// The length up to which a text before a tool call is an announcement, in characters.
+const MAX_ANNOUNCEMENT_CHARS: usize = 320;
 /// Marks where the middle was left out.
 const GAP: &str = "…";
 
@@ -79,6 +82,10 @@ pub(super) struct Turn {
     pub edited: bool,
     /// Whether it changed files after its latest text.
     edited_since: bool,
+    /// Whether it used tools after its latest text.
+    works: bool,
+    /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
+    part: Option<LineRef>,
 }
 
 impl Turn {
@@ -103,7 +110,7 @@ impl Turn {
     /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
-        self.cut_off = false;
+        (self.cut_off, self.works) = (false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
         if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {
@@ -131,6 +138,37 @@ impl Turn {
         self.statements.extend(statement::statements(said, voice));
         let extra = self.statements.len().saturating_sub(MAX_STATEMENTS);
         self.statements.drain(..extra);
+    }
+
+    /// Returns the line that identifies the open part of the turn: that of the prompt, or of what divided the turn.
+    pub(super) fn part(&self) -> &LineRef {
+        self.part.as_ref().unwrap_or(&self.source)
+    }
+
+    /// Begins another part of the turn at a line. What was stated belongs to the part before.
+    pub(super) fn divide(&mut self, source: LineRef) {
+        self.part = Some(source);
+        self.statements.clear();
+        self.answer.clear();
+        (self.edited, self.edited_since, self.committed, self.failed, self.works) = (false, false, false, false, false);
+    }
+
+    /// Records that the agent uses a tool.
+    pub(super) fn uses_tool(&mut self) {
+        self.works = true;
+    }
+
+    /// Returns whether the agent only announced what it was about to do and said nothing of it since, so that the turn has no
+    /// answer.
+    pub(super) fn is_unfinished(&self) -> bool {
+        let is_short = self.answer.chars().count() <= MAX_ANNOUNCEMENT_CHARS && !self.answer.contains("\n\n");
+        let announces = || text::sentences(&self.answer).last().is_some_and(|it| prose::is_narration(it));
+        self.works && (is_short || announces())
+    }
+
+    /// Keeps what the agent stated so far for which `holds` returns true.
+    pub(super) fn retain(&mut self, holds: impl Fn(&Statement) -> bool) {
+        self.statements.retain(|statement| statement.voice == Voice::Human || holds(statement));
     }
 
     /// Returns everything that was stated, the answer included.

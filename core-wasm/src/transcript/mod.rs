@@ -45,7 +45,7 @@ pub(crate) struct Line<'a> {
     pub result: Option<Raw<'a>>,
     /// `attachment`: text that the client adds.
     pub attachment: Option<Raw<'a>>,
-    /// `content` of a queue operation.
+    /// `content` of a queue operation, or of what the client says.
     pub content: Option<Raw<'a>>,
     /// `operation` of a queue operation.
     pub operation: Option<Raw<'a>>,
@@ -67,6 +67,8 @@ pub(crate) struct Line<'a> {
     pub is_compact_summary: bool,
     /// Whether this is an API error in place of the agent's answer.
     pub is_api_error: bool,
+    /// Whether the client wrote down where the session stands, for a user who was away.
+    pub is_recap: bool,
 }
 
 impl<'a> Line<'a> {
@@ -145,6 +147,7 @@ impl<'a> Line<'a> {
             b"agentId" => self.is_sidechain |= value.json().starts_with('"'),
             b"isCompactSummary" => self.is_compact_summary = value.is_true(),
             b"isApiErrorMessage" => self.is_api_error = value.is_true(),
+            b"subtype" => self.is_recap = value.json() == "\"away_summary\"",
             _ => {}
         }
     }

@@ -16,7 +16,7 @@ pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
 };
-pub(crate) use shell::{branch_from, git_calls, is_same_place, segments, with_values};
+pub(crate) use shell::{branch_from, git_calls, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{
     TestCounts, exited_with_failure, failed_behind_pipe, output_reports_failure, passed, prints_failure, test_counts,
     timed_out,

@@ -178,7 +178,7 @@ pub(crate) fn is_same_place(one: &str, other: &str) -> bool {
 }
 
 /// Splits a line of shell into words, without their quotes.
-pub(super) fn tokens(line: &str) -> Vec<String> {
+pub(crate) fn tokens(line: &str) -> Vec<String> {
     let mut all = Vec::new();
     let (mut word, mut quote, mut is_open) = (String::new(), None, false);
     let mut chars = line.chars();

@@ -159,6 +159,29 @@ pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
     sentences.filter(|it| sets_right(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
 }
 
+/// Returns whether a prompt in its first words takes up an option: "actually lets go with the second".
+pub(in crate::extract) fn takes_option(prompt: &str) -> bool {
+    const SIGNS: [&str; 12] = [
+        "let's go with",
+        "lets go with",
+        "go with",
+        "let's use",
+        "lets use",
+        "switch to",
+        "use the",
+        "instead",
+        "rather use",
+        "로 하자",
+        "にしよう",
+        "改用",
+    ];
+    let head = text::head(prompt, 200);
+    let lower = head.to_lowercase().replace('’', "'");
+    prompt.chars().count() <= 300
+        && !head.trim_end().ends_with(['?', '？'])
+        && SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
 /// Returns whether a sentence denies one thing and then says what is so instead.
 fn sets_right(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");

@@ -126,7 +126,8 @@ const CORRECTION_SIGNS: &[&str] = &[
 /// Returns whether a sentence corrects what the agent did or said. A question proposes something; it settles nothing.
 pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     let lower = strip_apostrophes(sentence);
-    if sentence.ends_with(['?', '？']) {
+    let asks = ["which ", "what ", "why ", "how ", "when ", "where ", "who "].iter().any(|word| lower.starts_with(word));
+    if asks || sentence.ends_with(['?', '？']) || sentence.contains('❯') {
         return false;
     }
     if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {

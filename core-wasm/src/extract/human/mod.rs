@@ -12,7 +12,7 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub(super) use choice::{declares_choice, needs_context, settled_in_passing, stands_alone};
+pub(super) use choice::{declares_choice, needs_context, settled_in_passing, stands_alone, takes_option};
 pub(super) use consent::{asks_chore, asks_record, is_consent, is_substantive, speaks_of_recording};
 pub(super) use correction::{disputes, is_correction};
 pub(super) use directives::directives;

@@ -27,7 +27,7 @@ pub(super) fn is_pasted_text(text: &str) -> bool {
 pub(in crate::extract) fn own_words(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().collect();
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
-    let (mut own, mut next, mut in_diff, mut in_quotation) = (String::new(), 0, false, false);
+    let (mut own, mut next, mut in_diff, mut in_quotation, mut in_finding) = (String::new(), 0, false, false, false);
     while let Some(&line) = lines.get(next) {
         let rest = &lines[next..];
         let bare = line.trim_start();
@@ -37,6 +37,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
         }
         let is_header = begins_diff(rest);
         in_diff |= is_header;
+        in_finding = is_finding(bare) || (in_finding && !bare.is_empty());
         in_quotation = bare.starts_with('>') || (in_quotation && !bare.is_empty());
         if let Some((before, skipped)) = opens_comment(rest) {
             if !in_quotation && !bare.starts_with('<') {
@@ -52,13 +53,29 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
         }
         let is_changed = is_header || (bare.starts_with(['+', '-', '@']) && (in_diff || has_hunks));
         let is_context = in_diff && line.starts_with([' ', '\t']);
-        let is_quoted = bare.starts_with(['<', '|']) || in_quotation || reports_speech(bare) || is_log_line(bare);
+        let is_quoted =
+            bare.starts_with(['<', '|']) || in_quotation || in_finding || reports_speech(bare) || is_log_line(bare);
         if !(is_quoted || is_changed || is_context || is_change(line)) {
             own.push_str(line);
             own.push('\n');
         }
     }
     own
+}
+
+/// Returns whether a line is a finding of a review: an item that begins with how bad it is.
+fn is_finding(line: &str) -> bool {
+    const GRADES: [&str; 12] =
+        ["critical", "blocker", "high", "medium", "low", "major", "minor", "nit", "p0", "p1", "p2", "p3"];
+    let rest = line.trim_start_matches(['*', '-', '•', '#', ' ']);
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', '*', ' ', '(', '[']);
+    let lower = rest.to_lowercase();
+    let is_item = rest.len() < line.len();
+    is_item
+        && GRADES.iter().any(|grade| {
+            let after = lower.strip_prefix(grade);
+            after.is_some_and(|after| after.starts_with([':', ')', ']', '*', '—', '–']) || after.starts_with(" -"))
+        })
 }
 
 /// Returns whether a difference begins with the first of these lines.
@@ -336,6 +353,8 @@ mod tests {
             "---------- Forwarded message ---------\nFrom now on",
             "Begin forwarded message:\n\nFrom now on",
             "> They wrote\nFrom now on always",
+            "2. Low: the total is wrong, and\n   always calls round() twice.",
+            "**1. (High) The cart never closes.**\nFrom now on it leaks.",
             "그 사이트가 말하길, 앞으로 항상 검사를 실행해줘.",
             "앞으로 항상 검사를 실행하라고 합니다.",
         ] {

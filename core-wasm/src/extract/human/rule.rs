@@ -36,6 +36,7 @@ const RULE_SIGNS: &[&str] = &[
     "stick to",
     "stop using",
     "my preference",
+    "my philosophy",
     "better not",
     "i'd rather",
     "i would rather",
@@ -194,11 +195,21 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " does it always",
         " not always",
         " they always",
+        " never been ",
+        " always been ",
+        " assuming we ",
+        " assumed we ",
+        " thought we ",
     ];
     if statements.iter().any(|words| lower.contains(words)) {
         return false;
     }
     let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
+    // "Let's stick to it but just move it" settles one thing.
+    let is_once = lower.contains(" stick to ") && (lower.contains(" let's ") || lower.contains(" just "));
+    if is_once || describes_habit(&lower) {
+        return false;
+    }
     if tells_practice(&lower) {
         return true;
     }
@@ -214,6 +225,14 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         || is_reasoned_prohibition(&lower)
         || is_naming_rule(&lower)
         || is_lasting_demand(&lower)
+}
+
+/// Returns whether an English sentence in lower case begins by saying what something does each time: "always calls". An order has
+/// the verb without an ending.
+fn describes_habit(lower: &str) -> bool {
+    let mut words = lower.split_whitespace();
+    let (first, verb) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    matches!(first, "always" | "never") && verb.len() > 3 && verb.ends_with('s') && !verb.ends_with("ss")
 }
 
 /// Returns whether a Korean, Japanese or Chinese sentence says what the human's own team uses.

@@ -192,8 +192,12 @@ pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
         }
     }
     let last = text::sentences(end).into_iter().next_back()?;
-    asks(&last).then_some(last)
+    // "Want me to?" asks nothing that can be understood alone.
+    (asks(&last) && (!last.is_ascii() || text::features(&last).len() >= MIN_QUESTION_WORDS)).then_some(last)
 }
+
+/// The number of words from which an English question can be understood alone.
+const MIN_QUESTION_WORDS: usize = 2;
 
 /// The maximum number of options below a closing question. A longer list is not a choice.
 const MAX_OPTIONS: usize = 5;

@@ -95,11 +95,105 @@ const GENERIC_HEADINGS: &[&str] = &[
     "solution",
 ];
 
+/// Words of which a heading may consist that names no subject: "Two things to know", "What it does now".
+const EMPTY_WORDS: &[&str] = &[
+    "what",
+    "what's",
+    "why",
+    "how",
+    "where",
+    "when",
+    "here",
+    "here's",
+    "there",
+    "there's",
+    "it",
+    "it's",
+    "its",
+    "this",
+    "that",
+    "these",
+    "those",
+    "the",
+    "a",
+    "an",
+    "and",
+    "of",
+    "to",
+    "is",
+    "are",
+    "was",
+    "were",
+    "do",
+    "does",
+    "did",
+    "done",
+    "i",
+    "i've",
+    "you",
+    "your",
+    "we",
+    "my",
+    "one",
+    "two",
+    "three",
+    "four",
+    "few",
+    "some",
+    "thing",
+    "things",
+    "point",
+    "points",
+    "note",
+    "notes",
+    "flag",
+    "know",
+    "worth",
+    "knowing",
+    "noting",
+    "quick",
+    "short",
+    "answer",
+    "works",
+    "worked",
+    "now",
+    "also",
+    "in",
+    "on",
+    "for",
+    "matters",
+    "means",
+    "stand",
+    "stands",
+    "running",
+    "happened",
+    "change",
+    "changes",
+    "changed",
+    "actually",
+    "really",
+    "more",
+    "so",
+    "far",
+    "exactly",
+    "take",
+    "detail",
+    "details",
+    "confirmed",
+    "working",
+];
+
+/// Returns whether a heading in lower case consists of words that name no subject.
+fn names_nothing(lower: &str) -> bool {
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| EMPTY_WORDS.contains(&word))
+}
+
 /// Returns whether a heading says nothing of what stands below it.
 pub(in crate::extract) fn is_generic_heading(title: &str) -> bool {
     let lower = title.trim().to_lowercase();
     let bare = lower.strip_prefix("the ").unwrap_or(&lower);
-    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare)
+    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare) || names_nothing(&lower)
 }
 
 /// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.

@@ -58,10 +58,12 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (is_past && signs::is_open_state(&lower))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
+        || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
-        || (statement.voice == Voice::Human && signs::is_code(&statement.text))
+        || (statement.voice == Voice::Human
+            && (signs::is_code(&statement.text) || signs::is_output(&statement.text) || signs::names_only(&statement.text)))
 }
 
 /// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.

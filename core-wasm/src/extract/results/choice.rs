@@ -15,6 +15,10 @@ const MAX_LIST_CHARS: usize = 300;
 const MIN_ANSWER_CHARS: usize = 40;
 /// The share of its names that later turns must state anew for a statement to be overtaken.
 const OVERTAKEN: f32 = 0.8;
+/// The share of its words that one later statement must have for a statement to be said again.
+const SAID_AGAIN: f32 = 0.55;
+/// The number of words from which that is no accident.
+const MIN_WORDS_AGAIN: usize = 6;
 /// The maximum length of a sentence that is told because the next one needs it, in characters.
 const MAX_ANTECEDENT_CHARS: usize = 240;
 /// What a statement loses that speaks to the user: nobody else knows what "your screenshot" shows.
@@ -238,6 +242,22 @@ impl Results {
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
             chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
+        let words: Vec<text::Features> =
+            chosen.iter().map(|&(turn, number)| text::features(&self.turns[turn].statements[number].text)).collect();
+        // In other words, by a later turn's answer.
+        let is_said_again = |at: usize| {
+            let (turn, number) = chosen[at];
+            let is_answer = |voice: Voice| matches!(voice, Voice::Work | Voice::Answer);
+            is_answer(self.turns[turn].statements[number].voice)
+                && words[at].len() >= MIN_WORDS_AGAIN
+                && (at + 1..chosen.len()).any(|later| {
+                    let (other, number) = chosen[later];
+                    let again = words[at].iter().filter(|word| words[later].contains(word)).count();
+                    other > turn
+                        && is_answer(self.turns[other].statements[number].voice)
+                        && share(again, words[at].len()) >= SAID_AGAIN
+                })
+        };
         let is_overtaken = |at: usize| {
             let (turn, number) = chosen[at];
             let is_record = self.turns[turn].statements[number].voice == Voice::Commit;
@@ -256,6 +276,6 @@ impl Results {
             let again = names[at].iter().filter(|name| said_later(name)).count();
             names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= OVERTAKEN
         };
-        (0..chosen.len()).filter(|&at| !is_overtaken(at)).map(|at| chosen[at]).collect()
+        (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
     }
 }

@@ -50,6 +50,8 @@ pub(in crate::extract) struct TurnResult {
     pub reverted: bool,
     /// Whether the turn proposed a plan that the user refused.
     pub is_refused: bool,
+    /// Whether the agent was still at work when the turn ended.
+    pub is_unfinished: bool,
 }
 
 impl TurnResult {

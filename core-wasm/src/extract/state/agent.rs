@@ -5,19 +5,40 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
+use crate::extract::recap::Recap;
 use crate::extract::results::TurnResult;
 use crate::extract::signs;
+use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
 use crate::said_by::SaidBy;
 use crate::text::{self};
+use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self};
 use crate::transcript::{Block, Line};
 
+/// The minimum length of what the agent said for it to be an answer before a question or another request, in characters.
+const MIN_PART_CHARS: usize = 240;
+/// The similarity from which on a statement with a name of a passage that takes something back is what it takes back.
+const RETRACTED: f32 = 0.4;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
 impl State {
+    /// Records where the session stands, as the client wrote it down.
+    pub(super) fn recap_line(&mut self, line: &Line<'_>) {
+        if let Some(uuid) = line.uuid()
+            && !self.seen.insert(&uuid)
+        {
+            return;
+        }
+        let said = line.content.and_then(Raw::text).unwrap_or_default();
+        if !said.contains(user_text::INJECTED_HEADING) {
+            self.recap = Recap::of(&said);
+            self.turn.state(self.recap.state(), Voice::Answer);
+        }
+    }
+
     pub(super) fn assistant_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_api_error {
             return;
@@ -35,6 +56,9 @@ impl State {
                 let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
                 let mut tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
                 tool_use.turn = self.turns;
+                if tool_use.is_work() {
+                    self.turn.uses_tool();
+                }
                 self.pending_uses.push(tool_use);
             }
             Block::Thinking(raw) => self.agent_thought(&raw.text().unwrap_or_default(), &line_ref(line)),
@@ -65,9 +89,25 @@ impl State {
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
         }
+        for taken_back in prose::retractions(&said) {
+            self.retract(&taken_back);
+        }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.open_turn(&source.clone(), &said).say(&said, source);
+    }
+
+    /// Forgets what was said before and is taken back now.
+    fn retract(&mut self, taken_back: &str) {
+        let (words, names) = (text::features(taken_back), statement::names(taken_back));
+        let is_of = |said: &str| {
+            let own = statement::names(said);
+            let named = own.iter().filter(|name| names.contains(name)).count();
+            named > 1 || (named == 1 && text::similarity(&text::features(said), &words) >= RETRACTED)
+        };
+        self.results.retain(|statement, _| !is_of(&statement.text));
+        self.turn.retain(|statement| !is_of(&statement.text));
+        self.memories.forget(|memory| memory.from_prose && is_of(&memory.title));
     }
 
     /// Returns the open turn. Starts one if the agent works without a prompt.
@@ -87,7 +127,8 @@ impl State {
         for insight in prose::insights(&said, is_answer) {
             // A reason given next to a change needs a higher score than a cause.
             let least = if is_answer && !insight.is_choice { 6 } else { 7 };
-            if signs::is_state_before(&insight.text.to_lowercase(), "") {
+            let lower = insight.text.to_lowercase();
+            if signs::is_state_before(&lower, "") || signs::is_offer(&lower) {
                 continue;
             }
             // What is chosen in prose is told with its turn. Alone it lacks what it was chosen for, unless it says that it is
@@ -134,6 +175,42 @@ impl State {
         }
     }
 
+    /// Returns what the open part of the turn gave.
+    fn turn_result(&self) -> TurnResult {
+        let turn = &self.turn;
+        TurnResult {
+            source: turn.part().clone(),
+            number: self.turns,
+            asked: turn.title.clone(),
+            statements: turn.all_statements(),
+            checked: prose::checked(&turn.answer).unwrap_or_default(),
+            files: turn.files.clone(),
+            prompt_chars: turn.prompt_chars,
+            edited: turn.edited,
+            committed: turn.committed,
+            failed: turn.failed,
+            substantive: turn.substantive,
+            is_chore: turn.is_chore,
+            disputed: false,
+            conceded: false,
+            reverted: false,
+            is_refused: turn.is_refused,
+            is_unfinished: turn.is_unfinished(),
+        }
+    }
+
+    /// Divides the turn where the user answered a question or asked for something else: what the agent said until then is an
+    /// answer of its own.
+    pub(super) fn divide_turn(&mut self, source: &LineRef, settled: &mut Vec<Draft>) {
+        if self.turn.answer.chars().count() < MIN_PART_CHARS {
+            return;
+        }
+        let result = self.turn_result();
+        self.results.push(result);
+        self.learn_from_answer(false, settled);
+        self.turn.divide(source.clone());
+    }
+
     /// Closes the turn: what its answer says now holds.
     pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         let turn = &self.turn;
@@ -158,30 +235,14 @@ impl State {
             let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
                 || turn.answer.contains("```")
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
-            if (says_something && !turn.cut_off) || (turn.committed && !turn.substantive) {
+            if (says_something && !turn.cut_off && !turn.is_unfinished()) || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
             }
+            self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
-            let checked = prose::checked(&turn.answer).unwrap_or_default();
-            self.results.push(TurnResult {
-                source: turn.source.clone(),
-                number: self.turns,
-                asked: turn.title.clone(),
-                statements: turn.all_statements(),
-                checked,
-                files: turn.files.clone(),
-                prompt_chars: turn.prompt_chars,
-                edited: turn.edited,
-                committed: turn.committed,
-                failed: turn.failed,
-                substantive: turn.substantive,
-                is_chore: turn.is_chore,
-                disputed: false,
-                conceded: false,
-                reverted: false,
-                is_refused: turn.is_refused,
-            });
+            let result = self.turn_result();
+            self.results.push(result);
         }
         self.learn_from_answer(true, settled);
         let (answer, answered) = (self.turn.answer.clone(), self.turn.answered.clone());

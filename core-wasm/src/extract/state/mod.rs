@@ -13,6 +13,8 @@ use crate::extract::failures::Failures;
 use crate::extract::files::Files;
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
+use crate::extract::open_points::OpenPoints;
+use crate::extract::recap::Recap;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::tasks::Tasks;
@@ -93,6 +95,10 @@ pub(super) struct State {
     pub(super) cause_open: String,
     pub(super) open_question: String,
     pub(super) undone: Undone,
+    /// What the answers left open.
+    pub(super) open_points: OpenPoints,
+    /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
+    pub(super) recap: Recap,
     last_answer: String,
     /// The command that the user runs, until its output comes.
     user_command: String,
@@ -184,6 +190,7 @@ impl State {
             Kind::Title => {
                 self.title = line.title.and_then(Raw::text).map(|text| clean::line(&text, 120)).unwrap_or_default();
             }
+            Kind::System if line.is_recap => self.recap_line(line),
             Kind::System | Kind::Other => {}
         }
     }

@@ -24,6 +24,8 @@ const MAX_COMMITS: usize = 50;
 const MAX_SUBJECT_CHARS: usize = 180;
 /// The similarity from which on two subjects are the same commit's.
 const SAME_SUBJECT: f32 = 0.5;
+/// How many bytes of a document for the next session are read.
+const MAX_HANDOFF_BYTES: usize = 12 * 1024;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -142,6 +144,9 @@ impl State {
             self.evidence.tests_ran();
         }
         self.changes_measured(output, committed);
+        if committed {
+            self.open_points.committed();
+        }
         for commit in made {
             self.record_commit(commit, is_bypassed, &tool_use.source, settled);
         }
@@ -435,6 +440,10 @@ impl State {
             self.files.record_creation(file);
         }
         self.count_names(file, patch.filter(|_| added + removed > 0), content);
+        if is_handoff(file) {
+            let written = content.and_then(Raw::text).unwrap_or_default();
+            self.handed_over(&clean::block(&written, MAX_HANDOFF_BYTES), &tool_use.source, settled);
+        }
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
@@ -464,6 +473,16 @@ impl State {
         }
     }
 
+    /// Takes what the agent wrote down for the next session: what was decided, what to watch out for, and what is left to do.
+    fn handed_over(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let document = &commits::unwrapped(document);
+        for decided in prose::decisions(document) {
+            self.record_decided("handoff", decided, SaidBy::Agent, 60, source, settled);
+        }
+        self.record_findings(document, source, settled);
+        self.open_points.handed_over(document);
+    }
+
     /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
     fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
         let turn = self.turns;
@@ -479,6 +498,7 @@ impl State {
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
     fn project_changed(&mut self, file: &str) {
+        self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {
             self.evidence.file_changed();
@@ -511,6 +531,12 @@ impl State {
 fn looks_at_pages(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
+}
+
+/// Returns whether a file is written for the next session, by its name or its folder's.
+fn is_handoff(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.ends_with(".md") && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
 }
 
 /// Returns whether a file is prose, which no test covers.

@@ -9,7 +9,7 @@ use crate::extract::failures;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
-use crate::extract::statement::Voice;
+use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::turn::Turn;
 use crate::extract::{commands, human, options, questions};
@@ -19,6 +19,10 @@ use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Line};
 
+/// The maximum length of a choice that replaces another one, in characters.
+const MAX_CHOICE_CHARS: usize = 160;
+/// How many words a prompt must share with a decision that it takes back.
+const MIN_SHARED_WORDS: usize = 2;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
 /// The maximum length of a sub-agent's report, in bytes.
@@ -113,6 +117,7 @@ impl State {
         let labels = self.labels();
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
+        self.user_changes_mind(&prompt, &source, settled);
         self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
@@ -125,6 +130,9 @@ impl State {
             self.undone.plan_accepted(plan);
             self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
+        let next = self.recap.prompted(&prompt, substantive);
+        self.open_points.add(next);
+        self.open_points.prompted(&prompt);
         if substantive {
             self.undone.asked(&title);
             if self.request.is_empty() {
@@ -147,6 +155,35 @@ impl State {
         }
     }
 
+    /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of
+    /// the decision.
+    fn user_changes_mind(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let words = text::features(prompt);
+        if prose::changes_mind(prompt) {
+            let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
+            self.memories.forget(|memory| matches!(memory.kind.as_str(), "decision" | "preference") && is_of(&memory.title));
+        }
+        let chooses = |option: &String| {
+            let own = text::features(option);
+            let names = statement::names(prompt);
+            let is_named = statement::names(option).iter().any(|name| names.contains(name));
+            is_named || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
+        };
+        if !human::takes_option(prompt) {
+            return;
+        }
+        let changed = self.memories.live().find(|memory| {
+            memory.kind == "decision" && memory.rejected.iter().any(chooses) && !names_choice(&memory.title, prompt)
+        });
+        let Some(before) = changed.cloned() else { return };
+        self.memories.forget(|memory| memory.key == before.key);
+        let what = text::clip(&text::one_line(prompt), MAX_CHOICE_CHARS).into_owned();
+        let rejected = vec![before.title.rsplit(" → ").next().unwrap_or_default().to_owned()];
+        let content = decision_text(&what, "", &rejected, self.labels());
+        let key = format!("changed:{}", source.uuid);
+        self.memories.add(decision(SaidBy::Human, key, what, String::new(), rejected, content, 80, source), settled);
+    }
+
     /// Adds what the user says while the agent works, or adds to a prompt.
     fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let UserText::Human(text) = user_text::classify(text) else {
@@ -162,6 +199,10 @@ impl State {
             self.seen_additions.remove(0);
         }
         self.queue.retain(|queued| *queued != text);
+        if human::is_substantive(&text) && human::is_demand(&text) {
+            self.divide_turn(source, settled);
+        }
+        self.user_changes_mind(&text, source, settled);
         self.record_directives(&text, source, settled);
         self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
@@ -412,8 +453,10 @@ impl State {
             Some(answers) => questions::answer(&mut asked, answers),
             None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
         }
+        self.divide_turn(&line_ref(line), settled);
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
+            self.open_points.prompted(&question.answer);
             let piece = format!("- {} → {}", question.text, question.answer);
             self.turn.add(&piece);
             self.failures.human_said(&question.answer);
@@ -436,7 +479,7 @@ impl State {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
             }
-            let what = format!("{} → {}", question.text, question.answer);
+            let what = format!("{} → {}", question.short_text(), question.answer);
             // An answer in the user's own words may take up an option as well as leave it.
             let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
             let content = decision_text(&what, &why, &rejected, labels);
@@ -533,6 +576,12 @@ fn decision(
         said_by,
         ..SessionMemory::default()
     }
+}
+
+/// Returns whether a prompt has a name of what was chosen, so that it may be about both.
+fn names_choice(title: &str, prompt: &str) -> bool {
+    let names = statement::names(prompt);
+    statement::names(title.rsplit(" → ").next().unwrap_or_default()).iter().any(|name| names.contains(name))
 }
 
 fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {

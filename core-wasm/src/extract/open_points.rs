@@ -1,0 +1,127 @@
+//! What a session leaves open, by the words of its answers: each point holds until a later turn takes it up.
+
+use serde::{Deserialize, Serialize};
+
+use super::prose;
+use super::signs;
+use super::statement;
+use crate::text;
+
+/// The maximum number of points.
+const MAX_POINTS: usize = 6;
+/// How many words a text must share with a point to be about it.
+const MIN_SUBJECT_WORDS: usize = 3;
+/// How many words a prompt must share with a point to take it up. It says little, and means it.
+const MIN_ASKED_WORDS: usize = 2;
+/// The share of a short text's words that must be a point's for the text to be about it.
+const MIN_SHARE: f32 = 0.5;
+/// How many later answers a point outlives that do not speak of it.
+const MAX_AGE: u8 = 3;
+
+/// The open points, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct OpenPoints {
+    all: Vec<OpenPoint>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct OpenPoint {
+    said: String,
+    /// How many answers were given since.
+    age: u8,
+}
+
+impl OpenPoints {
+    /// Records what the user says: what it takes up is not open any more, nor is what waited for a decision.
+    pub(super) fn prompted(&mut self, said: &str) {
+        let words = text::features(said);
+        let takes_up = |point: &str| words.intersection(&text::features(point)).count() >= MIN_ASKED_WORDS;
+        self.all.retain(|point| !takes_up(&point.said) && !is_about(said, &point.said) && !waits_for_decision(&point.said));
+    }
+
+    /// Adds a point that the client wrote down.
+    pub(super) fn add(&mut self, said: String) {
+        if !said.is_empty() {
+            self.all.push(OpenPoint { said, age: 0 });
+        }
+    }
+
+    /// Takes what a document for the next session lists as open. It is written at the end, so it replaces what was open before.
+    pub(super) fn handed_over(&mut self, document: &str) {
+        let points = prose::listed_points(document);
+        if !points.is_empty() {
+            self.all = points.into_iter().map(|said| OpenPoint { said, age: 0 }).collect();
+        }
+    }
+
+    /// Records a commit: that something is not committed does not hold any more.
+    pub(super) fn committed(&mut self) {
+        self.all.retain(|point| !point.said.to_lowercase().contains("commit"));
+    }
+
+    /// Records the answer that ends a turn. What it speaks of is as it says, and it may leave something open itself.
+    pub(super) fn answered(&mut self, answer: &str) {
+        for point in &mut self.all {
+            point.age += 1;
+        }
+        let sentences = text::sentences(answer);
+        self.all.retain(|point| point.age <= MAX_AGE && !sentences.iter().any(|it| is_about(it, &point.said)));
+        for said in prose::open_points(answer) {
+            // Whether it was pushed is told with the files, and what is only offered is a question.
+            let lower = said.to_lowercase();
+            if !signs::is_about_pushing(&lower) && !self.all.iter().any(|known| known.said == said) {
+                self.all.push(OpenPoint { said, age: 0 });
+            }
+        }
+        let extra = self.all.len().saturating_sub(MAX_POINTS);
+        self.all.drain(..extra);
+    }
+
+    /// Returns the points, those of the latest answer first.
+    pub(super) fn items(&self) -> Vec<String> {
+        let mut all: Vec<&OpenPoint> = self.all.iter().collect();
+        all.sort_by_key(|point| point.age);
+        all.into_iter().map(|point| point.said.clone()).collect()
+    }
+}
+
+fn waits_for_decision(point: &str) -> bool {
+    let lower = point.to_lowercase();
+    ["decide", "your call", "up to you", "which of", "say the word"].iter().any(|words| text::contains_words(&lower, words))
+}
+
+/// Returns whether a text speaks of what a point is about: it has one of its names, or enough of its words.
+fn is_about(text: &str, point: &str) -> bool {
+    let (words, own) = (text::features(text), text::features(point));
+    let shared = words.iter().filter(|word| own.contains(word)).count();
+    let names = statement::names(point);
+    let has_name = statement::names(text).iter().any(|name| names.contains(name));
+    let is_short = shared > 0 && text::similarity(&words, &own) >= MIN_SHARE;
+    shared >= MIN_SUBJECT_WORDS || is_short || (has_name && shared > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_holds_until_somebody_takes_it_up() {
+        let mut points = OpenPoints::default();
+        points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu was left untouched.");
+        assert_eq!(points.items().len(), 2);
+        points.prompted("now make the cart blue");
+        points.answered("The cart is blue.");
+        assert_eq!(points.items().len(), 2);
+        points.prompted("I set TAX_RATE on the server");
+        assert_eq!(points.items(), ["The menu was left untouched."]);
+        points.answered("The totals are not yet committed. You should decide on the colour of the menu.");
+        points.committed();
+        points.prompted("blue");
+        assert_eq!(points.items(), ["The menu was left untouched."]);
+        for _ in 0..MAX_AGE {
+            points.answered("Done.");
+        }
+        assert!(points.items().is_empty());
+    }
+}

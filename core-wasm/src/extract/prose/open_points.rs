@@ -1,0 +1,278 @@
+//! What an answer leaves open: what somebody still has to do, to decide or to check.
+
+use super::heading::{is_heading, is_pointer};
+use super::is_open_heading;
+use super::narration::is_narration;
+use crate::text;
+
+/// The maximum number of points of one answer.
+const MAX_POINTS: usize = 5;
+/// The length of a point, in characters. A shorter one names nothing, a longer one is a paragraph.
+const POINT_CHARS: std::ops::Range<usize> = 24..420;
+/// The maximum length of what is put before a point because it names what the point is about, in characters.
+const MAX_SUBJECT_CHARS: usize = 160;
+
+/// Words of a heading, or of a line that leads to a list, below which stands what is open.
+const LEADS: &[&str] = &[
+    "for you",
+    "need you",
+    "needs you",
+    "need your",
+    "on your side",
+    "from you",
+    "yours",
+    "your call",
+    "to decide",
+    "still",
+    "loose end",
+    "left to do",
+    "what's left",
+    "what is left",
+    "left out",
+    "remaining",
+    "remains",
+    "outstanding",
+    "follow-up",
+    "follow up",
+    "followup",
+    "next step",
+    "next up",
+    "not prove",
+    "not covered",
+    "not confirmed",
+    "couldn't confirm",
+    "could not confirm",
+    "can't confirm",
+    "not done",
+    "not applied",
+    "not included",
+    "before merging",
+    "before you",
+    "open question",
+    "known limitation",
+    "known gap",
+    "caveat",
+    "다음 단계",
+    "남은",
+    "확인 필요",
+    "次のステップ",
+    "残り",
+    "残って",
+    "要確認",
+    "后续",
+    "下一步",
+    "剩余",
+];
+
+/// Words of a sentence that says that something waits for somebody, or is not done.
+const WAITS: &[&str] = &[
+    "let me know when",
+    "let me know which",
+    "let me know whether",
+    "say the word",
+    "tell me when",
+    "tell me which",
+    "when you're ready",
+    "when you are ready",
+    "up to you",
+    "your call",
+    "you'll need to",
+    "you will need to",
+    "you'd need to",
+    "you need to",
+    "you'll have to",
+    "you should",
+    "waiting on you",
+    "waiting for you",
+    "worth a check",
+    "worth checking",
+    "worth verifying",
+    "worth confirming",
+    "still needs",
+    "still need to",
+    "still need",
+    "still has to",
+    "still have to",
+    "still pending",
+    "still open",
+    "still to be",
+    "still to do",
+    "still unresolved",
+    "still uncommitted",
+    "still outstanding",
+    "needs to be updated",
+    "not yet",
+    "n't yet",
+    "haven't been",
+    "hasn't been",
+    "left untouched",
+    "left alone",
+    "deliberately left",
+    "intentionally left",
+    "i left",
+    "i've left",
+    "remains open",
+    "remains to be",
+    "force-push",
+    "force push",
+    "out of scope",
+    "next step is",
+    "next step:",
+    "next action",
+    "once it lands",
+    "once that lands",
+    "once it's merged",
+    "once that merges",
+    "merge this",
+    "to be decided",
+    "not decided",
+    "unposted",
+    "was denied",
+    "were denied",
+    "아직",
+    "필요합니다",
+    "해야 합니다",
+    "하셔야",
+    "まだ",
+    "必要があります",
+    "してください",
+    "尚未",
+    "还需要",
+    "需要您",
+    "需要你",
+];
+
+/// Words of an offer that any answer may end with.
+const COURTESIES: &[&str] = &[
+    "if you have",
+    "any questions",
+    "anything else",
+    "feel free",
+    "happy to",
+    "if you'd like me to",
+    "if you want me to",
+    "hope this",
+    "/clear",
+    "per your call",
+    "if you want",
+    "if you'd like",
+];
+
+/// Returns what the answer leaves open, each point as it stands in the answer, in one line that names what it is about.
+///
+/// These are the items below a heading or a line that says so, and the sentences that speak of what waits.
+pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
+    read(answer, true)
+}
+
+/// Returns what a document lists as open: the items below its headings that say so.
+pub(in crate::extract) fn listed_points(document: &str) -> Vec<String> {
+    read(document, false)
+}
+
+fn read(answer: &str, with_sentences: bool) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let (mut is_below, mut previous) = (false, String::new());
+    for line in text::prose_lines(answer) {
+        if line.starts_with('|') {
+            continue;
+        }
+        let is_item = line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**") || starts_with_number(line);
+        let is_lead = text::plain(line).ends_with([':', '：']);
+        if is_heading(line) && !is_item || is_lead && !is_item {
+            is_below = leads_to_open(line);
+            previous = String::new();
+            continue;
+        }
+        // A paragraph ends the list of an answer. In a document it may be all that stands below the heading.
+        is_below &= is_item || !with_sentences;
+        let sentences = text::sentences(line);
+        if is_below {
+            let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
+            let point = if POINT_CHARS.contains(&point.chars().count()) { &point } else { &sentences[0] };
+            add(&mut all, point, "");
+        } else if with_sentences {
+            for sentence in &sentences {
+                let lower = sentence.to_lowercase().replace('’', "'");
+                if waits(&lower) {
+                    add(&mut all, sentence, if is_pointer(&lower) { &previous } else { "" });
+                }
+                previous.clone_from(sentence);
+            }
+        }
+    }
+    if with_sentences {
+        let extra = all.len().saturating_sub(MAX_POINTS);
+        all.drain(..extra);
+    }
+    all.truncate(MAX_POINTS);
+    all
+}
+
+fn add(all: &mut Vec<String>, point: &str, subject: &str) {
+    let is_told = POINT_CHARS.contains(&point.chars().count()) && !point.ends_with([':', '：']) && !is_narration(point);
+    if is_told && !all.iter().any(|known| known.contains(point)) {
+        let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
+        all.push(if has_room { format!("{subject} {point}") } else { point.to_owned() });
+    }
+}
+
+fn starts_with_number(line: &str) -> bool {
+    let line = line.trim_start_matches('*');
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=2).contains(&digits) && line[digits..].starts_with(['.', ')'])
+}
+
+fn leads_to_open(line: &str) -> bool {
+    let lower = text::plain(line).to_lowercase().replace('’', "'");
+    is_open_heading(&lower) || LEADS.iter().any(|words| text::contains(&lower, words))
+}
+
+/// Returns whether a sentence in lower case says that something waits for somebody, or is not done.
+fn waits(lower: &str) -> bool {
+    // What would be if something else happened is no state.
+    let is_condition = lower.starts_with("if ")
+        || lower.starts_with("your call")
+        || lower.starts_with("say the word")
+        || COURTESIES.iter().any(|words| lower.contains(words));
+    !is_condition && !lower.ends_with(['?', '？']) && WAITS.iter().any(|words| text::contains_words(lower, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_below_a_line_that_says_so() {
+        let answer = "The cart is rounded.\n\nTwo things for you:\n1. Merge the branch `cart` before the release. It has no \
+                      conflicts.\n2. Set `TAX_RATE` on the server.\n\nAll 12 tests pass.";
+        assert_eq!(
+            open_points(answer),
+            ["Merge the branch `cart` before the release. It has no conflicts.", "Set `TAX_RATE` on the server."]
+        );
+        let proof = "**What it did not prove:**\n- whether the total is shown on a phone\n\n**What changed:**\n- the total is rounded";
+        assert_eq!(open_points(proof), ["whether the total is shown on a phone"]);
+    }
+
+    #[test]
+    fn what_a_document_lists() {
+        let document = "# Handoff\n\nYou should read this.\n\n## Done\n\n- the cart is rounded to two decimals\n\n## Next step\n\n\
+                        Run `npm run e2e` against the staging server.\n\n## Open questions\n\n- whether the tax is shown twice on a phone\n";
+        assert_eq!(
+            listed_points(document),
+            ["Run `npm run e2e` against the staging server.", "whether the tax is shown twice on a phone"]
+        );
+    }
+
+    #[test]
+    fn sentences_that_wait_for_somebody() {
+        let answer = "Both branches are rebased. They will need a force-push when you're ready. Let me know if you have any questions.";
+        assert_eq!(
+            open_points(answer),
+            ["Both branches are rebased. They will need a force-push when you're ready."],
+            "a pronoun takes what it points to"
+        );
+        assert!(open_points("The total is rounded. All tests pass.").is_empty());
+        assert!(open_points("If it still fails, you need to restart the server.").is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! Where somebody takes back what was said before.
+
+use crate::text;
+
+/// Words with which the agent takes back what it said.
+const RETRACTIONS: &[&str] = &[
+    "that was wrong",
+    "this was wrong",
+    "i was wrong",
+    "was incorrect",
+    "earlier i said",
+    "earlier i told",
+    "earlier i claimed",
+    "i told you",
+    "i said earlier",
+    "as i claimed",
+    "my earlier",
+    "my previous",
+    "what i said earlier",
+    "that corrects",
+    "correcting myself",
+    "correction to",
+    "contradicts my",
+    "than i first said",
+    "than i said",
+    "i misread",
+    "i misstated",
+    "i had it backwards",
+    "it turns out that i",
+    "제가 잘못",
+    "앞서 말씀드린",
+    "앞에서 말한",
+    "先ほどの説明は",
+    "誤りでした",
+    "間違っていました",
+    "我之前说",
+    "之前说的不对",
+];
+
+/// Words with which the user takes back a choice.
+const CHANGES_OF_MIND: &[&str] = &[
+    "change in plan",
+    "change of plan",
+    "change of plans",
+    "changed my mind",
+    "on second thought",
+    "scratch that",
+    "i misread",
+    "i misunderstood",
+    "forget what i said",
+    "let's go back",
+    "생각이 바뀌",
+    "다시 생각해",
+    "やっぱり",
+    "考え直",
+    "改主意",
+    "还是改",
+];
+
+/// Returns each passage of an answer in which the agent takes back what it said, with the sentences around it: they name what it is
+/// about.
+pub(in crate::extract) fn retractions(answer: &str) -> Vec<String> {
+    let lower = answer.to_lowercase().replace('’', "'");
+    if !RETRACTIONS.iter().any(|words| lower.contains(words)) {
+        return Vec::new();
+    }
+    let sentences = text::sentences(answer);
+    let takes_back = |at: &usize| {
+        let lower = sentences[*at].to_lowercase().replace('’', "'");
+        RETRACTIONS.iter().any(|words| text::contains_words(&lower, words))
+    };
+    let around = |at: usize| sentences[at.saturating_sub(1)..(at + 2).min(sentences.len())].join(" ");
+    (0..sentences.len()).filter(takes_back).map(around).collect()
+}
+
+/// Returns whether the user says that a choice does not hold any more.
+pub(in crate::extract) fn changes_mind(prompt: &str) -> bool {
+    let lower = text::head(prompt, 600).to_lowercase().replace('’', "'");
+    CHANGES_OF_MIND.iter().any(|words| text::contains_words(&lower, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_agent_takes_back() {
+        let answer = "The cart is fine. Earlier I said that `round` is called twice. That was wrong. It is called once.";
+        let all = retractions(answer);
+        assert_eq!(all.len(), 2);
+        assert!(all[0].contains("`round`") && all[1].contains("called once"));
+        assert!(retractions("The total was wrong before the fix.").is_empty());
+    }
+
+    #[test]
+    fn what_the_user_takes_back() {
+        assert!(changes_mind("ok, change in plan: all files stay in the root") && changes_mind("やっぱり青にして"));
+        assert!(!changes_mind("plan the change of the menu"));
+    }
+}
