@@ -34,7 +34,7 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
     let amends = first.contains("--amend") || command.contains("--amend");
     // The segments end at here-documents, so look for a single message in the whole command.
     let messages: Vec<(String, String)> = match segments.as_slice() {
-        [_] => vec![message(command).unwrap_or_default()],
+        [_] => messages_of(command),
         all => all.iter().filter_map(|segment| message(segment)).collect(),
     }
     .iter()
@@ -64,6 +64,16 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
     }
     all.retain(|commit| !is_temporary(&commit.subject));
     all
+}
+
+/// Returns the messages of the commits of a command line. Each may stand in a here-document, which hides what follows it.
+fn messages_of(command: &str) -> Vec<String> {
+    let mut pieces = command.match_indices("git commit").map(|(at, _)| at).collect::<Vec<usize>>();
+    if pieces.len() < 2 || !command.contains("<<") {
+        return vec![message(command).unwrap_or_default()];
+    }
+    pieces.push(command.len());
+    pieces.windows(2).filter_map(|piece| message(&command[piece[0]..piece[1]])).collect()
 }
 
 /// Strips a trailer that follows the subject without an empty line between them.
@@ -422,6 +432,14 @@ mod tests {
         assert_eq!(commits_from(quiet, &"12 passed\n".repeat(40), false).len(), 1);
         assert!(commits_from(quiet, "error: nothing added to commit", true).is_empty());
         assert!(commits_from("git commit -m 'Fix it'; ls", &"a line\n".repeat(40), false).is_empty());
+    }
+
+    #[test]
+    fn two_commits_with_here_documents() {
+        let command = "git add a && git commit -q -F - <<'EOF' && echo OK\nAdd a\n\nBody.\nEOF\ngit add b && git commit -q -F - <<'EOF'\nAdd b\nEOF\ngit log --oneline -2";
+        let made = commits_from(command, "OK\n5d6e7f8 Add b\n1a2b3c4 Add a", false);
+        let made: Vec<(&str, Option<&str>)> = made.iter().map(|it| (it.subject.as_str(), it.hash.as_deref())).collect();
+        assert_eq!(made, [("Add a", Some("1a2b3c4")), ("Add b", Some("5d6e7f8"))]);
     }
 
     #[test]

@@ -51,10 +51,10 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     if calls.is_empty() && !command.contains("git status") && !is_of_commit {
         return None;
     }
-    let is_short = calls
-        .iter()
-        .flatten()
-        .any(|word| word.starts_with("--porcelain") || matches!(word.as_str(), "-s" | "--short" | "-sb"));
+    let rest = command.rsplit("git status").next().unwrap_or_default();
+    let own = rest.split(['\n', ';', '&', '|']).next().unwrap_or_default();
+    let is_flag = |word: &str| word.starts_with("--porcelain") || matches!(word, "-s" | "--short" | "-sb");
+    let is_short = calls.iter().flatten().any(|word| is_flag(word)) || own.split_whitespace().any(is_flag);
     let mut listed = Listed::default();
     let (mut list, mut is_status) = (None, false);
     let (mut is_cut, mut is_cut_of_tracked) = (false, false);
@@ -88,10 +88,14 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     // An empty short status says that nothing is changed.
     let is_alone = commands::segments(command).len() == 1;
     let is_empty = listed.modified.is_empty() && listed.untracked.is_empty();
-    let rest = command.rsplit("git status").next().unwrap_or_default();
+    // So does one after which only words of the agent are printed, if the commands before it came to it.
+    let after = rest.split_once(['\n', ';', '&', '|']).map_or("", |(_, after)| after);
+    let is_last = commands::segments(after.trim_start_matches(['&', ' '])).iter().all(|it| it.starts_with("echo "));
+    let is_reached = !output.trim().is_empty() && !["fatal:", "error:", "failed"].iter().any(|word| output.contains(word));
+    let is_clean = is_short && (is_status || (is_last && is_reached));
     let is_piped = rest.split(['\n', ';', '&']).next().is_some_and(|segment| segment.contains('|'));
     let names_files = calls.iter().flatten().any(|word| !word.starts_with('-'));
-    let is_known = if is_short { !is_empty || (is_alone && output.trim().is_empty()) } else { is_status };
+    let is_known = if is_short { !is_empty || is_clean || (is_alone && output.trim().is_empty()) } else { is_status };
     listed.is_whole = is_known && !is_cut && !names_files && !is_piped;
     listed.is_whole_of_tracked = is_known && !is_cut_of_tracked && !names_files && !is_piped;
     listed.is_cut_of_tracked = is_cut_of_tracked;

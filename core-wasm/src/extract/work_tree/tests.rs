@@ -179,3 +179,17 @@ fn what_is_stashed_comes_back() {
     work.restored(|path| path == "src/cart.ts");
     assert!(work.changed().is_empty());
 }
+
+#[test]
+fn an_empty_short_status_behind_other_commands() {
+    let is_clean = |command, output| status(command, output).is_some_and(|listed| listed.is_whole);
+    assert!(is_clean("rm a.lock && git status --short && echo CLEAN", "CLEAN"));
+    assert!(is_clean(
+        "git commit -q -F - <<'EOF'\nFix it\nEOF\ngit log --oneline -1; git status --short; echo done",
+        "1a2b3c4 Fix it\ndone"
+    ));
+    assert!(is_clean("git status -sb", "## main...origin/main"));
+    assert!(!is_clean("git status --short && npm test", "12 passed"), "what follows may have printed it all");
+    assert!(!is_clean("cd nowhere && git status --short", "error: no such folder"));
+    assert!(!is_clean("git status --short | head -3; echo done", "done"));
+}
