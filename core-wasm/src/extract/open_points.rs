@@ -78,6 +78,16 @@ impl OpenPoints {
         self.all.drain(..extra);
     }
 
+    /// Records a pull request: that one is to be opened does not hold any more.
+    pub(super) fn pull_request_opened(&mut self) {
+        let is_to_open = |lower: &str| {
+            ["open the pr", "open a pr", "create a pr", "create the pr", "open a pull request", "no pr "]
+                .iter()
+                .any(|words| lower.contains(words))
+        };
+        self.all.retain(|point| !is_to_open(&point.said.to_lowercase()));
+    }
+
     /// Returns the points, those of the latest answer first.
     pub(super) fn items(&self) -> Vec<String> {
         let mut all: Vec<&OpenPoint> = self.all.iter().collect();
@@ -116,7 +126,9 @@ mod tests {
         points.prompted("I set TAX_RATE on the server");
         assert_eq!(points.items(), ["The menu was left untouched."]);
         points.answered("The totals are not yet committed. You should decide on the colour of the menu.");
+        points.add("Next: open a PR for the cart.".to_owned());
         points.committed();
+        points.pull_request_opened();
         points.prompted("blue");
         assert_eq!(points.items(), ["The menu was left untouched."]);
         for _ in 0..MAX_AGE {

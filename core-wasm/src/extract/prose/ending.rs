@@ -193,7 +193,8 @@ pub(in crate::extract) fn closing_question(answer: &str) -> Option<String> {
     }
     let last = text::sentences(end).into_iter().next_back()?;
     // "Want me to?" asks nothing that can be understood alone.
-    (asks(&last) && (!last.is_ascii() || text::features(&last).len() >= MIN_QUESTION_WORDS)).then_some(last)
+    let is_courtesy = ["anything else", "did you have", "in mind"].iter().any(|words| last.to_lowercase().contains(words));
+    (asks(&last) && !is_courtesy && (!last.is_ascii() || text::features(&last).len() >= MIN_QUESTION_WORDS)).then_some(last)
 }
 
 /// The number of words from which an English question can be understood alone.

@@ -382,6 +382,7 @@ impl State {
     }
 
     pub(super) fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.open_points.pull_request_opened();
         let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
         // The client names the address before the result of the command that gave the title.
         match self.commits.iter_mut().find(|known| known.contains(url)) {
