@@ -367,6 +367,82 @@ fn queued_prompts_are_recorded_once() {
 }
 
 #[test]
+fn where_the_client_says_that_the_session_stands() {
+    let recap = |script: &mut Script| {
+        script.line(json!({"type": "system", "subtype": "away_summary", "isMeta": false,
+            "content": "Totals are rounded, nothing is committed. Next: commit the cart. (disable recaps in /config)"}));
+    };
+    let told = |outcome: &Outcome| {
+        outcome.notes.attributes.iter().find(|(name, _)| name == "recap").map(|(_, recap)| recap.clone())
+    };
+    let mut script = Script::default();
+    script.human("round the totals of the cart to two decimals").agent("I rounded the totals of the cart to two decimals.");
+    recap(&mut script);
+    assert_eq!(told(&script.outcome()).as_deref(), Some("Totals are rounded, nothing is committed. Next: commit the cart."));
+    script.human("now build the page of the orders with a filter").agent("The page of the orders has a filter now.");
+    let outcome = script.outcome();
+    assert_eq!(told(&outcome), None);
+    assert_eq!(outcome.notes.pending, ["Next: commit the cart."], "nobody took the next step up");
+}
+
+#[test]
+fn a_turn_is_told_in_parts_where_the_user_asks_for_more() {
+    let mut script = Script::default();
+    script.human("Find out why the import of the orders is slow").agent(
+        "The import of the orders is slow because `readOrders` opens the file once for each line of the order. That takes 4 ms a \
+         line, so 10,000 lines take 40 s. The parser itself takes 0.2 s for all of them, and the database 1.1 s. Opening the file \
+         once is enough.",
+    );
+    script.line(json!({"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt",
+        "prompt": "Please also add a button that exports the orders as a spreadsheet"}}));
+    script.agent("The page has a button that exports the orders as a spreadsheet; `exportOrders` writes it.");
+    let outcome = script.outcome();
+    let results: Vec<&str> = of_kind(&outcome, "result").iter().map(|draft| draft.content.as_str()).collect();
+    assert_eq!((results.len(), outcome.notes.turns), (2, 1), "{results:#?}");
+    assert!(results[0].contains("readOrders") && !results[0].contains("exportOrders"), "{results:#?}");
+    assert!(results[1].contains("exportOrders"), "{results:#?}");
+}
+
+#[test]
+fn what_the_agent_was_still_at_work_on_has_no_answer() {
+    let mut script = Script::default();
+    script.human("round the totals of the cart to two decimals").agent("I rounded the totals of the cart to two decimals.");
+    script.human("open a pull request and wait until all the checks pass");
+    script.agent("A session has a number. Let me look for it first.");
+    script.line(json!({"type": "assistant", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "shop session list"}}]}}));
+    script.line(json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "No sessions."}]}}));
+    let notes = script.outcome().notes;
+    assert!(notes.pending.iter().any(|item| item.contains("wait until all the checks pass")), "{notes:#?}");
+    assert!(notes.outcome.contains("rounded the totals"), "{notes:#?}");
+}
+
+#[test]
+fn a_rejected_option_that_is_chosen_after_all() {
+    let mut script = Script::default();
+    script.human("set up the review of pull requests").agent("Which account should the action use?");
+    script.line(json!({"type": "assistant", "message": {"role": "assistant", "content": [
+        {"type": "tool_use", "id": "t1", "name": "AskUserQuestion", "input": {"questions": [{"question":
+            "Which account should the action use?", "header": "Account", "options": [
+            {"label": "OAUTH_TOKEN of the subscription", "description": "no bill"},
+            {"label": "SHOP_API_KEY", "description": "a bill for each call"}]}]}}]}}));
+    script.line(json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "answered"}]},
+        "toolUseResult": {"answers": {"Which account should the action use?": "OAUTH_TOKEN of the subscription"}}}));
+    script.agent("The action uses the subscription.");
+    let decided = |script: &Script| {
+        let decisions = script.outcome().notes.decisions;
+        decisions.iter().map(|it| (it.what.clone(), it.rejected.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(decided(&script)[0].1, ["SHOP_API_KEY"]);
+    script.human("actually lets go with the SHOP_API_KEY approach").agent("The action uses the key.");
+    let after = decided(&script);
+    assert_eq!(after.len(), 1, "{after:#?}");
+    assert!(after[0].0.contains("SHOP_API_KEY") && after[0].1[0].contains("OAUTH_TOKEN"), "{after:#?}");
+}
+
+#[test]
 fn the_last_message_counts_for_the_notes_of_one_call() {
     let mut script = Script::default();
     script.human("rename the button to Add to Studio please");

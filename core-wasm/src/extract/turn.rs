@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memories::LineRef;
 use super::prose;
+use super::signs;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
@@ -34,8 +35,6 @@ const MAX_STATED_BYTES: usize = 3 * 1024;
 const MAX_STATEMENTS: usize = 200;
 /// The maximum number of files of a turn.
 const MAX_FILES: usize = 40;
-/// The length up to which a text before a tool call is an announcement, in characters.
-const MAX_ANNOUNCEMENT_CHARS: usize = 320;
 /// Marks where the middle was left out.
 const GAP: &str = "…";
 
@@ -161,9 +160,8 @@ impl Turn {
     /// Returns whether the agent only announced what it was about to do and said nothing of it since, so that the turn has no
     /// answer.
     pub(super) fn is_unfinished(&self) -> bool {
-        let is_short = self.answer.chars().count() <= MAX_ANNOUNCEMENT_CHARS && !self.answer.contains("\n\n");
-        let announces = || text::sentences(&self.answer).last().is_some_and(|it| prose::is_narration(it));
-        self.works && (is_short || announces())
+        let announces = |last: &String| prose::is_narration(last) || signs::is_intent(&last.to_lowercase());
+        self.works && text::sentences(&self.answer).last().is_some_and(announces)
     }
 
     /// Keeps what the agent stated so far for which `holds` returns true.
