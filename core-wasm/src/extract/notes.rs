@@ -24,6 +24,9 @@ const MIN_REST_CHARS: usize = 40;
 /// The length up to which a path is told whole, in characters.
 const MAX_PATH_CHARS: usize = 24;
 
+/// The similarity at which two items that are left undone are one.
+const SAME_POINT: f32 = 0.5;
+
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
 
@@ -65,12 +68,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let recap = state.recap.line();
     for said in state.open_points.items() {
-        if !recap.contains(said.as_str())
-            && !pending
-                .iter()
-                .chain(&state.blockers)
-                .any(|known| known.contains(said.as_str()) || said.contains(known.as_str()))
-        {
+        let words = text::features(&said);
+        let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
+        if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {
             pending.push(said);
         }
     }

@@ -179,7 +179,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         }
         let is_item = line.starts_with(['-', '*', '•', '+']) && !line.starts_with("**") || starts_with_number(line);
         let is_lead = text::plain(line).ends_with([':', '：']);
-        if is_heading(line) && !is_item || is_lead && !is_item {
+        if !is_item && (is_heading(line) || is_lead) {
             is_below = leads_to_open(line);
             previous = String::new();
             continue;

@@ -102,8 +102,8 @@ impl State {
         let (words, names) = (text::features(taken_back), statement::names(taken_back));
         let is_of = |said: &str| {
             let own = statement::names(said);
-            let named = own.iter().filter(|name| names.contains(name)).count();
-            named > 1 || (named == 1 && text::similarity(&text::features(said), &words) >= RETRACTED)
+            let shared = own.iter().filter(|name| names.contains(name)).count();
+            shared > 1 || (shared == 1 && text::similarity(&text::features(said), &words) >= RETRACTED)
         };
         self.results.retain(|statement, _| !is_of(&statement.text));
         self.turn.retain(|statement| !is_of(&statement.text));

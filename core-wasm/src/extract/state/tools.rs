@@ -537,7 +537,8 @@ fn looks_at_pages(tool: &str) -> bool {
 /// Returns whether a file is written for the next session, by its name or its folder's.
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    lower.ends_with(".md") && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
+    lower.rsplit('.').next() == Some("md")
+        && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
 }
 
 /// Returns whether a file is prose, which no test covers.
