@@ -68,12 +68,37 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
 
 /// Returns the messages of the commits of a command line. Each may stand in a here-document, which hides what follows it.
 fn messages_of(command: &str) -> Vec<String> {
-    let mut pieces = command.match_indices("git commit").map(|(at, _)| at).collect::<Vec<usize>>();
+    // A message may name the command too: "Give `git commit` more time".
+    let begins = |at: usize| {
+        let before = command[..at].trim_end_matches(' ');
+        before.is_empty() || before.ends_with(['\n', ';', '&', '|', '('])
+    };
+    let mut pieces: Vec<usize> = command.match_indices("git commit").map(|(at, _)| at).filter(|at| begins(*at)).collect();
     if pieces.len() < 2 || !command.contains("<<") {
         return vec![message(command).unwrap_or_default()];
     }
     pieces.push(command.len());
     pieces.windows(2).filter_map(|piece| message(&command[piece[0]..piece[1]])).collect()
+}
+
+/// Returns whether a command line makes other commits of those that were made before, so that their hashes lead nowhere.
+pub(super) fn replaces_hashes(command: &str) -> bool {
+    commands::git_calls(command).iter().any(|(subcommand, arguments)| {
+        let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.as_str()));
+        match subcommand.as_str() {
+            "rebase" => !has(&["--abort"]),
+            "pull" => has(&["--rebase", "-r"]),
+            "cherry-pick" | "filter-branch" => true,
+            "reset" => has(&["--hard", "--soft"]),
+            _ => false,
+        }
+    })
+}
+
+/// Returns the hash of a commit with that subject, as git prints it: on the line of a commit, or in a list.
+pub(super) fn hash_of(output: &str, subject: &str) -> Option<String> {
+    let made = output.lines().filter_map(parse_commit_line).find(|(_, _, shown)| shown == subject);
+    made.map(|(_, hash, _)| hash).or_else(|| listed_hash(output, subject))
 }
 
 /// Strips a trailer that follows the subject without an empty line between them.
@@ -215,14 +240,23 @@ pub(super) fn says_clean(output: &str) -> bool {
 /// Returns the body of a commit with its wrapped lines joined: one line for each paragraph and list item.
 pub(super) fn unwrapped(body: &str) -> String {
     let mut text = String::new();
-    let mut is_open = false;
-    for line in body.lines().map(str::trim) {
-        let starts = line.starts_with(['-', '*', '•', '#']) || line.starts_with(|c: char| c.is_ascii_digit());
-        if !text.is_empty() {
-            text.push(if is_open && !starts && !line.is_empty() { ' ' } else { '\n' });
+    let (mut is_open, mut is_code) = (false, false);
+    for line in body.lines() {
+        let bare = line.trim();
+        let is_fence = bare.starts_with("```") || bare.starts_with("~~~");
+        if is_code || is_fence {
+            is_code ^= is_fence;
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(line.trim_end());
+            is_open = false;
+            continue;
         }
-        text.push_str(line);
-        is_open = !line.is_empty() && !line.ends_with([':', '：']);
+        let starts = bare.starts_with(['-', '*', '•', '#', '|', '>']) || bare.starts_with(|c: char| c.is_ascii_digit());
+        if !text.is_empty() {
+            text.push(if is_open && !starts && !bare.is_empty() { ' ' } else { '\n' });
+        }
+        text.push_str(bare);
+        is_open = !bare.is_empty() && !bare.ends_with([':', '：']) && !bare.starts_with(['#', '|']);
     }
     text
 }
@@ -432,6 +466,35 @@ mod tests {
         assert_eq!(commits_from(quiet, &"12 passed\n".repeat(40), false).len(), 1);
         assert!(commits_from(quiet, "error: nothing added to commit", true).is_empty());
         assert!(commits_from("git commit -m 'Fix it'; ls", &"a line\n".repeat(40), false).is_empty());
+    }
+
+    #[test]
+    fn a_message_that_names_the_command() {
+        let command = "git add a && git commit -q -F - <<'EOF'\nGive `git commit` more time\n\nEach git commit may be signed.\nEOF\ngit log --oneline -1";
+        let made = commits_from(command, "1a2b3c4 Give `git commit` more time", false);
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].subject, "Give `git commit` more time");
+    }
+
+    #[test]
+    fn hashes_that_lead_nowhere() {
+        for command in
+            ["git pull --rebase origin main", "git cherry-pick 1a2b3c4", "git reset -q --hard HEAD~1", "git rebase main"]
+        {
+            assert!(replaces_hashes(command), "{command}");
+        }
+        for command in ["git pull", "git rebase --abort", "git reset a.ts", "git log"] {
+            assert!(!replaces_hashes(command), "{command}");
+        }
+        assert_eq!(hash_of("[main 5d6e7f8] Fix it\n 1 file changed", "Fix it").as_deref(), Some("5d6e7f8"));
+        assert_eq!(hash_of("5d6e7f8 (HEAD -> main) Fix it", "Fix it").as_deref(), Some("5d6e7f8"));
+        assert_eq!(hash_of("5d6e7f8 Fix it twice", "Fix it"), None);
+    }
+
+    #[test]
+    fn code_and_tables_are_not_joined() {
+        let plan = "The total is\nrounded.\n\n```\na\nb\n```\n| a | b |\n| c | d |\n\n## Steps\nRound it.";
+        assert_eq!(unwrapped(plan), "The total is rounded.\n\n```\na\nb\n```\n| a | b |\n| c | d |\n\n## Steps\nRound it.");
     }
 
     #[test]

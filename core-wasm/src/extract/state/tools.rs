@@ -59,6 +59,7 @@ impl State {
                 let plan = line.result.and_then(|result| result.get_text("plan")).map(|plan| clean::clean(&plan));
                 let plan = plan.unwrap_or_else(|| tool_use.what.clone());
                 let source = line_ref(line);
+                let plan = commits::unwrapped(&plan);
                 self.undone.plan_accepted(&plan);
                 self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
             }
@@ -172,6 +173,7 @@ impl State {
             if commits::rewrites_history(command) {
                 self.commits.clear();
             }
+            self.hashes_printed(command, output);
         }
         if let Some(url) = commits::pull_request(command, output) {
             let title = commits::pull_request_title(command).unwrap_or_default();
@@ -329,6 +331,23 @@ impl State {
         let why = memory.why.clone();
         self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
         self.memories.add(memory, settled);
+    }
+
+    /// Forgets hashes that lead nowhere any more, and takes those of the session's commits that git prints.
+    fn hashes_printed(&mut self, command: &str, output: &str) {
+        if commits::replaces_hashes(command) {
+            let last = self.hashes.pop().filter(|(subject, hash)| commits::hash_of(output, subject).as_ref() == Some(hash));
+            self.hashes.clear();
+            self.hashes.extend(last);
+        }
+        if command.contains("git ") && self.hashes.len() < self.commits.len() {
+            for subject in &self.commits {
+                let is_known = self.hashes.iter().any(|(known, _)| known == subject);
+                if let Some(hash) = commits::hash_of(output, subject).filter(|_| !is_known) {
+                    self.hashes.push((subject.clone(), hash));
+                }
+            }
+        }
     }
 
     /// Adds a commit to the notes.

@@ -4,6 +4,7 @@ use super::agent::join;
 use super::{MAX_REQUEST_CHARS, State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
+use crate::extract::commits;
 use crate::extract::compact;
 use crate::extract::failures;
 use crate::extract::labels::Labels;
@@ -126,9 +127,9 @@ impl State {
                 self.record_decided("settled", said, SaidBy::Human, 70, &source, settled);
             }
         }
-        if let Some(plan) = human::plan(&prompt) {
-            self.undone.plan_accepted(plan);
-            self.record_plan(plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
+        if let Some(plan) = human::plan(&prompt).map(commits::unwrapped) {
+            self.undone.plan_accepted(&plan);
+            self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
         let next = self.recap.prompted(&prompt, substantive);
         self.open_points.add(next);
