@@ -52,8 +52,9 @@ pub struct FileContent {
 }
 
 impl FileContent {
-    /// Reads a file. `None` if it has more bytes than `most` or than [`MAX_FILE_BYTES`], is no text or no regular file, or cannot be read. Files with settings of the
-    /// environment are not read, because of a file with one line, a sketch would say something about the line.
+    /// Reads a file. `None` if it has more bytes than `most` or than [`MAX_FILE_BYTES`], is not text or not a regular file, or
+    /// cannot be read. Files with environment variables (`.env…`) are not read: they may have only one line, and then the sketch
+    /// would say something about that line.
     pub fn read(path: &Path, most: u64) -> Option<Self> {
         if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".env")) {
             return None;

@@ -2,8 +2,9 @@
 //!
 //! `throughline ingest --git` reads the history, and from then on a detached process reads the new commits at the end of
 //! each session. A commit becomes a memory of type `commit` without a session. Authors and trailers are left out. A
-//! commit that reverts another one takes its place, and what the session said that made the reverted one may hold no longer. For a merge, only the title is kept; if the title only names
-//! branches, the merge is skipped.
+//! commit that reverts another one takes its place. If a session made the reverted commit, what that session said about it may
+//! no longer hold, and is told as the earlier word. For a merge, only the title is kept; if the title only names branches, the
+//! merge is skipped.
 //!
 //! `git` is run on a repository that somebody else may have made. So nothing of its configuration that could start a
 //! program or fetch objects is in force, and no difference is computed.

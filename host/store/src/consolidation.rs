@@ -86,9 +86,9 @@ impl Store {
     /// Stores what a consolidator made of a session's memories, or of a project's, in one transaction. Returns how many new
     /// memories are stored, and how many were superseded.
     ///
-    /// A person may have said something while the model worked, and that stands: a new memory is left out if a memory of which it
-    /// was made is gone, superseded or marked wrong by then, or if one that it would replace is pinned, or is none that
-    /// `may_replace` allows any more.
+    /// What a person said while the model worked takes precedence. A new memory is left out if one of its sources is gone by then,
+    /// superseded or marked wrong. It is also left out if a memory that it would replace is pinned by then, or if `may_replace`
+    /// refuses that memory.
     pub fn commit_consolidation(
         &mut self,
         project: &Project,

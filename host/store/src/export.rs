@@ -19,9 +19,8 @@ pub(super) const EXPORTED: &str = "
     AND NOT EXISTS (SELECT 1 FROM digests d WHERE d.memory = m.rowid AND d.purged_at IS NULL)";
 
 impl Store {
-    /// Passes each memory to `each`, with its project, a person's marks and what was stated of earlier memories, oldest first, until
-    /// it returns false. Memories that others write meanwhile are not
-    /// included.
+    /// Passes each memory to `each`, oldest first, until it returns false. With each memory come its project, a person's marks, and
+    /// its links to earlier memories that were stated or undone. Memories that others write meanwhile are not included.
     ///
     /// Memories with the same time are ordered by their content rather than by when they were stored, so that two
     /// stores with the same memories produce the same order. Memory use is 24 bytes per memory, plus one memory.

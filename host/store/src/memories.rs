@@ -452,8 +452,8 @@ impl Store {
                 .collect::<rusqlite::Result<_>>()?;
             if really {
                 for rowid in &rows {
-                    // What never left leaves no trace, because nobody could decide about it any more. What left may be of use
-                    // to others.
+                    // A record that was not sent is deleted, because nobody could decide about it any more. Other records stay:
+                    // the team may have use for them.
                     tx.prepare_cached(
                         "DELETE FROM team_records WHERE memory = ?1 AND state IN ('review', 'pending', 'dropped', 'refused')",
                     )?

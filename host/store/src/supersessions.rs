@@ -42,7 +42,7 @@ pub struct Supersession {
     pub undone_at: Option<u64>,
 }
 
-/// What a person or an agent said of an earlier memory: that a later one took its place, or that a person undid that.
+/// A link to an older memory that a person or an agent stated, or that a person undid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatedLink {
     /// The older memory.
@@ -305,8 +305,8 @@ fn put(tx: &Connection, link: &Supersession) -> rusqlite::Result<bool> {
     Ok(put > 0)
 }
 
-/// Returns what was stated of the memories that came before a row: that it took their place, unless that was found by comparing
-/// texts, and which links a person undid.
+/// Returns a memory's links to older ones that were stated, and all that a person undid. Links that are in force and were found by
+/// comparing texts, or that only follow, are left out.
 pub(super) fn stated(conn: &Connection, newer: i64) -> rusqlite::Result<Vec<StatedLink>> {
     conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, s.relation, s.undone_at FROM supersessions s JOIN memories m ON m.rowid = s.older
@@ -322,7 +322,8 @@ pub(super) fn stated(conn: &Connection, newer: i64) -> rusqlite::Result<Vec<Stat
     .collect()
 }
 
-/// Stores what was stated elsewhere. A link that is known here stays as it is, and none makes a circle. Returns whether it is new.
+/// Stores a link that was stated elsewhere, unless it is known here, even if undone, or would make a circle. Returns whether it
+/// was stored.
 pub(super) fn take_over(
     tx: &Connection,
     (older, newer): (i64, i64),

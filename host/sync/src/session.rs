@@ -406,9 +406,9 @@ pub(crate) fn check_version(version: Option<i32>) -> Result<(), Fault> {
     }
 }
 
-/// The condition that a record `r` is of the project with the key `$3`, whose history is `$5` and whose remote is `$6`; null if it is
-/// no repository's. As on each machine, two keys are of one project if neither part differs where both have it, and one part is
-/// the same.
+/// The condition that a record `r` belongs to the project with the key `$3`. The key's history is `$5` and its remote is `$6`; both
+/// are null if the key is not that of a repository. As on each machine, two keys belong to one project if the history or the
+/// remote is the same, and the other part is the same too or missing in one of them.
 const OF_PROJECT: &str = "($3::text IS NULL OR r.project = $3 OR EXISTS (
     SELECT FROM (SELECT substring(r.project FROM '^git:([0-9a-f]*):') AS roots,
                         substring(r.project FROM '^git:[0-9a-f]*:(.*)$') AS remote) k

@@ -14,7 +14,8 @@
 //! [`client`] says where each client has its MCP servers, and [`server`] adds and removes ours: in JSON with the same editor,
 //! in TOML with `toml_edit`, and in YAML line by line.
 //!
-//! [`prompt_hook`] is the one hook that is no command: a condition that a model of Claude Code's checks at the end of a turn.
+//! [`prompt_hook`] handles the only hook that is not a command: a condition that Claude Code's small model checks at the end of
+//! a turn.
 //!
 //! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
 //! CLI). It has the program's absolute path, or, in a project's settings that others use too, a shell that looks the
@@ -226,7 +227,7 @@ impl Change {
         })
     }
 
-    /// Plans to register the prompt hook in Claude Code's same file too, or to take it out.
+    /// Also plans to register the prompt hook in Claude Code's settings file, or to remove it if `wanted` is false.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
-//! The prompt hook in Claude Code's settings, which lets a model of the client's check the last answer of a turn: finds it, and
-//! adds and removes it without touching anything else.
+//! Finds, adds and removes the prompt hook in Claude Code's settings, without touching anything else. The hook lets the client's
+//! small model check the last answer of a turn.
 //!
 //! Of all events, only `Stop` and `SubagentStop` give the agent what such a hook says; elsewhere it only ends the turn with a
 //! warning. At `Stop` the client (2.1.330) shows its small model the conversation and the condition, with the hook's input in the
 //! place of `$ARGUMENTS`. The model answers `{"ok": …, "reason": …}`. If `ok` is false, the turn goes on, and the agent reads
-//! `Stop hook feedback:`, the condition and the reason. So the condition is written for both, and what the agent then says is in
-//! the transcript as its own word. A model that fails, or that answers in another form, lets the turn end.
+//! `Stop hook feedback:`, the condition and the reason. So the condition must make sense to the small model and to the agent. What
+//! the agent then adds is in the transcript as its own word. If the model fails or answers in another form, the turn ends.
 
 use serde_json::Value;
 
@@ -111,7 +111,7 @@ impl Place {
         ]
     }
 
-    /// Returns the members that are not as they should be, as they should be.
+    /// Returns the members of the handler that differ from this version's, with the values that they should have.
     fn outdated(&self) -> Vec<(&'static str, Value)> {
         let mut members = Vec::new();
         if self.handler["prompt"] != CONDITION {

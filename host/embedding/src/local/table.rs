@@ -16,8 +16,9 @@
 //! token hashes it and touches one slot and the token's text. Both groups of tokens are sorted by frequency, so that
 //! common words share memory pages.
 //!
-//! Four bits say 0 to 15, and 7.5 less is multiplied by the scale. A byte's low half belongs to the first half of a vector,
-//! its high half to the second, so that both halves are unpacked in order.
+//! Each number of a vector is stored as a code of four bits, from 0 to 15. The number is the code minus 7.5, times the vector's
+//! scale. The low half of a byte belongs to the first half of the vector and the high half to the second, so that both halves
+//! are unpacked in order.
 
 use super::DIMS;
 

@@ -1,4 +1,4 @@
-//! Finds what sessions said about a commit that was reverted later. It may hold no longer.
+//! Finds what sessions said about commits that were reverted later, and records that the revert likely changed it.
 
 use anyhow::Result;
 
@@ -33,8 +33,8 @@ pub(super) struct Revert {
     pub(super) by: String,
 }
 
-/// Lets the memories of sessions that are about reverted commits be told as the earlier word, after the revert. Returns how many
-/// there are.
+/// Links sessions' memories about reverted commits to the revert, so that they are told after it, as the earlier word. Returns
+/// how many links are new.
 pub(super) fn doubt_sessions(store: &mut Store, project: &str, reverts: &[Revert], now: u64) -> Result<u64> {
     if reverts.is_empty() {
         return Ok(0);

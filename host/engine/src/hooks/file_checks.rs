@@ -24,10 +24,11 @@ const MAX_COMPARED_BYTES: usize = 256 << 10;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How long a file may be another one before its memories sink, in days. A branch that is checked out for a week sinks nothing.
+/// How long a file may stay outdated before memories about it lose weight, in days. So checking out another branch for a week
+/// costs no weight.
 const PATIENCE_DAYS: u64 = 14;
 
-/// How long it takes after that until they have sunk as deep as they go, in days.
+/// How many days after that the loss of weight reaches [`MAX_LOSS`].
 const SINKING_DAYS: u64 = 30;
 
 /// The share of its weight that a memory loses at most. What is much more relevant is still told.
@@ -165,7 +166,7 @@ impl FileChecks {
         memory.files.iter().filter_map(|file| self.check(store, memory, file)).collect()
     }
 
-    /// Returns the share of its weight that a memory keeps whose file is another one since then.
+    /// Returns the share of its weight that a memory keeps if its file has been outdated since this time.
     fn share(&self, since: u64) -> f32 {
         let days = (self.now.saturating_sub(since) / DAY_MS).saturating_sub(PATIENCE_DAYS).min(SINKING_DAYS);
         let count = |days: u64| f32::from(u16::try_from(days).unwrap_or(u16::MAX));
@@ -198,7 +199,7 @@ impl FileChecks {
         outdated(FileFate::Changed, changed_at)
     }
 
-    /// Returns since when a path is not there, at the latest: whatever took it away changed the folder that it was in.
+    /// Returns the latest time at which a path can have gone missing: removing it changed the folder that it was in.
     fn missing_since(&self, path: &Path) -> u64 {
         let Some(parent) = path.parent() else { return self.now };
         let changed_at = |parent: &PathBuf| {

@@ -196,7 +196,7 @@ pub enum InvalidLine {
     /// The speaker is not one that is known.
     #[error("its said_by is not human, agreed, agent or tool")]
     UnknownSpeaker,
-    /// A link to an earlier memory is none.
+    /// Its links to earlier memories have the wrong form, or name an unknown relation.
     #[error(
         "its supersedes are not a list of objects with an id and a relation: amends, reverses, refutes, completes or follows"
     )]

@@ -226,7 +226,7 @@ impl<'a> Importer<'a> {
             store.finish_import()?;
         }
         if let Some(store) = self.store.as_mut().filter(|_| self.stores) {
-            // What a person undid is not found again.
+            // Before texts are compared: the comparison leaves existing links alone, so it does not bring back what a person undid.
             store.import_links(&self.links, self.runtime.now)?;
             supersession::link_all(store, self.runtime.now)?;
         }

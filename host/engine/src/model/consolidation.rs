@@ -142,7 +142,7 @@ fn project_key(policy: &PolicyId) -> String {
 }
 
 /// Whether a policy may replace the memory: not what a person said or asked to save, and not what is an archive or a fact of git.
-/// What a person pinned is not replaced either.
+/// Callers must also keep what a person pinned, which is not known here.
 fn is_replaceable(memory: &Memory) -> bool {
     let is_kept = matches!(memory.kind.as_str(), "turn" | "compact_summary" | "correction" | "commit" | "plan" | "failure");
     let is_saved = memory.attributes.iter().any(|(name, _)| name == said_by::SOURCE);

@@ -121,7 +121,7 @@ fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
     let memories = output::counted(report.memories, "new memory", "new memories");
     writeln!(
         out,
-        "{memories}, {} known already, {} without a text, {} reverted, which makes {} of sessions doubtful",
+        "{memories}, {} known already, {} without a text, {} reverted; session memories that may no longer hold: {}",
         report.known, report.passed_over, report.reverted, report.doubted
     )?;
     out.flush()?;
