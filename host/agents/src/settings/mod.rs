@@ -14,7 +14,7 @@
 //! [`client`] says where each client has its MCP servers, and [`server`] adds and removes ours: in JSON with the same editor,
 //! in TOML with `toml_edit`, and in YAML line by line.
 //!
-//! [`prompt_hook`] handles the only hook that is not a command: a condition that Claude Code's small model checks at the end of
+//! [`mod@prompt_hook`] handles the only hook that is not a command: a condition that Claude Code's small model checks at the end of
 //! a turn.
 //!
 //! A registered command carries `--agent NAME`, and the event's name where payloads do not name their event (Copilot
