@@ -62,7 +62,7 @@ pub struct Model {
     pub dims: usize,
 }
 
-/// Formats the model as it is stored in the database, such as `local/minilm-256-3:256`.
+/// Formats the model as it is stored in the database, such as `local/minilm-256-2:256`.
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}:{}", self.provider, self.name, self.dims)

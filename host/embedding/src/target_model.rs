@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_is_built_in_need_not_be_asked() {
-        let built_in = TargetModel::Model("local/minilm-256-3:256".into());
+        let built_in = TargetModel::Model("local/minilm-256-2:256".into());
         assert_eq!(target_model("", &["OPENAI_API_KEY"]), built_in);
         assert_eq!(target_model("provider = \"auto\"", &[]), built_in);
         assert_eq!(target_model("provider = \"none\"", &[]), TargetModel::Model("none".into()));

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import corpus
-import narrow
 import numpy as np
 import scipy.sparse
 from encoder import Encoder
@@ -170,7 +169,7 @@ def fnv(key: bytes, continuing: bool) -> int:
 
 
 def pack(tokens: list[tuple[int, str]], vectors: np.ndarray) -> bytes:
-    """The file with codes of a byte a number, which `narrow.py` rounds."""
+    """The file, as `host/embedding/src/local/table.rs` reads it."""
     names = [bare(token).encode() for _, token in tokens]
     continuing = [bare(token) != token for _, token in tokens]
     starters = continuing.count(False)
@@ -282,7 +281,7 @@ def main() -> None:
     vectors = distilled(Encoder(folder), kept, vocabulary[FIRST_WORD], cutter.counts(texts), np.load(known))
     vectors = vectors @ rotation()
 
-    model = narrow.narrowed(pack(kept, vectors))
+    model = pack(kept, vectors)
     (HERE / "model.bin").write_bytes(model)
     with open(HERE / "reference.jsonl", "w") as file:
         for line in reference(cutter, kept, vectors):

@@ -15,7 +15,7 @@ use super::Embedding;
 
 /// The model's name and version. Vectors of different versions cannot be compared. Change it whenever the model file or
 /// the tokenization here changes.
-pub const NAME: &str = "minilm-256-3";
+pub const NAME: &str = "minilm-256-2";
 
 /// How many numbers a vector has.
 pub const DIMS: usize = 256;
@@ -145,8 +145,7 @@ mod tests {
             };
             let vector: Vec<f32> = vector.into_iter().map(f32::from).collect();
             let cosine = cosine(&embedding.vector, &vector);
-            // Codes of four bits: the lowest of these is 0.992.
-            assert!(cosine > 0.99, "{text}: {cosine}");
+            assert!(cosine > 0.999, "{text}: {cosine}");
         }
     }
 

@@ -4,21 +4,17 @@
 //!
 //! | content | bytes |
 //! | --- | --- |
-//! | magic `TLembed2` | 8 |
+//! | magic `TLembed1` | 8 |
 //! | dimensions, tokens, tokens that begin a word, slots, bytes of text, longest token in bytes | 6 × 4 |
 //! | a hash table with open addressing: a token's row, or `0xffff` | slots × 2 |
 //! | where each token's text begins, and where the last one ends | (tokens + 1) × 4 |
 //! | the scale of each vector, `f32` | tokens × 4 |
 //! | the tokens' text: first those that begin a word, then those that continue one, without their `##` | |
-//! | the vectors, four bits a number | tokens × dimensions / 2 |
+//! | the vectors, `i8` | tokens × dimensions |
 //!
 //! The header is read and the lengths are checked at compile time. Nothing is parsed or built at run time: looking up a
 //! token hashes it and touches one slot and the token's text. Both groups of tokens are sorted by frequency, so that
 //! common words share memory pages.
-//!
-//! Each number of a vector is stored as a code of four bits, from 0 to 15. The number is the code minus 7.5, times the vector's
-//! scale. The low half of a byte belongs to the first half of the vector and the high half to the second, so that both halves
-//! are unpacked in order.
 
 use super::DIMS;
 
@@ -38,21 +34,15 @@ const TEXT_OFFSETS: &[u8] = section(HEADER + SLOT_COUNT * 2, (TOKENS + 1) * 4);
 const SCALES: &[u8] = section(HEADER + SLOT_COUNT * 2 + (TOKENS + 1) * 4, TOKENS * 4);
 const TEXT_START: usize = HEADER + SLOT_COUNT * 2 + (TOKENS + 1) * 4 + TOKENS * 4;
 const TEXT: &[u8] = section(TEXT_START, TEXT_LEN);
-const VECTORS: &[u8] = section(TEXT_START + TEXT_LEN, TOKENS * ROW);
-
-/// The bytes of one vector.
-const ROW: usize = DIMS / 2;
-
-/// The middle of the sixteen codes, which stands for zero.
-const MIDDLE: f32 = 7.5;
+const VECTORS: &[u8] = section(TEXT_START + TEXT_LEN, TOKENS * DIMS);
 
 const EMPTY_SLOT: u16 = 0xffff;
 
 const _: () = {
-    assert!(matches!(MODEL_FILE.first_chunk(), Some(b"TLembed2")), "model.bin is not a model");
+    assert!(matches!(MODEL_FILE.first_chunk(), Some(b"TLembed1")), "model.bin is not a model");
     assert!(header(0) == DIMS, "model.bin has other dimensions");
     assert!(SLOT_COUNT.is_power_of_two() && TOKENS < SLOT_COUNT / 2, "model.bin has too few slots");
-    assert!(MODEL_FILE.len() == TEXT_START + TEXT_LEN + TOKENS * ROW, "model.bin has another length than its header says");
+    assert!(MODEL_FILE.len() == TEXT_START + TEXT_LEN + TOKENS * DIMS, "model.bin has another length than its header says");
 };
 
 /// Returns the number at `index` in the header.
@@ -87,11 +77,9 @@ impl Row {
     pub(super) fn add_to(self, sum: &mut [f32; DIMS]) {
         let row = usize::from(self.0);
         let scale = f32::from_bits(u32_at(SCALES, row));
-        let codes = &VECTORS[row * ROW..(row + 1) * ROW];
-        let (first, second) = sum.split_at_mut(ROW);
-        for ((first, second), &code) in first.iter_mut().zip(second).zip(codes) {
-            *first += scale * (f32::from(code & 0xf) - MIDDLE);
-            *second += scale * (f32::from(code >> 4) - MIDDLE);
+        let codes = &VECTORS[row * DIMS..(row + 1) * DIMS];
+        for (sum, &code) in sum.iter_mut().zip(codes) {
+            *sum += scale * f32::from(code.cast_signed());
         }
     }
 
