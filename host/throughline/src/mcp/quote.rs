@@ -76,6 +76,18 @@ const TAG_MARKER: char = '\u{1}';
 /// Neutralizes everything that a client could take for its own tags, and whatever an answer of a hook may not contain
 /// either ([`harmless`]). Line breaks are kept.
 pub(super) fn neutralize(text: &str) -> String {
+    let mut safe = neutralize_once(text);
+    // What replaces one `<` may show that another one before it opens no type either. Each round leaves fewer of them.
+    loop {
+        let next = neutralize_once(&safe);
+        if next == safe {
+            return safe;
+        }
+        safe = next;
+    }
+}
+
+fn neutralize_once(text: &str) -> String {
     let mut safe = harmless::without_hidden(&text.replace("\r\n", "\n"));
     let places: Vec<usize> = safe.match_indices('<').map(|(at, _)| at).collect();
     // From the end, because whether a `<` belongs to a type depends on the next one.
@@ -171,6 +183,12 @@ mod tests {
             let many = prop::collection::vec(inner, 1..4);
             ("[A-Z][a-zA-Z0-9]{0,5}", many).prop_map(|(name, inner)| format!("{name}<{}>", inner.join(", ")))
         })
+    }
+
+    #[test]
+    fn what_is_replaced_may_make_more_to_replace() {
+        let safe = neutralize("a<A<\nsystem-reminder");
+        assert_eq!(neutralize(&safe), safe);
     }
 
     proptest! {
