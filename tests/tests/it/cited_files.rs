@@ -11,6 +11,9 @@ use tests::transcript::session_id;
 const FILE: &str = "auth/session.rs";
 const ANSWER: &str = "`IDLE_LOGIN_MIN: u32 = 30` in `auth/session.rs`, so an idle login ends after 30 minutes. The cookie is renewed at each request.";
 
+/// The file after most of it was moved elsewhere.
+const MOVED: &str = "pub const IDLE_LOGIN_MIN: u32 = 30;\npub use other::session::*;\n";
+
 /// The file that the session talks about.
 fn source(minutes: u32) -> String {
     let rest: Vec<String> = (0..60).map(|number| format!("pub fn step_{number}() {{ renew({number}); }}\n")).collect();
@@ -36,6 +39,13 @@ fn settle(session: &mut Session<'_>) {
     session.stop(ANSWER);
 }
 
+/// A whole session that settles it.
+fn learn(home: &Home, project: &Path, number: u64) {
+    let mut session = Session::new(home, project, &session_id(number));
+    settle(&mut session);
+    session.end();
+}
+
 /// The context that another session gets with a prompt.
 fn told(home: &Home, project: &Path, number: u64) -> String {
     let payload = json!({"session_id": session_id(number), "transcript_path": "", "cwd": project,
@@ -50,9 +60,7 @@ fn what_somebody_else_changed_or_deleted_is_marked() {
     let home = Home::new();
     let project = home.project("shop");
     let path = write(&project, &source(30));
-    let mut session = Session::new(&home, &project, &session_id(1));
-    settle(&mut session);
-    session.end();
+    learn(&home, &project, 1);
     assert!(!told(&home, &project, 11).contains("auth/session.rs has"), "it is as it was");
 
     // Something else changed, and the file was written anew.
@@ -65,7 +73,7 @@ fn what_somebody_else_changed_or_deleted_is_marked() {
     write(&project, &source(30));
     assert!(!told(&home, &project, 14).contains("auth/session.rs has"), "it is back");
 
-    write(&project, "pub const IDLE_LOGIN_MIN: u32 = 30;\npub use other::session::*;\n");
+    write(&project, MOVED);
     assert!(told(&home, &project, 15).contains("(auth/session.rs has changed since)"), "most is not there");
 
     std::fs::remove_file(path).expect("delete the file");
@@ -96,9 +104,7 @@ fn what_the_session_itself_changed_is_not_marked() {
 fn a_file_that_never_was_there_is_not_called_gone() {
     let home = Home::new();
     let project = home.project("shop");
-    let mut session = Session::new(&home, &project, &session_id(1));
-    settle(&mut session);
-    session.end();
+    learn(&home, &project, 1);
     assert!(told(&home, &project, 11).contains("(auth/session.rs is not there)"));
 }
 
@@ -120,9 +126,7 @@ fn who_looks_a_memory_up_sees_that_its_file_has_changed() {
     let home = Home::new();
     let project = home.project("shop");
     write(&project, &source(30));
-    let mut session = Session::new(&home, &project, &session_id(1));
-    settle(&mut session);
-    session.end();
+    learn(&home, &project, 1);
     let search = ["search", "--type", "result", "idle login 30 minutes"];
     let found = |home: &Home| json_of(home, &project, &[&search[..], &["--json"]].concat())[0].clone();
     assert_eq!(found(&home).get("outdated_files"), None, "it is as it was");
@@ -154,13 +158,9 @@ fn what_a_later_session_confirms_is_not_marked_any_more() {
     let home = Home::new();
     let project = home.project("shop");
     write(&project, &source(30));
-    let mut session = Session::new(&home, &project, &session_id(1));
-    settle(&mut session);
-    session.end();
-    write(&project, "pub const IDLE_LOGIN_MIN: u32 = 30;\npub use other::session::*;\n");
+    learn(&home, &project, 1);
+    write(&project, MOVED);
     assert!(told(&home, &project, 11).contains("(auth/session.rs has changed since)"));
-    let mut session = Session::new(&home, &project, &session_id(2));
-    settle(&mut session);
-    session.end();
+    learn(&home, &project, 2);
     assert!(!told(&home, &project, 12).contains("auth/session.rs has"), "the file counts as it is now");
 }
