@@ -44,7 +44,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     // What was not checked is told as left undone, and not twice.
     let mut elsewhere = state.admissions.clone();
     elsewhere.extend(Some(state.cause_open.clone()).filter(|said| !said.is_empty()));
-    elsewhere.extend(state.open_points.items());
+    let open_points = state.open_points.items();
+    elsewhere.extend(open_points.iter().cloned());
     elsewhere.extend(text::sentences(state.recap.state()));
     // So is the cause of a failure, which is told with its fix.
     elsewhere
@@ -67,7 +68,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
     pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
     let recap = state.recap.line();
-    for said in state.open_points.items() {
+    for said in open_points {
         let words = text::features(&said);
         let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
         if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {

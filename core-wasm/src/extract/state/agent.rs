@@ -27,9 +27,7 @@ const LAST_ANSWER_BYTES: usize = 6 * 1024;
 impl State {
     /// Records where the session stands, as the client wrote it down.
     pub(super) fn recap_line(&mut self, line: &Line<'_>) {
-        if let Some(uuid) = line.uuid()
-            && !self.seen.insert(&uuid)
-        {
+        if !self.is_new(line) {
             return;
         }
         let said = line.content.and_then(Raw::text).unwrap_or_default();

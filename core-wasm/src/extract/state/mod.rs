@@ -167,9 +167,7 @@ impl State {
         }
         match line.kind {
             Kind::User | Kind::Assistant => {
-                if let Some(uuid) = line.uuid()
-                    && !self.seen.insert(&uuid)
-                {
+                if !self.is_new(line) {
                     return;
                 }
                 self.update_metadata(line);
@@ -193,6 +191,11 @@ impl State {
             Kind::System if line.is_recap => self.recap_line(line),
             Kind::System | Kind::Other => {}
         }
+    }
+
+    /// Returns whether a line was not read before, and records that it is now. A line without an identifier counts as new.
+    fn is_new(&mut self, line: &Line<'_>) -> bool {
+        line.uuid().is_none_or(|uuid| self.seen.insert(&uuid))
     }
 
     /// Counts the line to the span of the session.

@@ -288,9 +288,7 @@ impl State {
         if kind != Some("\"queued_command\"") || mode.is_some_and(|mode| mode != "\"prompt\"") {
             return;
         }
-        if let Some(uuid) = line.uuid()
-            && !self.seen.insert(&uuid)
-        {
+        if !self.is_new(line) {
             return;
         }
         let text = transcript::result_text(prompt);
