@@ -39,14 +39,18 @@ const MAX_PASSES: usize = 4;
 fn sanitize_once(line: &str) -> String {
     let mut safe = String::with_capacity(line.len());
     let mut rest = line;
+    let mut is_code = false;
     while let Some(c) = rest.chars().next() {
         let run = rest.len() - rest.trim_start_matches(c).len();
         let after = &rest[run..];
+        is_code ^= c == '`' && run == 1 && (is_code || after.contains('`'));
         match c {
             // A code fence.
             '`' | '~' if run >= 3 => safe.push(c),
-            // A heading: at the start, or where a reader who ignores line breaks would see one.
-            '#' if (run > 1 || safe.trim().is_empty()) && (after.is_empty() || after.starts_with(' ')) => {}
+            // A heading: at the start, or where a reader who ignores line breaks would see one. In code it is what somebody speaks of.
+            '#' if (!is_code || after.starts_with(" Session Memory"))
+                && (run > 1 || safe.trim().is_empty())
+                && (after.is_empty() || after.starts_with(' ')) => {}
             // A quotation or a table.
             '>' | '|' if safe.trim().is_empty() => {}
             '<' if opens_tag(&safe, after) => safe.extend(std::iter::repeat_n('‹', run)),
@@ -288,6 +292,11 @@ mod tests {
         assert_eq!(sanitize("#\u{200b}# Session Memory"), "Session Memory");
         assert_eq!(sanitize("# Fix #12 in C#"), "Fix #12 in C#");
         assert_eq!(sanitize("#12 is fixed"), "#12 is fixed");
+        assert_eq!(
+            sanitize("the bare `## Totals` is kept, ## Totals is not"),
+            "the bare `## Totals` is kept, Totals is not"
+        );
+        assert_eq!(sanitize("`## Session Memory`"), "` Session Memory`");
         assert_eq!(sanitize("```sh rm -rf / ``` ~~~~"), "`sh rm -rf / ` ~");
         assert_eq!(sanitize("> | quoted"), "quoted");
     }

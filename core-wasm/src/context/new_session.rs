@@ -351,9 +351,10 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let mut changes: Vec<(bool, &Change)> =
         notes.changes.iter().map(|change| (is_outside(&page.path(&change.path)), change)).collect();
-    // A script in a temporary folder is gone tomorrow.
+    // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
+    let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
     if changes.iter().any(|(is_outside, _)| !is_outside) {
-        changes.retain(|(is_outside, change)| !is_outside || !is_temporary(&change.path));
+        changes.retain(|(is_outside, change)| !is_outside || !is_passing(&change.path));
     }
     let mut order: Vec<usize> = (0..changes.len()).collect();
     // What is tested says more than its tests, which are often longer.
@@ -376,11 +377,17 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
     items.truncate(count);
     items.sort_by_key(|(at, _)| (changes[*at].0, *at));
-    let mut items: Vec<String> = items.into_iter().map(|(_, item)| item).collect();
-    if changes.len() > count {
-        items.push(format!("+{}", changes.len() - count));
-    }
-    page.add(kind, Entry::result_line(&label, &items.join(", "), 0.9));
+    let (outside, inside): (Vec<_>, Vec<_>) = items.into_iter().partition(|(at, _)| changes[*at].0);
+    let mut inside: Vec<String> = inside.into_iter().map(|(_, item)| item).collect();
+    let outside: Vec<String> = outside.into_iter().map(|(_, item)| item).collect();
+    let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
+    let files = if inside.is_empty() || outside.is_empty() {
+        inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ")
+    } else {
+        inside.extend(more);
+        format!("{}; outside the project: {}", inside.join(", "), outside.join(", "))
+    };
+    page.add(kind, Entry::result_line(&label, &files, 0.9));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
 }

@@ -12,6 +12,11 @@ use crate::extract::clean;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
+/// How many tenths of its words a line about the session must have for a lesson to be told by it.
+const REPEATED_TENTHS: usize = 9;
+/// The number of words from which that is no accident.
+const MIN_REPEATED_WORDS: usize = 8;
+
 /// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SectionKind {
@@ -180,6 +185,12 @@ impl Entry {
         weight(self.share * f32::from(u16::try_from(self.weight).unwrap_or(u16::MAX)) / 1000.0)
     }
 
+    /// Returns whether this line about the session says nearly all of an entry in other words or in another order.
+    fn repeats(&self, words: &text::Features) -> bool {
+        let own = text::features(&self.text);
+        self.is_session_line && words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
+    }
+
     fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
         if self.is_session_line {
@@ -270,6 +281,11 @@ impl Page {
             return;
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);
+        if matches!(kind, SectionKind::WatchOut | SectionKind::Knowledge | SectionKind::Discoveries)
+            && self.merge_repeated(&entry)
+        {
+            return;
+        }
         // A rule must have its own line, even if the session's own lines contain its words.
         if !self.merge_duplicate(Some(kind), &entry, kind != SectionKind::Preferences) {
             self.sections.entry(kind).or_default().entries.push(entry);
@@ -297,6 +313,19 @@ impl Page {
                 self.merge_duplicate(None, &entry, true);
             }
         }
+    }
+
+    /// Merges an entry into a line about the session that says nearly all of it. Returns whether there is such a line.
+    fn merge_repeated(&mut self, entry: &Entry) -> bool {
+        let words = text::features(&entry.text);
+        if words.len() < MIN_REPEATED_WORDS {
+            return false;
+        }
+        let mut entries = self.sections.values_mut().flat_map(|section| section.entries.iter_mut());
+        let Some(known) = entries.find(|known| known.repeats(&words)) else { return false };
+        merge_ids(&mut known.ids, &entry.ids);
+        known.weight = known.weight.max(entry.weight);
+        true
     }
 
     /// Merges the entry of the section `kind` into one that covers it: adds its memories, and keeps the higher weight.

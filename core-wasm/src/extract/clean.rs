@@ -97,9 +97,11 @@ fn without_lines(said: &str) -> String {
         let end = end_of_lines(rest);
         let is_number = rest[1..end].starts_with(|c: char| c.is_ascii_digit());
         let word = kept.rsplit(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | '"')).next().unwrap_or_default();
-        let is_over = !rest[end..].starts_with(char::is_alphanumeric);
+        // "tasks.md:4.5" names a section.
+        let is_section = rest[end..].strip_prefix('.').is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
+        let is_over = !rest[end..].starts_with(char::is_alphanumeric) && !is_section;
         if is_number && is_over && prose::file_in(word).is_some() {
-            rest = &rest[end..];
+            rest = without_more_lines(&rest[end..]);
         } else {
             kept.push(':');
             rest = &rest[1..];
@@ -107,6 +109,19 @@ fn without_lines(said: &str) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// Removes the further line numbers of the same file that a text begins with: "` and :80`".
+fn without_more_lines(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(from) = [" and :", ", :", " / :", " & :"].iter().find_map(|sign| rest.strip_prefix(sign)) {
+        let digits = from.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '–'));
+        if digits.len() == from.len() || digits.starts_with(char::is_alphanumeric) {
+            break;
+        }
+        rest = digits;
+    }
+    rest
 }
 
 /// Returns the position past the line numbers at the beginning of a text: `:12`, `:12-30` or `:11,17,43`.
@@ -164,6 +179,8 @@ mod tests {
             ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),
             ("the guard (lines ~189-215) stays", "the guard stays"),
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
+            ("tasks.md:4.5 says so", "tasks.md:4.5 says so"),
+            ("cart_test.go:72 and :80 pass, a.md:7, :9-11.", "cart_test.go pass, a.md."),
             ("at 12:30 on localhost:8080 (a line of text)", "at 12:30 on localhost:8080 (a line of text)"),
         ] {
             assert_eq!(without_positions(said), kept);

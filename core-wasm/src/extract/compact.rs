@@ -15,6 +15,14 @@ const MAX_FIXES: usize = 8;
 /// The length above which an error is told without how it showed, in characters.
 const MAX_WHOLE_CHARS: usize = 280;
 
+/// The beginning of the key of a fix.
+const FIX_KEY: &str = "compactfix:";
+
+/// Returns whether a key is that of a fix from a summary.
+pub(super) fn is_fix(key: &str) -> bool {
+    key.starts_with(FIX_KEY)
+}
+
 /// Returns the whole summary as a memory, or none if nothing remains without its frame.
 pub(super) fn summary(text: &str, source: &LineRef) -> Option<Draft> {
     let summary = user_text::compact_summary(&clean::clean(text));
@@ -75,11 +83,21 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     .any(|sign| lower.contains(sign));
     // What is left out of the text may say that nothing helped.
     let whole = format!("{problem} {}", details.join(" ")).to_lowercase();
-    let open = ["not yet fixed", "not fixed", "did not fix", "didn't fix", "no errors", "none", "still fail", "fix attempt"]
-        .iter()
-        .any(|sign| whole.contains(sign));
+    let open = [
+        "not yet fixed",
+        "not fixed",
+        "(current)",
+        "did not fix",
+        "didn't fix",
+        "no errors",
+        "none",
+        "still fail",
+        "fix attempt",
+    ]
+    .iter()
+    .any(|sign| whole.contains(sign));
     (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
-        key: format!("compactfix:{:08x}", text::hash(&content)),
+        key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
         title: text::clip(&content, 200).into_owned(),
         content,

@@ -56,6 +56,10 @@ pub(crate) struct Labels {
     pub still_running: &'static str,
     /// A plan that the user refused. `{}` is its title.
     pub refused_plan: &'static str,
+    /// Where the document for the next session is. `{}` is its path.
+    pub handoff: &'static str,
+    /// A plan that was written and that nobody accepted. `{}` is its file.
+    pub written_plan: &'static str,
     /// A plan that was made, and that the session did not carry out. `{}` is its title.
     pub made_plan: &'static str,
     /// What cured a command that ran in another folder than the project's. `{}` is the command.
@@ -116,6 +120,8 @@ const ENGLISH: Labels = Labels {
     of_some_files: "of some files only",
     still_running: "Started, without a result: {}",
     refused_plan: "The plan \"{}\" was refused",
+    handoff: "Written for the next session: `{}`",
+    written_plan: "A plan is written and not accepted yet: `{}`",
     made_plan: "The user interrupted at a plan, which was not carried out in this session: \"{}\"",
     in_root: "{} in the project's own folder",
     changed_file: "a change of {}",
@@ -160,6 +166,8 @@ const KOREAN: Labels = Labels {
     of_some_files: "일부 파일만",
     still_running: "시작했으나 결과가 없음: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
+    handoff: "다음 세션을 위한 문서: `{}`",
+    written_plan: "계획은 작성했으나 아직 승인되지 않음: `{}`",
     made_plan: "사용자가 계획에서 중단했고 이 세션에서는 실행하지 않음: \"{}\"",
     in_root: "프로젝트 폴더에서 {} 실행",
     changed_file: "{} 수정",
@@ -211,6 +219,8 @@ const JAPANESE: Labels = Labels {
     of_some_files: "一部のファイルのみ",
     still_running: "開始したが結果なし: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
+    handoff: "次のセッション向けの文書: `{}`",
+    written_plan: "計画は書かれたが、まだ承認されていない: `{}`",
     made_plan: "ユーザーが計画の段階で中断し、このセッションでは未実行:「{}」",
     in_root: "プロジェクトのフォルダーで {} を実行",
     changed_file: "{} の変更",
@@ -262,6 +272,8 @@ const CHINESE: Labels = Labels {
     of_some_files: "仅部分文件",
     still_running: "已启动但没有结果: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
+    handoff: "写给下一次会话的文档：`{}`",
+    written_plan: "计划已写好，尚未批准：`{}`",
     made_plan: "用户在计划阶段中断，本次会话未执行：“{}”",
     in_root: "在项目文件夹中运行 {}",
     changed_file: "修改 {}",

@@ -56,6 +56,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
     }
+    if !state.handoff.is_empty() {
+        pending.push(state.labels().handoff.replace("{}", &state.handoff));
+    }
     pending.extend(state.open_ends());
     pending.extend(state.undone.items(&state.request, state.labels()));
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
@@ -290,7 +293,10 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         all.push(("evidence".to_owned(), evidence.join("; ")));
     }
     if !state.branch.is_empty() {
-        all.push(("branch".to_owned(), state.branch.clone()));
+        // The client names the branch of the folder, which the user may have changed since.
+        let is_of_commit = state.undone.is_committed() && !state.commit_branch.is_empty();
+        let branch = if is_of_commit { &state.commit_branch } else { &state.branch };
+        all.push(("branch".to_owned(), branch.clone()));
         let mut commit_state = state.undone.commit_state(&state.files.paths().collect::<Vec<_>>(), state.labels());
         if !state.other_commit.0.is_empty() {
             let other = state.labels().other_commit.replace("{}", &state.other_commit.0);

@@ -30,6 +30,9 @@ struct OpenPoint {
     said: String,
     /// How many answers were given since.
     age: u8,
+    /// Whether it was written down in the open turn, whose answer repeats it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_just_written: bool,
 }
 
 impl OpenPoints {
@@ -40,18 +43,11 @@ impl OpenPoints {
         self.all.retain(|point| !takes_up(&point.said) && !is_about(said, &point.said) && !waits_for_decision(&point.said));
     }
 
-    /// Adds a point that the client wrote down.
-    pub(super) fn add(&mut self, said: String) {
-        if !said.is_empty() {
-            self.all.push(OpenPoint { said, age: 0 });
-        }
-    }
-
     /// Takes what a document for the next session lists as open. It is written at the end, so it replaces what was open before.
     pub(super) fn handed_over(&mut self, document: &str) {
         let points = prose::listed_points(document);
         if !points.is_empty() {
-            self.all = points.into_iter().map(|said| OpenPoint { said, age: 0 }).collect();
+            self.all = points.into_iter().map(|said| OpenPoint { said, age: 0, is_just_written: true }).collect();
         }
     }
 
@@ -66,12 +62,16 @@ impl OpenPoints {
             point.age += 1;
         }
         let sentences = text::sentences(answer);
-        self.all.retain(|point| point.age <= MAX_AGE && !sentences.iter().any(|it| is_about(it, &point.said)));
+        self.all.retain_mut(|point| {
+            let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
+            holds && point.age <= MAX_AGE
+        });
         for said in prose::open_points(answer) {
             // Whether it was pushed is told with the files, and what is only offered is a question.
             let lower = said.to_lowercase();
-            if !signs::is_about_pushing(&lower) && !self.all.iter().any(|known| known.said == said) {
-                self.all.push(OpenPoint { said, age: 0 });
+            let is_known = |known: &OpenPoint| known.said == said || is_about(&said, &known.said);
+            if !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
+                self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }
         let extra = self.all.len().saturating_sub(MAX_POINTS);
@@ -116,6 +116,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_document_outlives_the_answer_that_speaks_of_it() {
+        let mut points = OpenPoints::default();
+        points.handed_over(
+            "## Next step\n\nRun `npm run e2e` against the staging server.\n\n## Assumed\n\n- the tax rate is read once\n",
+        );
+        points.answered("The handoff is written. Next: run `npm run e2e` against the staging server.");
+        assert_eq!(points.items().first().map(String::as_str), Some("Run `npm run e2e` against the staging server."));
+        points.prompted("tests first");
+        points.answered("I ran `npm run e2e` against the staging server: all pass.");
+        assert!(!points.items().iter().any(|point| point.contains("e2e")));
+    }
+
+    #[test]
     fn a_point_holds_until_somebody_takes_it_up() {
         let mut points = OpenPoints::default();
         points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu was left untouched.");
@@ -125,8 +138,9 @@ mod tests {
         assert_eq!(points.items().len(), 2);
         points.prompted("I set TAX_RATE on the server");
         assert_eq!(points.items(), ["The menu was left untouched."]);
-        points.answered("The totals are not yet committed. You should decide on the colour of the menu.");
-        points.add("Next: open a PR for the cart.".to_owned());
+        points.answered(
+            "The totals are not yet committed. You should decide on the colour of the menu. The next step is to open a PR for the cart.",
+        );
         points.committed();
         points.pull_request_opened();
         points.prompted("blue");

@@ -22,6 +22,8 @@ pub(super) struct Recap {
     state: String,
     /// The next step. May be empty.
     next: String,
+    /// Whether somebody typed something since.
+    is_prompted: bool,
 }
 
 impl Recap {
@@ -32,17 +34,22 @@ impl Recap {
         let said = content.rfind(" (").filter(|at| is_advice(*at)).map_or(content.as_str(), |at| &content[..at]);
         let is_next = |sentence: &String| NEXT.iter().any(|word| sentence.to_lowercase().starts_with(word));
         let (next, state): (Vec<String>, Vec<String>) = text::sentences(said).into_iter().partition(is_next);
-        Self { state: state.join(" "), next: next.join(" ") }
+        Self { state: state.join(" "), next: next.join(" "), is_prompted: false }
     }
 
-    /// Records a prompt: one that asks for something of its own ends what the recap says, and one that asks for the next step
-    /// takes that up. Returns the next step that the prompt leaves aside. May be empty.
-    pub(super) fn prompted(&mut self, prompt: &str, is_substantive: bool) -> String {
-        let (asked, next) = (text::features(prompt), text::features(&self.next));
-        if asked.iter().any(|word| next.contains(word)) {
-            self.next.clear();
+    /// Records a prompt: one that asks for something of its own ends what the recap says.
+    pub(super) fn prompted(&mut self, is_substantive: bool) {
+        if is_substantive {
+            *self = Self::default();
         }
-        if is_substantive { std::mem::take(self).next } else { String::new() }
+        self.is_prompted = true;
+    }
+
+    /// Records that the agent uses a tool. If somebody asked for it since, the recap says how it was before.
+    pub(super) fn worked(&mut self) {
+        if self.is_prompted {
+            *self = Self::default();
+        }
     }
 
     /// Returns the sentences about the aim and the state.
@@ -76,14 +83,15 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_takes_up_the_next_step_or_ends_the_recap() {
+    fn a_recap_holds_until_somebody_asks_for_work() {
         let mut recap = Recap::of(SAID);
-        assert_eq!(recap.clone().prompted("add a column", true), "Next: commit and push.");
-        recap.prompted("commit it, please", false);
-        assert!(recap.line().ends_with("nothing committed."));
-        recap.prompted("thanks", false);
-        assert!(!recap.line().is_empty());
-        recap.prompted("add a column for the tax", true);
+        recap.worked();
+        recap.prompted(false);
+        assert!(recap.line().ends_with("Next: commit and push."), "thanks");
+        recap.worked();
+        assert_eq!(recap.line(), "", "go ahead");
+        let mut recap = Recap::of(SAID);
+        recap.prompted(true);
         assert_eq!(recap.line(), "");
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Undone {
     has_committed: bool,
     /// Whether a commit was made since the last push.
     is_unpushed: bool,
+    /// Whether the repository is known to have no remote, so that nothing can be pushed.
+    has_no_remote: bool,
     /// Whether a commit failed since the last one that was made.
     has_commit_failed: bool,
     /// Whether the latest commit went past a hook that had failed.
@@ -33,6 +35,8 @@ pub(super) struct Undone {
     refused_plan: String,
     /// The title of a plan that was made and neither refused in words nor carried out, and what it proposes.
     made_plan: (String, String),
+    /// The file of the client's with the plan as it was written last, if nobody accepted it. May be empty.
+    plan_file: String,
     /// The latest request while it has no answer.
     unanswered: String,
     /// Whether the user stopped the agent at that request.
@@ -47,6 +51,7 @@ impl Undone {
     pub(super) fn file_changed(&mut self, path: &str) {
         self.work_tree.file_changed(path);
         self.refused_plan.clear();
+        self.plan_file.clear();
         self.made_plan = Default::default();
     }
 
@@ -96,6 +101,23 @@ impl Undone {
         }
         let extra = self.stashes.len().saturating_sub(MAX_NAMED);
         self.stashes.drain(..extra);
+    }
+
+    /// Records what git says of the repository's remotes.
+    pub(super) fn remotes_named(&mut self, command: &str, output: &str) {
+        let lists = |(subcommand, arguments): &(String, Vec<String>)| {
+            subcommand == "remote" && arguments.iter().all(|word| word == "-v" || word == "--verbose")
+        };
+        let said = output.trim();
+        let prints_nothing = said.is_empty() || said == "(Bash completed with no output)";
+        let is_alone = commands::segments(command).len() == 1;
+        if said.contains("No configured push destination")
+            || (is_alone && prints_nothing && commands::git_calls(command).iter().any(lists))
+        {
+            self.has_no_remote = true;
+        } else if commands::git_calls(command).iter().any(|(subcommand, _)| subcommand == "push" || subcommand == "remote") {
+            self.has_no_remote = false;
+        }
     }
 
     /// Records a command line that was run, whatever its result, before its commits are recorded.
@@ -155,6 +177,11 @@ impl Undone {
         has_landed
     }
 
+    /// Returns whether nothing was changed since the last commit.
+    pub(super) fn is_committed(&self) -> bool {
+        self.has_committed && self.work_tree.changed().is_empty()
+    }
+
     /// Returns whether every commit was pushed.
     pub(super) fn is_pushed(&self) -> bool {
         !self.is_unpushed
@@ -181,6 +208,12 @@ impl Undone {
         self.made_plan = Default::default();
     }
 
+    /// Records that the agent wrote the plan into a file of the client's. It is not the plan any more that was refused before.
+    pub(super) fn plan_written(&mut self, file: &str) {
+        file.clone_into(&mut self.plan_file);
+        self.refused_plan.clear();
+    }
+
     /// Records a plan that was put aside without a word: the client does the same when the user goes on with it in an empty
     /// context. It answers the request.
     pub(super) fn plan_made(&mut self, title: &str, gist: &str) {
@@ -200,13 +233,16 @@ impl Undone {
     /// Records a plan that is carried out.
     pub(super) fn plan_accepted(&mut self, plan: &str) {
         self.refused_plan.clear();
+        self.plan_file.clear();
         self.made_plan = Default::default();
         (self.checks, self.runs) = planned::verification(plan);
     }
 
     /// Records a request, or that it was answered if the title is empty.
     pub(super) fn asked(&mut self, title: &str) {
-        title.clone_into(&mut self.unanswered);
+        // A command of the client's is no request: "/compact".
+        let is_command = title.starts_with('/') && !title.contains(' ') && !title[1..].contains('/');
+        if is_command { "" } else { title }.clone_into(&mut self.unanswered);
         self.is_interrupted = false;
     }
 
@@ -234,6 +270,9 @@ impl Undone {
             let made = labels.made_plan.replace("{}", title);
             return Some(if gist.is_empty() { made } else { format!("{made}: {gist}") });
         }
+        if self.refused_plan.is_empty() && !self.plan_file.is_empty() {
+            return Some(labels.written_plan.replace("{}", &self.plan_file));
+        }
         (!self.refused_plan.is_empty()).then(|| labels.refused_plan.replace("{}", &self.refused_plan))
     }
 
@@ -242,7 +281,8 @@ impl Undone {
     pub(super) fn commit_state(&self, files: &[&str], labels: &Labels) -> String {
         let changed: Vec<&str> =
             self.work_tree.changed().iter().map(String::as_str).filter(|path| files.contains(path)).collect();
-        let facts = [(self.is_bypassed, labels.bypassed_hook), (self.is_unpushed, labels.not_pushed)];
+        let is_unpushed = self.is_unpushed && !self.has_no_remote;
+        let facts = [(self.is_bypassed, labels.bypassed_hook), (is_unpushed, labels.not_pushed)];
         let committed: Vec<&str> = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact).collect();
         let committed = committed.join("; ");
         match (changed.is_empty(), self.has_committed) {
@@ -334,6 +374,9 @@ mod tests {
         assert_eq!(state(&undone), "not committed");
         undone.committed(false);
         assert_eq!(state(&undone), "committed, not pushed");
+        undone.remotes_named("git remote -v", "");
+        assert_eq!(state(&undone), "", "there is nowhere to push to");
+        undone.remotes_named("git remote add origin /srv/shop.git", "");
         undone.command_passed("git status && git push -u origin main");
         assert_eq!(state(&undone), "");
         undone.file_changed("a.ts");

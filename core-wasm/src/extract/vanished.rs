@@ -10,6 +10,34 @@ use crate::text;
 const MAX_NAMES: usize = 800;
 /// The minimum length of a name, in bytes. Shorter ones occur by chance.
 const MIN_BYTES: usize = 6;
+/// The maximum number of names that the agent said are gone.
+const MAX_SAID: usize = 60;
+/// Words right behind a name that is gone.
+const GONE: &[&str] = &[
+    "is gone",
+    "are gone",
+    "is removed",
+    "was removed",
+    "were removed",
+    "has been removed",
+    "is deleted",
+    "was deleted",
+    "has been deleted",
+    "no longer exists",
+    "was dropped",
+    "was replaced",
+    "is replaced by",
+    "를 제거",
+    "을 제거",
+    "를 삭제",
+    "을 삭제",
+    "を削除",
+    "は削除",
+    "已删除",
+];
+/// Words right before a name that was taken out.
+const TAKEN_OUT: &[&str] =
+    &["removed", "removed the", "deleted", "deleted the", "dropped", "dropped the", "replaced", "replaced the", "删除了"];
 /// The share of a statement's names that must have vanished.
 const MOST: f32 = 0.5;
 
@@ -28,6 +56,9 @@ struct Name(
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Vanished {
     names: BTreeMap<u32, Name>,
+    /// What the agent said is gone, each as a hash with the turn in which it said so.
+    #[serde(default)]
+    said: Vec<(u32, u32)>,
 }
 
 impl Vanished {
@@ -63,9 +94,19 @@ impl Vanished {
         }
     }
 
+    /// Records what the agent says in that turn is gone.
+    pub(super) fn agent_said(&mut self, said: &str, turn: u32) {
+        for name in text::sentences(said).iter().flat_map(|sentence| gone(sentence)) {
+            self.said.retain(|(known, _)| *known != name);
+            self.said.push((name, turn));
+        }
+        let extra = self.said.len().saturating_sub(MAX_SAID);
+        self.said.drain(..extra);
+    }
+
     /// Returns whether any name is gone.
     pub(super) fn has_any(&self) -> bool {
-        self.names.values().any(|known| known.2 > 0)
+        !self.said.is_empty() || self.names.values().any(|known| known.2 > 0)
     }
 
     /// Returns whether a statement of that turn speaks of names that a later turn took out again.
@@ -75,8 +116,48 @@ impl Vanished {
             all = all.saturating_add(1);
             gone = gone.saturating_add(u8::from(self.names.get(&name).is_some_and(|known| known.2 > turn)));
         }
-        gone > 0 && f32::from(gone) >= MOST * f32::from(all)
+        (gone > 0 && f32::from(gone) >= MOST * f32::from(all)) || self.speaks_of_gone(statement, turn)
     }
+
+    /// Returns whether most of what a statement of that turn names in code was said to be gone later.
+    fn speaks_of_gone(&self, statement: &str, turn: u32) -> bool {
+        let is_gone = |name: &u32| self.said.iter().any(|(known, said)| known == name && *said > turn);
+        let named: Vec<u32> = in_code(statement).map(|(_, name)| name).collect();
+        let gone = named.iter().filter(|name| is_gone(name)).count();
+        gone > 0 && 2 * gone >= named.len()
+    }
+}
+
+/// Returns what a sentence says is gone: what it names in code before "is gone", or behind "removed".
+fn gone(sentence: &str) -> Vec<u32> {
+    let lower = sentence.to_lowercase();
+    // A sentence that doubts, plans or denies says nothing of what is.
+    let is_open =
+        ["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"].iter().any(|it| lower.contains(it));
+    if is_open || lower.len() != sentence.len() {
+        return Vec::new();
+    }
+    let of = |is_near: &dyn Fn(&str, &str) -> bool| {
+        let all = in_code(sentence).filter(|((start, end), _)| is_near(&lower[..*start], &lower[*end..]));
+        all.map(|(_, name)| name).collect::<Vec<u32>>()
+    };
+    of(&|before, after| {
+        let after = after.trim_start_matches(['`', ' ']);
+        GONE.iter().any(|words| text::starts_with_words(after, words))
+            || TAKEN_OUT.iter().any(|word| before.trim_end_matches(['`', ' ']).ends_with(word))
+    })
+}
+
+/// Returns the names that stand in code, each with its bytes in the text: the first word between backticks.
+fn in_code(said: &str) -> impl Iterator<Item = ((usize, usize), u32)> {
+    let mut at = 0;
+    said.split('`').enumerate().filter_map(move |(number, part)| {
+        let start = at;
+        at += part.len() + 1;
+        let name = part.split_whitespace().next().unwrap_or_default().trim_end_matches(['/', '(', ')', ':', ',']);
+        let is_name = number % 2 == 1 && name.len() >= 3;
+        is_name.then(|| ((start, start + part.len()), text::hash(&name.to_lowercase())))
+    })
 }
 
 /// Returns the parts of a text that can be found again in code: numbers of two digits and more, names, and quoted texts.
@@ -129,6 +210,21 @@ mod tests {
         vanished.added("src/mail.py", "def send_mail_twice():");
         vanished.file_removed("src/mail.py", 5);
         assert!(vanished.overtakes("메일은 `send_mail_twice`로 보냅니다.", 4));
+    }
+
+    #[test]
+    fn what_the_agent_says_is_gone() {
+        let mut vanished = Vanished::default();
+        vanished.agent_said("`--chunk-days N` is gone, replaced by `--chunk {month,all}`. Removed the `gridPin` button.", 3);
+        vanished.agent_said("`--page` is not gone, and we could drop `cartView`: `mailTwice` was removed?", 3);
+        assert!(
+            vanished.overtakes("Verified with `--chunk-days 0`.", 2)
+                && !vanished.overtakes("Verified with `--chunk-days 0`.", 3)
+        );
+        assert!(vanished.overtakes("The button is `gridPin`.", 2));
+        for kept in ["`--chunk all` reads one file.", "`--page 2` works.", "`cartView` is new.", "`mailTwice` is new."] {
+            assert!(!vanished.overtakes(kept, 2), "{kept}");
+        }
     }
 
     #[test]

@@ -17,6 +17,6 @@ pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
 pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};
-pub(super) use open_points::{listed_points, open_points};
+pub(super) use open_points::{listed_points, open_points, status};
 pub(super) use proposal::{declares_decision, is_procedure, is_speculation, offers_choice};
 pub(super) use retraction::{changes_mind, retractions};

@@ -105,17 +105,10 @@ const WAITS: &[&str] = &[
     "n't yet",
     "haven't been",
     "hasn't been",
-    "left untouched",
-    "left alone",
-    "deliberately left",
-    "intentionally left",
-    "i left",
-    "i've left",
     "remains open",
     "remains to be",
     "force-push",
     "force push",
-    "out of scope",
     "next step is",
     "next step:",
     "next action",
@@ -165,14 +158,47 @@ pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
     read(answer, true)
 }
 
-/// Returns what a document lists as open: the items below its headings that say so.
+/// Returns what a document lists as open: the items below its headings that say so. What is only assumed comes last.
 pub(in crate::extract) fn listed_points(document: &str) -> Vec<String> {
     read(document, false)
 }
 
+/// Returns the first paragraph of a document that says where the work stands, below a heading that says so. May be empty.
+pub(in crate::extract) fn status(document: &str) -> &str {
+    const HEADINGS: [&str; 12] = [
+        "where things stand",
+        "current state",
+        "current status",
+        "status",
+        "state",
+        "what was done",
+        "done",
+        "summary",
+        "현재 상태",
+        "현황",
+        "現状",
+        "当前状态",
+    ];
+    let mut is_below = false;
+    for paragraph in document.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
+        if paragraph.starts_with('#') {
+            let (heading, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
+            let heading = text::plain(heading).to_lowercase();
+            is_below = HEADINGS.iter().any(|words| text::starts_with_words(&heading, words));
+            if is_below && !rest.trim().is_empty() {
+                return rest.trim();
+            }
+        } else if is_below {
+            return paragraph;
+        }
+    }
+    ""
+}
+
 fn read(answer: &str, with_sentences: bool) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let (mut is_below, mut previous) = (false, String::new());
+    let mut assumed: Vec<String> = Vec::new();
+    let (mut is_below, mut is_assumed, mut previous) = (false, false, String::new());
     for line in text::prose_lines(answer) {
         if line.starts_with('|') {
             continue;
@@ -181,6 +207,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         let is_lead = text::plain(line).ends_with([':', '：']);
         if !is_item && (is_heading(line) || is_lead) {
             is_below = leads_to_open(line);
+            is_assumed = !with_sentences && is_of_assumptions(line);
             previous = String::new();
             continue;
         }
@@ -190,7 +217,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         if is_below {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
             let point = if POINT_CHARS.contains(&point.chars().count()) { &point } else { &sentences[0] };
-            add(&mut all, point, "");
+            add(if is_assumed { &mut assumed } else { &mut all }, point, "");
         } else if with_sentences {
             for sentence in &sentences {
                 let lower = sentence.to_lowercase().replace('’', "'");
@@ -205,8 +232,15 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         let extra = all.len().saturating_sub(MAX_POINTS);
         all.drain(..extra);
     }
+    all.extend(assumed);
     all.truncate(MAX_POINTS);
     all
+}
+
+/// Returns whether a heading stands above what nobody has checked.
+fn is_of_assumptions(heading: &str) -> bool {
+    let lower = heading.to_lowercase();
+    ["assum", "not verified", "unverified", "검증되지", "가정", "未確認", "未验证"].iter().any(|word| lower.contains(word))
 }
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
@@ -225,6 +259,11 @@ fn starts_with_number(line: &str) -> bool {
 
 fn leads_to_open(line: &str) -> bool {
     let lower = text::plain(line).to_lowercase().replace('’', "'");
+    // Of several ways one is to be chosen: that is a question, and none of them is a step.
+    if ["option", "choice", "approaches", "two ways", "선택지", "選択肢", "选项"].iter().any(|word| lower.contains(word))
+    {
+        return false;
+    }
     is_open_heading(&lower) || LEADS.iter().any(|words| text::contains(&lower, words))
 }
 

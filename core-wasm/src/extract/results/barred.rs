@@ -53,10 +53,15 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
             && prose::signs(&lower).0 < MIN_CAUSE)
         || (statement.voice != Voice::Human
             && prose::is_pointer(&lower)
-            && statement.heading.is_empty()
+            && (statement.heading.is_empty() || signs::is_clause_heading(&statement.heading))
             && !tells_change(statement, &lower))
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
+        || (matches!(statement.voice, Voice::Answer | Voice::Work) && signs::is_null_report(&lower))
+        || (is_past && matches!(statement.voice, Voice::Answer | Voice::Work) && signs::is_promise(&lower))
         || (is_past && signs::is_open_state(&lower))
+        || (is_past
+            && statement.voice != Voice::Commit
+            && [&lower, &statement.heading.to_lowercase()].iter().any(|it| signs::is_numbered_option(it)))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
         || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))

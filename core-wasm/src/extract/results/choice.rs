@@ -2,7 +2,7 @@
 
 use super::barred::{MIN_CAUSE, is_barred};
 use super::line::MIN_NAMES;
-use super::turn_result::{is_lead, share};
+use super::turn_result::{TurnResult, is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
@@ -25,6 +25,10 @@ const MAX_ANTECEDENT_CHARS: usize = 240;
 const ADDRESS_PENALTY: f32 = 1.5;
 /// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
 const LEAD_BONUS: f32 = 0.6;
+/// What a sentence gains that announces the answer in one sentence: "Short answer: no".
+const SHORT_ANSWER_BONUS: f32 = 1.0;
+/// What a sentence gains that announces a surprise: "Worth flagging: the cache is shared".
+const LESSON_BONUS: f32 = 0.5;
 /// How many words a statement must share with another one to have its subject.
 const MIN_SUBJECT_WORDS: usize = 3;
 /// The maximum number of changes that are told with their lines, if an answer says nothing else.
@@ -42,6 +46,14 @@ impl Results {
             let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
             if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
                 *score -= ADDRESS_PENALTY;
+            }
+            if statement.voice == Voice::Answer && signs::is_short_answer(&lower) {
+                *score += SHORT_ANSWER_BONUS;
+            }
+            let announces = signs::announces_lesson(&lower)
+                || (statement.form == Form::Item && signs::announces_lesson(&statement.heading.to_lowercase()));
+            if matches!(statement.voice, Voice::Answer | Voice::Work) && announces {
+                *score += LESSON_BONUS;
             }
         }
         for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
@@ -75,6 +87,8 @@ impl Results {
                 || self.turns[turn].only_commits_beside(statement)
                 || self.is_asked(statement, turn)
                 || self.is_mended_after(&statement.text, self.turns[turn].number)
+                || (matches!(statement.voice, Voice::Work | Voice::Answer)
+                    && self.is_fixed_after(&statement.text, self.turns[turn].number))
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
                 || used.iter().sum::<usize>() + chars > max_chars
@@ -117,6 +131,26 @@ impl Results {
         self.turns.iter().filter(|later| later.number > number && later.edited).any(|later| {
             let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
             said.any(|it| has_subject(&it.text))
+        })
+    }
+
+    /// Returns whether a text of a turn says what is wrong, and a later turn that changed files says of the same that it is mended.
+    pub(in crate::extract) fn is_fixed_after(&self, said: &str, number: u32) -> bool {
+        let lower = said.to_lowercase();
+        if signs::is_deed(&lower) || !signs::is_problem(&lower) || signs::says_mended(&lower) {
+            return false;
+        }
+        let (own, names) = (text::features(said), statement::names(said));
+        let is_of = |text: &str| {
+            let words = text::features(text);
+            let shared = own.iter().filter(|word| words.contains(word)).count();
+            let named = statement::names(text);
+            shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| named.contains(name))
+        };
+        let is_later = |later: &&TurnResult| later.number > number && (later.edited || later.committed);
+        self.turns.iter().filter(is_later).any(|later| {
+            let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
+            said.any(|it| (it.voice == Voice::Commit || signs::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
         })
     }
 
@@ -190,6 +224,44 @@ impl Results {
                     room -= chars;
                     chosen.extend(missing.into_iter().map(|number| (at, number)));
                 }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Leaves out the rows of a table of which less than half is told: a few rows do not stand for the others.
+    pub(super) fn without_stray_rows(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists().into_iter().filter(|list| turn.statements[list.start].form == Form::Row) {
+                let told = list.clone().filter(|number| chosen.contains(&(at, *number))).count();
+                // The first row names the columns.
+                if told > 0 && 2 * told < list.len() - 1 {
+                    chosen.retain(|(of, number)| *of != at || !list.contains(number));
+                }
+            }
+        }
+        chosen
+    }
+
+    /// Adds the sentence that says what was done about a problem to the one that tells the problem.
+    pub(super) fn with_cures(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for at in 0..chosen.len() {
+            let (turn, number) = chosen[at];
+            let statements = &self.turns[turn].statements;
+            let Some(next) = statements.get(number + 1) else { continue };
+            let statement = &statements[number];
+            let is_next = next.goes_on && (next.voice, next.place) == (statement.voice, statement.place + 1);
+            let place = (turn, number + 1);
+            if is_next
+                && signs::is_problem(&statement.text.to_lowercase())
+                && signs::tells_cure(&next.text.to_lowercase())
+                && !chosen.contains(&place)
+                && next.text.chars().count() <= MAX_ANTECEDENT_CHARS
+                && !is_lead(&next.text)
+                && !is_barred(next, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
+            {
+                chosen.push(place);
             }
         }
         chosen.sort_unstable();

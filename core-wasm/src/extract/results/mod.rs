@@ -103,6 +103,17 @@ impl Results {
         self.judged.take();
     }
 
+    /// Forgets a commit in whose place another one was made, and what the agent said of its hash.
+    pub(super) fn commit_amended(&mut self, subject: &str, hash: &str) {
+        if self.keep_all {
+            return;
+        }
+        for turn in &mut self.turns {
+            turn.statements.retain(|statement| !is_of_commit(statement, subject, hash));
+        }
+        self.judged.take();
+    }
+
     /// Forgets what the agent said in a turn that was only to commit.
     pub(super) fn forget_chore(&mut self, number: u32) {
         if self.keep_all {
@@ -156,8 +167,10 @@ impl Results {
             amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
         let judged = self.judged().iter().filter(holds).copied().collect();
-        let chosen = self.with_answer(self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS)));
-        let chosen = self.without_leaning(&self.without_records(self.with_antecedents(chosen)));
+        let chosen = self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS));
+        let chosen = self.with_answer(self.without_stray_rows(chosen));
+        let chosen = self.with_cures(self.with_antecedents(chosen));
+        let chosen = self.without_leaning(&self.without_records(chosen));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
@@ -189,5 +202,14 @@ impl Results {
         let next = self.turns.get(turn + 1).filter(|_| disputed || conceded)?;
         let words = next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect();
         Some(Amendment { words, names: next.names(), disputed, reverted })
+    }
+}
+
+/// Returns whether a statement is the subject of a commit, or names its hash.
+pub(super) fn is_of_commit(statement: &Statement, subject: &str, hash: &str) -> bool {
+    match statement.voice {
+        Voice::Commit => statement.place == 0 && statement.text == subject,
+        Voice::Work | Voice::Answer => !hash.is_empty() && statement.text.contains(hash),
+        Voice::Human => false,
     }
 }

@@ -55,6 +55,7 @@ impl State {
                 let mut tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
                 tool_use.turn = self.turns;
                 if tool_use.is_work() {
+                    self.recap.worked();
                     self.turn.uses_tool();
                 }
                 self.pending_uses.push(tool_use);
@@ -92,6 +93,7 @@ impl State {
         }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
+        self.vanished.agent_said(&said, self.turns);
         self.open_turn(&source.clone(), &said).say(&said, source);
     }
 
@@ -235,6 +237,9 @@ impl State {
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
             if (says_something && !turn.cut_off && !turn.is_unfinished()) || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
+            } else if turn.is_unfinished() && !turn.title.is_empty() {
+                // "do 0.54.0" says little, but it is what the agent was at.
+                self.undone.asked_for_chore(&turn.title);
             }
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();

@@ -57,6 +57,8 @@ pub(super) struct State {
     pub(super) later: String,
     pub(super) title: String,
     pub(super) branch: String,
+    /// The branch of the latest commit, as git printed it. May be empty.
+    pub(super) commit_branch: String,
     pub(super) turn: Turn,
     queue: Vec<String>,
     /// Whether the next prompt comes from the queue.
@@ -95,6 +97,8 @@ pub(super) struct State {
     pub(super) cause_open: String,
     pub(super) open_question: String,
     pub(super) undone: Undone,
+    /// The document that the agent wrote for the next session. May be empty.
+    pub(super) handoff: String,
     /// What the answers left open.
     pub(super) open_points: OpenPoints,
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
@@ -238,7 +242,8 @@ impl State {
         }
         self.vanished = vanished;
         let results = &end.results;
-        end.memories.forget(|memory| memory.turn > 0 && results.is_mended_after(&memory.title, memory.turn));
+        let is_past = |said: &str, turn: u32| results.is_mended_after(said, turn) || results.is_fixed_after(said, turn);
+        end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
         }
@@ -258,6 +263,12 @@ impl State {
                 })),
                 Tool::Agent if !tool_use.detail.is_empty() => {
                     all.push(labels.still_running.replace("{}", &tool_use.detail));
+                }
+                // The session ended before its result came.
+                Tool::Shell if commands::class(&tool_use.what) == commands::Class::Commit => {
+                    let subject = commits::message(&tool_use.what).unwrap_or_default();
+                    let subject = subject.trim().lines().next().unwrap_or_default();
+                    all.push(labels.still_running.replace("{}", &format!("`git commit` \"{subject}\"")));
                 }
                 _ => {}
             }

@@ -10,6 +10,7 @@ use crate::extract::failures;
 use crate::extract::files::{self, Reversal};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
+use crate::extract::results;
 use crate::extract::statement::Voice;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
@@ -161,6 +162,7 @@ impl State {
         }
         has_landed |= self.git_showed(command, output);
         self.undone.stashed(command, output, failed);
+        self.undone.remotes_named(command, output);
         if has_landed {
             self.failures.commit_landed();
         }
@@ -374,6 +376,9 @@ impl State {
             && let Some(last) = self.commits.pop()
         {
             self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
+            let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
+            self.results.commit_amended(&last, &hash);
+            self.turn.retain(|statement| !results::is_of_commit(statement, &last, &hash));
         }
         let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
         self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
@@ -381,6 +386,7 @@ impl State {
         self.turn.committed = true;
         self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
         let mut content = subject.clone();
+        self.commit_branch = commit.branch.clone().unwrap_or_default();
         if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
             content = format!("{content} ({branch})");
         }
@@ -449,6 +455,7 @@ impl State {
         }
         // A plan is recorded as a plan. The client's file for it is not part of the project.
         if file.contains(".claude/plans/") {
+            self.undone.plan_written(file);
             return;
         }
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
@@ -462,7 +469,8 @@ impl State {
         self.count_names(file, patch.filter(|_| added + removed > 0), content);
         if is_handoff(file) {
             let written = content.and_then(Raw::text).unwrap_or_default();
-            self.handed_over(&clean::block(&written, MAX_HANDOFF_BYTES), &tool_use.source, settled);
+            let whole = clean::block(&written, MAX_HANDOFF_BYTES);
+            self.handed_over(file, &whole, &tool_use.source, settled);
         }
         if is_project_file(&clean::path(file, &self.root)) {
             self.project_changed(file);
@@ -494,13 +502,17 @@ impl State {
     }
 
     /// Takes what the agent wrote down for the next session: what was decided, what to watch out for, and what is left to do.
-    fn handed_over(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+    fn handed_over(&mut self, file: &str, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let document = &commits::unwrapped(document);
         for decided in prose::decisions(document) {
             self.record_decided("handoff", decided, SaidBy::Agent, 60, source, settled);
         }
         self.record_findings(document, source, settled);
         self.open_points.handed_over(document);
+        if !document.is_empty() {
+            self.handoff = clean::path(file, &self.root);
+            self.turn.state(prose::status(document), Voice::Answer);
+        }
     }
 
     /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.

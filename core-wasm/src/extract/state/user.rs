@@ -38,7 +38,12 @@ impl State {
                 if let Block::Text(raw) = block {
                     let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
                     settled.extend(compact::summary(&text, &source));
-                    for fix in compact::fixes(&text, &source) {
+                    let fixes = compact::fixes(&text, &source);
+                    // A later summary goes over the whole session again.
+                    if !fixes.is_empty() {
+                        self.memories.forget(|known| compact::is_fix(&known.key));
+                    }
+                    for fix in fixes {
                         self.memories.add(fix, settled);
                     }
                 }
@@ -131,8 +136,7 @@ impl State {
             self.undone.plan_accepted(&plan);
             self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
-        let next = self.recap.prompted(&prompt, substantive);
-        self.open_points.add(next);
+        self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
         if substantive {
             self.undone.asked(&title);
@@ -399,6 +403,8 @@ impl State {
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
         self.plan_reason = human::plan_reason(plan).unwrap_or_default();
+        // What an earlier version decided that nobody agreed to does not count any more.
+        self.memories.forget(|known| known.key.starts_with("planned:") && known.said_by == SaidBy::Agent);
         for decided in prose::decisions(plan) {
             self.record_decided("planned", decided, said_by, 65, source, settled);
         }
@@ -524,15 +530,15 @@ impl State {
                 return;
             }
             Tool::Plan => {
-                let plan = tool_use.what.as_str();
-                let title = human::title(plan).unwrap_or_default();
+                let plan = commits::unwrapped(&tool_use.what);
+                let title = human::title(&plan).unwrap_or_default();
                 let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
                 self.turn.is_refused = true;
                 if reason.is_some() {
                     self.undone.plan_refused(&title);
                 } else {
-                    self.undone.plan_made(&title, &prose::gist(plan));
-                    self.record_plan(plan, SaidBy::Agent, 35, source, settled);
+                    self.undone.plan_made(&title, &prose::gist(&plan));
+                    self.record_plan(&plan, SaidBy::Agent, 35, source, settled);
                     // The interruption that follows is the client's.
                     self.question_deferred = true;
                 }

@@ -136,13 +136,16 @@ fn short_line(line: &str) -> Option<(List, String)> {
     let (sign, path) = line.trim().split_once(' ')?;
     let is_sign = !sign.is_empty() && sign.len() <= 2 && sign.bytes().all(|byte| b"MADRCUT?".contains(&byte));
     let is_staged = sign.len() == 1 && !line.starts_with(' ') && path.starts_with(' ');
-    let path = path.trim().rsplit(" -> ").next()?.trim_matches('"');
+    let path = path.trim().rsplit(" -> ").next()?;
+    // Git puts a path with a blank between quotes. Something else was printed on the same line.
+    let is_path = path.starts_with('"') || !path.contains(' ');
+    let path = path.trim_matches('"');
     let list = match sign {
         "??" => List::Untracked,
         _ if is_staged => List::Staged,
         _ => List::Modified,
     };
-    (is_sign && !path.is_empty()).then(|| (list, path.to_owned()))
+    (is_sign && is_path && !path.is_empty()).then(|| (list, path.to_owned()))
 }
 
 /// Returns whether the branch is ahead of its upstream, if the line says it.
