@@ -131,20 +131,20 @@ mod tests {
     #[test]
     fn a_point_holds_until_somebody_takes_it_up() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu was left untouched.");
+        points.answered("Rounded. You still need to set `TAX_RATE` on the server. The menu still needs a border.");
         assert_eq!(points.items().len(), 2);
         points.prompted("now make the cart blue");
         points.answered("The cart is blue.");
         assert_eq!(points.items().len(), 2);
         points.prompted("I set TAX_RATE on the server");
-        assert_eq!(points.items(), ["The menu was left untouched."]);
+        assert_eq!(points.items(), ["The menu still needs a border."]);
         points.answered(
             "The totals are not yet committed. You should decide on the colour of the menu. The next step is to open a PR for the cart.",
         );
         points.committed();
         points.pull_request_opened();
         points.prompted("blue");
-        assert_eq!(points.items(), ["The menu was left untouched."]);
+        assert_eq!(points.items(), ["The menu still needs a border."]);
         for _ in 0..MAX_AGE {
             points.answered("Done.");
         }

@@ -430,6 +430,17 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_is_written_anew_is_not_the_refused_one() {
+        let mut undone = Undone::default();
+        undone.plan_refused("Move the guide");
+        undone.plan_written("/home/u/.claude/plans/guide.md");
+        assert_eq!(items(&undone), ["A plan is written and not accepted yet: `/home/u/.claude/plans/guide.md`"]);
+        undone.plan_accepted("# Move the guide");
+        undone.asked("/compact");
+        assert!(items(&undone).is_empty());
+    }
+
+    #[test]
     fn a_refused_plan_and_an_open_request() {
         let mut undone = Undone::default();
         undone.plan_refused("Move the guide");

@@ -304,6 +304,21 @@ mod tests {
     }
 
     #[test]
+    fn where_the_work_stands() {
+        let document = "# Handoff\n\n## Where things stand\n\nThe cart is rounded and deployed.\nAll tests pass.\n\n## Next step\n\nThe mail.\n";
+        assert_eq!(status(document), "The cart is rounded and deployed.\nAll tests pass.");
+        assert_eq!(status("# Handoff\n\n## Status\nDeployed.\n"), "Deployed.");
+        assert_eq!(status("# Handoff\n\nThe cart is rounded.\n"), "");
+    }
+
+    #[test]
+    fn of_several_ways_none_is_a_step() {
+        let answer =
+            "There are two options left:\n- Hold the update back and warn about it.\n- Ask before each update is written.";
+        assert!(open_points(answer).is_empty());
+    }
+
+    #[test]
     fn sentences_that_wait_for_somebody() {
         let answer = "Both branches are rebased. They will need a force-push when you're ready. Let me know if you have any questions.";
         assert_eq!(

@@ -302,3 +302,89 @@ fn labels_fillers_and_praise_are_left_out() {
     assert_eq!(line(&turn, 0..5), "The total is rounded before the tax. Moved the tax into `tax.ts`. The tax is a rate.");
     assert_eq!(line(&turn, 0..1), "Done.");
 }
+
+/// Chooses among the statements of a session as if all of them were worth telling.
+fn chosen(results: &Results) -> Vec<String> {
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    let places = results.choose(judged, 0.0, 2_000);
+    places.into_iter().map(|(turn, number)| results.turns[turn].statements[number].text.clone()).collect()
+}
+
+#[test]
+fn a_fault_is_not_told_once_a_later_turn_mended_it() {
+    let fault = "The bug is in `cartTotal`: it fails for an empty cart and returns an error.";
+    let mended = "`cartTotal` returns zero for an empty cart now, and no error.";
+    let told = |edited: bool, answer: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { number: 1, ..turn(fault, "") });
+        results.push(TurnResult { number: 2, edited, ..turn(answer, "") });
+        chosen(&results).iter().any(|said| said == fault)
+    };
+    assert!(!told(true, mended));
+    assert!(told(false, mended), "nothing was changed");
+    assert!(told(true, "`menuView` is wider now, and it has no error."), "that is something else");
+}
+
+#[test]
+fn promises_options_and_null_reports_are_not_told_of_an_earlier_turn() {
+    let mut results = Results::default();
+    let promises = "Once the push lands I'll patch the deployment of the shop. I'd need to add `nv_create` to the menu of tools.\n\n\
+                    Option 1 — round the total in the library of the cart.\n\nThe cart rounds each line of the invoice to cents.";
+    results.push(turn(promises, ""));
+    results.push(turn("Nothing further qualifies for the log of the shop. The menu was widened for the longer names.", ""));
+    assert_eq!(
+        chosen(&results),
+        ["The cart rounds each line of the invoice to cents.", "The menu was widened for the longer names."]
+    );
+}
+
+#[test]
+fn a_few_rows_do_not_stand_for_a_table() {
+    let table = "| file | what |\n|---|---|\n| `a.ts` | rounds the total |\n| `b.ts` | sends the mail |\n| `c.ts` | draws the menu |\n| `d.ts` | reads the tax |\n\n\
+                 All four files are typed now.";
+    let mut results = Results::default();
+    results.push(turn(table, ""));
+    let rows: Vec<usize> = (0..results.turns[0].statements.len())
+        .filter(|at| results.turns[0].statements[*at].form == statement::Form::Row)
+        .collect();
+    assert_eq!(rows.len(), 5);
+    let kept = |rows: &[usize]| results.without_stray_rows(rows.iter().map(|row| (0, *row)).collect()).len();
+    assert_eq!(kept(&rows[1..2]), 0);
+    assert_eq!(kept(&rows[1..4]), 3);
+}
+
+#[test]
+fn a_problem_takes_its_cure_with_it() {
+    let answer =
+        "All three servers failed with a missing argument. I passed the version of the protocol to each. The menu is blue.";
+    let mut results = Results::default();
+    results.push(turn(answer, ""));
+    assert_eq!(results.with_cures(vec![(0, 0)]), [(0, 0), (0, 1)]);
+    assert_eq!(results.with_cures(vec![(0, 1)]), [(0, 1)]);
+}
+
+#[test]
+fn an_amended_commit_is_told_once_and_its_hash_is_gone() {
+    let mut results = Results::default();
+    results.push(turn("The commit `039dfc5` still has the old trailer of the shop.", "Round totals"));
+    results.commit_amended("Round totals", "039dfc5");
+    results.push(turn("The trailer names the new model of the shop.", "Round totals"));
+    assert_eq!(chosen(&results), ["The trailer names the new model of the shop.", "Round totals"]);
+}
+
+#[test]
+fn a_heading_that_is_a_clause_is_no_part_of_a_sentence() {
+    let turn = turn("## Why the totals differ\n\nThe tax is rounded twice.\n\n## Rounding\n\nCents are cut.", "");
+    assert_eq!(line(&turn, [1, 3].into_iter()), "The tax is rounded twice. Rounding: Cents are cut.");
+    let list = self::turn("## What the default leaves out\n\n- the tax\n- the mail\n\n## What changed\n\n- the menu", "");
+    assert_eq!(line(&list, [1, 2, 4].into_iter()), "What the default leaves out: the tax; the mail; the menu");
+}
+
+#[test]
+fn a_short_answer_is_told_before_its_explanation() {
+    let mut results = Results::default();
+    results
+        .push(turn("Short answer: it does not, the branch is what counts. It reads the branch and then the trailer.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 0.5)).collect();
+    assert_eq!(results.choose(judged, 1.0, 2_000), [(0, 0)]);
+}
