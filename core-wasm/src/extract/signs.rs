@@ -65,6 +65,9 @@ const GUESSES: &[&str] = &[
 const OPEN_STATES: &[&str] = &[
     "uncommitted",
     "not committed",
+    "nothing committed",
+    "nothing is committed",
+    "nothing here is committed",
     "not yet",
     "not been committed",
     "not pushed",

@@ -540,10 +540,7 @@ impl State {
     /// Records that an edit was reverted. The agent's preceding text gives the reason.
     fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let sentences = text::sentences(&self.turn.answer);
-        let why = sentences
-            .iter()
-            .map(|sentence| prose::strip_interjection(sentence))
-            .find(|sentence| !prose::is_narration(sentence) && sentence.chars().count() >= 12);
+        let why = sentences.iter().map(|sentence| prose::strip_interjection(sentence)).find(|sentence| tells_why(sentence));
         let Some(why) = why else { return };
         let note = self.labels().reverted.replace("{}", file);
         let memory = SessionMemory {
@@ -557,6 +554,20 @@ impl State {
         };
         self.memories.add(memory, settled);
     }
+}
+
+/// Returns whether what the agent says of an edit that it takes back says what was wrong with it. Mostly it only says that it goes
+/// on, or that a test fails without the edit.
+fn tells_why(said: &str) -> bool {
+    const DENIALS: [&str; 12] =
+        ["not", "no", "never", "cannot", "without", "wrong", "only", "아니", "않", "ない", "ません", "不"];
+    let lower = said.to_lowercase();
+    let denies = lower.contains("n't ") || DENIALS.iter().any(|word| text::contains_words(&lower, word));
+    (denies || prose::signs(&lower).0 > 0)
+        && said.chars().count() >= 12
+        && !said.ends_with([':', '：'])
+        && !["test", "tests", "테스트", "テスト", "测试"].iter().any(|word| text::contains_words(&lower, word))
+        && !prose::is_narration(said)
 }
 
 /// Returns whether a tool drives a browser.
