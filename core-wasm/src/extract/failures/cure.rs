@@ -116,6 +116,10 @@ impl Failure {
         if is_look || self.error.contains("cd:") {
             return None;
         }
+        // The same command in another form that nobody sees.
+        if fix.trim_matches('`') == display_command(&self.what) {
+            return None;
+        }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
         let what = format!("`{}`", display_command(&self.what));
         let fixed_by = match (is_bypass(&fix), self.is_bypass_allowed) {
@@ -272,10 +276,9 @@ pub(super) fn is_whole(command: &str) -> bool {
 
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
-    let step = step.trim_matches('`');
     const LOOKS: &[&str] =
         &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
-    let words = commands::own_words(step);
+    let words = commands::own_words(step.trim_matches('`'));
     words.iter().skip(1).take(3).any(|word| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c")
 }
 
@@ -287,7 +290,8 @@ fn is_other_place(failed: &str, later: &str, error: &str) -> bool {
         words.into_iter().filter(|word| !targets.contains(word)).map(str::to_owned).collect::<Vec<_>>()
     };
     let name = |target: &&str| target.trim_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-    let is_same_file = before.iter().any(|target| after.iter().any(|other| name(target) == name(other)));
+    let is_same_file =
+        before.iter().any(|target| !name(target).is_empty() && after.iter().any(|other| name(target) == name(other)));
     !commands::is_environment(error)
         && !is_same_file
         && !before.is_empty()
@@ -362,7 +366,8 @@ impl EditTrouble {
 /// Returns a failure, how often it happened, its cause and its fix as one line.
 fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
     let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
-    let error = text::clip(error, MAX_ERROR_CHARS);
+    // How pytest marks a line.
+    let error = text::clip(error.strip_prefix("E ").unwrap_or(error).trim_start(), MAX_ERROR_CHARS);
     let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
     // The cure is not cut, so the cause has what is left.
     let left = MAX_LINE_CHARS.saturating_sub(content.chars().count() + fix.1.chars().count() + 24);
@@ -370,7 +375,7 @@ fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &s
         if left < MIN_CAUSE_CHARS && !fix.1.is_empty() { "".into() } else { text::clip(cause, left.max(MIN_CAUSE_CHARS)) };
     for (label, body) in [(labels.cause, &*cause), fix] {
         if !body.is_empty() {
-            content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
+            content.push_str(if content.ends_with(['.', '。', '`', '?', '!', '…']) { " " } else { ". " });
             content.push_str(label);
             content.push_str(": ");
             content.push_str(body);

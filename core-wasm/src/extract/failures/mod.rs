@@ -337,6 +337,8 @@ impl Failures {
                     && !has_other_purpose(&failure.what, command)
                     && (commands::is_form_of(&failure.what, command) || commands::is_unknown_subcommand(&failure.error))
                     && commands::is_rewording(&failure.what, command)
+                    // After the user spoke, the work may be another.
+                    && (!failure.is_answered || commands::same_purpose(&failure.what, command))
             },
             Some(command),
             labels,

@@ -10,7 +10,9 @@ use crate::text;
 
 /// The maximum length of the error and of its cause on a line, in characters.
 const MAX_ERROR_CHARS: usize = 100;
-const MAX_CAUSE_CHARS: usize = 170;
+const MAX_CAUSE_CHARS: usize = 190;
+/// The maximum length of the line, in characters.
+const MAX_LINE_CHARS: usize = 300;
 /// The minimum length of an error that says something, in characters.
 const MIN_ERROR_CHARS: usize = 16;
 
@@ -59,7 +61,6 @@ pub(super) struct Pasted {
     cause: String,
     /// The files that were changed since then.
     files: Vec<String>,
-    source: LineRef,
 }
 
 impl Pasted {
@@ -77,8 +78,12 @@ impl Pasted {
             let is_lead =
                 LEADS.iter().any(|lead| lower.starts_with(lead)) || NOUNS.iter().any(|noun| opening.contains(noun));
             let is_long_enough = sentence.chars().count() >= MIN_CAUSE_CHARS && !sentence.ends_with([':', '?']);
-            if is_lead && is_long_enough && !signs::is_offer(&lower) && !hedges(&lower) && !prose::is_narration(&sentence) {
-                self.cause = text::clip(sentence.trim(), MAX_CAUSE_CHARS).into_owned();
+            let is_told = is_long_enough && !signs::is_offer(&lower) && !hedges(&lower) && !prose::is_narration(&sentence);
+            if is_lead
+                && is_told
+                && let Some(cause) = whole_clauses(sentence.trim(), MAX_CAUSE_CHARS)
+            {
+                cause.clone_into(&mut self.cause);
             }
         }
     }
@@ -96,13 +101,22 @@ impl Pasted {
             return None;
         }
         let name = |path: &&String| path.rsplit('/').next().is_some_and(|name| self.cause.contains(name));
-        let is_work = |path: &&String| !path.ends_with(".md") && !path.to_lowercase().contains("test");
+        let is_work = |path: &&String| path.rsplit('.').next() != Some("md") && !path.to_lowercase().contains("test");
         let file = self.files.iter().find(name).or_else(|| self.files.iter().find(is_work))?;
-        let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
-        let cause = self.cause.trim_end_matches('.');
-        let content = format!("\"{}\": {cause}. {}: {fix}", normalize(&self.error), labels.fixed_by);
+        let error = normalize(&self.error);
+        let content = |file: &str, cause: &str| {
+            let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
+            format!("\"{error}\": {}. {}: {fix}", cause.trim_end_matches('.'), labels.fixed_by)
+        };
+        // The end of a path says enough, and the first clauses of a cause.
+        let last = file.rsplit('/').next().unwrap_or(file);
+        let left = MAX_LINE_CHARS.saturating_sub(content(last, "").chars().count());
+        let content = [content(file, &self.cause), content(last, &self.cause)]
+            .into_iter()
+            .find(|content| content.chars().count() <= MAX_LINE_CHARS)
+            .or_else(|| Some(content(last, whole_clauses(&self.cause, left)?)))?;
         Some(SessionMemory {
-            key: format!("pasted:{:08x}", text::hash(&normalize(&self.error))),
+            key: format!("pasted:{:08x}", text::hash(&error)),
             kind: "error_fix".to_owned(),
             title: text::clip(&content, 200).into_owned(),
             why: self.cause.clone(),
@@ -113,6 +127,17 @@ impl Pasted {
             ..SessionMemory::default()
         })
     }
+}
+
+/// Returns a sentence, or its first clauses if it is too long.
+fn whole_clauses(sentence: &str, max: usize) -> Option<&str> {
+    if sentence.chars().count() <= max {
+        return Some(sentence);
+    }
+    let fits = |at: &usize| sentence[..*at].chars().count() <= max && *at >= MIN_CAUSE_CHARS;
+    let ends =
+        [" — ", "; ", ", so ", ", but ", ", which ", ", and ", ". "].iter().flat_map(|mark| sentence.match_indices(mark));
+    ends.map(|(at, _)| at).filter(fits).max().map(|at| &sentence[..at])
 }
 
 fn hedges(lower: &str) -> bool {

@@ -30,6 +30,8 @@ const REFUSALS: &[&str] = &[
 struct Refusal {
     /// The call, as it is told.
     what: String,
+    /// The words that say what it does.
+    verb: String,
     reason: String,
     source: LineRef,
 }
@@ -47,6 +49,12 @@ pub(in crate::extract) fn is_refusal(said: &str) -> bool {
     REFUSALS.iter().any(|opening| said.starts_with(opening))
 }
 
+/// Returns whether a command is about a file that is gone tomorrow, or about a variable.
+fn is_passing(command: &str) -> bool {
+    let has_variable = command.replace("\"$(", "").contains("\"$");
+    has_variable || ["/tmp/", "scratchpad"].iter().any(|folder| command.contains(folder))
+}
+
 impl Refusals {
     /// Records a command that the client did not allow.
     pub(super) fn refused(&mut self, command: &str, said: &str, source: &LineRef) {
@@ -57,22 +65,19 @@ impl Refusals {
         let verb = commands::verb_words(main);
         // A rule of the settings names the whole command, the classifier judges what it does.
         let is_of_rule = said.starts_with("Permission to use ");
-        let shown = if is_of_rule { display_command(command) } else { verb.join(" ") };
-        let is_script =
-            (is_of_rule && command.contains("<<")) || ["/tmp/", "scratchpad"].iter().any(|folder| shown.contains(folder));
-        let says_what = if is_of_rule { commands::segments(command).len() == 1 } else { verb.len() > 1 };
-        let own = commands::own_words(&shown);
-        let is_known = self.all.iter().any(|known| commands::own_words(&known.what) == own);
-        if is_script
-            || !says_what
-            || is_known
-            || self.passed.contains(&hash(main))
-            || shown.chars().count() > MAX_SHOWN_CHARS
-        {
+        let whole = display_command(command);
+        let is_whole = whole.chars().count() <= MAX_SHOWN_CHARS;
+        let shown = if is_whole || is_of_rule { whole } else { verb.join(" ") };
+        let is_script = (is_of_rule && command.contains("<<")) || is_passing(&shown);
+        let says_what = if is_of_rule { is_whole && commands::segments(command).len() == 1 } else { verb.len() > 1 };
+        let (own, verb) = (commands::own_words(&shown), verb.join(" "));
+        let is_known =
+            self.all.iter().any(|known| commands::own_words(&known.what) == own || (!is_of_rule && known.verb == verb));
+        if is_script || !says_what || is_known || self.passed.contains(&text::hash(&verb)) {
             return;
         }
         let reason = text::clip(&text::one_line(reason), 120).trim_end_matches('.').to_owned();
-        self.all.push(Refusal { what: shown, reason, source: source.clone(), ..Refusal::default() });
+        self.all.push(Refusal { what: shown, verb, reason, source: source.clone() });
         if self.all.len() > MAX_REFUSALS {
             self.all.remove(0);
         }
@@ -82,11 +87,12 @@ impl Refusals {
     pub(super) fn passed(&mut self, command: &str) {
         let display = display_command(command);
         for segment in commands::segments(command) {
-            let verb = commands::verb_words(segment);
-            if verb.len() > 1 && !self.passed.contains(&hash(segment)) {
-                self.passed.push(hash(segment));
+            let verb = commands::verb_words(segment).join(" ");
+            self.all.retain(|refusal| (refusal.verb != verb || !verb.contains(' ')) && refusal.what != display);
+            let hash = text::hash(&verb);
+            if verb.contains(' ') && !self.passed.contains(&hash) {
+                self.passed.push(hash);
             }
-            self.all.retain(|refusal| refusal.what != verb.join(" ") && refusal.what != display);
         }
         let extra = self.passed.len().saturating_sub(MAX_PASSED);
         self.passed.drain(..extra);
@@ -111,8 +117,4 @@ impl Refusals {
             }
         })
     }
-}
-
-fn hash(segment: &str) -> u32 {
-    text::hash(&commands::verb_words(segment).join(" "))
 }

@@ -54,22 +54,21 @@ impl Surprises {
         source: &LineRef,
         labels: &Labels,
     ) -> (Vec<SessionMemory>, bool) {
-        let complaint = commands::complaint(command, output, is_error);
+        let found = commands::complaint(command, output, is_error);
         let mut known = Vec::new();
         if !failed {
             self.open.retain_mut(|surprise| {
-                let complains =
-                    complaint.as_ref().is_some_and(|it| it.reason == surprise.reason && it.name == surprise.name);
-                !complains && !surprise.ends_with(command, labels, &mut known)
+                let repeats = found.as_ref().is_some_and(|it| it.reason == surprise.reason && it.name == surprise.name);
+                !repeats && !surprise.ends_with(command, labels, &mut known)
             });
-        } else if let Some(program) = complaint.is_none().then(|| commands::own_program(commands::main_segment(command))) {
+        } else if let Some(program) = found.is_none().then(|| commands::own_program(commands::main_segment(command))) {
             // It ran, whatever came of it.
             self.open.retain(|surprise| surprise.reason != Reason::Absent || surprise.name != program);
         }
         let main = commands::main_segment(command);
         let is_explained =
-            complaint.as_ref().is_some_and(|complaint| complaint.segment == main || complaint.reason == Reason::Hook);
-        if let Some(complaint) = complaint {
+            found.as_ref().is_some_and(|complaint| complaint.segment == main || complaint.reason == Reason::Hook);
+        if let Some(complaint) = found {
             match explanation(&complaint, labels) {
                 Some((key, content)) => known.push(memory(key, content, source.clone())),
                 None => self.add(complaint, source),
@@ -112,47 +111,39 @@ impl Surprise {
                 return true;
             }
         }
-        match self.reason {
-            Reason::Absent => {
-                if commands::segments(command).iter().any(|segment| commands::names_program(segment, &self.name)) {
-                    // A mention is no run: `which name`, or a name that is also a file's.
-                    return commands::own_program(commands::main_segment(command)) == self.name;
-                }
-                if self.instead.is_empty()
-                    && self.age <= MIN_AGE
-                    && let Some(other) = self.same_work(command)
-                {
-                    self.instead = other;
-                }
-                false
+        if self.reason == Reason::Absent {
+            if commands::segments(command).iter().any(|segment| commands::names_program(segment, &self.name)) {
+                // A mention is no run: `which name`, or a name that is also a file's.
+                return commands::own_program(commands::main_segment(command)) == self.name;
             }
-            _ => {
-                if let Some(cure) = self.cure(command) {
-                    let what = match self.reason {
-                        Reason::Module => labels
-                            .no_module
-                            .replacen("{}", &format!("`{}`", runner(&self.segment)), 1)
-                            .replacen("{}", &format!("`{}`", self.name), 1),
-                        _ => {
-                            let shown = match self.reason {
-                                Reason::Repository => commands::verb_words(&self.segment).join(" "),
-                                Reason::Hook => self.name.clone(),
-                                _ => text::clip(&display_command(&self.segment), MAX_SHOWN_CHARS).into_owned(),
-                            };
-                            format!(
-                                "`{shown}` {}: {}",
-                                labels.fails.to_lowercase(),
-                                self.error.split(". ").next().unwrap_or_default().trim_end_matches('.')
-                            )
-                        }
-                    };
-                    let content = format!("{what}. {}: `{cure}`", labels.fixed_by);
-                    known.push(memory(format!("surprise:{:?}:{}", self.reason, self.name), content, self.source.clone()));
-                    return true;
-                }
-                self.age > MAX_AGE && self.reason != Reason::Hook
+            if self.instead.is_empty()
+                && self.age <= MIN_AGE
+                && let Some(other) = self.same_work(command)
+            {
+                self.instead = other;
             }
+            return false;
         }
+        let Some(cure) = self.cure(command) else { return self.age > MAX_AGE && self.reason != Reason::Hook };
+        let content = format!("{}. {}: `{cure}`", self.told(labels), labels.fixed_by);
+        known.push(memory(format!("surprise:{:?}:{}", self.reason, self.name), content, self.source.clone()));
+        true
+    }
+
+    /// Returns what happened, as it is told.
+    fn told(&self, labels: &Labels) -> String {
+        let quoted = |text: &str| format!("`{text}`");
+        let shown = match self.reason {
+            Reason::Module => {
+                let python = labels.no_module.replacen("{}", &quoted(&runner(&self.segment)), 1);
+                return python.replacen("{}", &quoted(&self.name), 1);
+            }
+            Reason::Repository => commands::verb_words(&self.segment).join(" "),
+            Reason::Hook => self.name.clone(),
+            _ => text::clip(&display_command(&self.segment), MAX_SHOWN_CHARS).into_owned(),
+        };
+        let error = self.error.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        format!("{} {}: {error}", quoted(&shown), labels.fails.to_lowercase())
     }
 
     /// Returns the command of a line that does the same work without the missing program.

@@ -356,7 +356,10 @@ fn a_refusal_of_the_client_is_told_unless_the_same_is_allowed_later() {
         }
         failures.drafts(english()).map(|draft| draft.content).collect::<Vec<_>>()
     };
-    assert_eq!(told(&["till list"]), ["Not allowed here without the user: `till pay order` (It posts a comment)"]);
+    assert_eq!(
+        told(&["till list"]),
+        ["Not allowed here without the user: `till pay order 3 --body \"$(cat <<'EOF' …)\"` (It posts a comment)"]
+    );
     assert_eq!(told(&["till pay order 4"]), [""; 0]);
     assert!(is_refusal("Permission to use Bash with command till has been denied."));
     assert!(!is_refusal("till: Permission denied"));
@@ -389,7 +392,9 @@ fn an_error_that_was_pasted_is_told_with_its_cause_and_its_cure() {
         let mut failures = Failures::default();
         failures.prompted(prompt);
         failures.agent_said(said);
-        file.into_iter().for_each(|file| failures.file_changed(file));
+        if let Some(file) = file {
+            failures.file_changed(file);
+        }
         failures.pasted_memory(&LineRef::default(), english()).map(|memory| memory.content)
     };
     let (prompt, cause) = ("now this:\nTillError: the drawer is stuck", "**Root cause:** `till.ts` opens the drawer twice.");
@@ -397,6 +402,10 @@ fn an_error_that_was_pasted_is_told_with_its_cause_and_its_cure() {
         told(prompt, cause, Some("src/till.ts")).unwrap(),
         "\"TillError: the drawer is stuck\": Root cause: `till.ts` opens the drawer twice. Fixed by: a change of `src/till.ts`"
     );
+    let folder = "drawer/".repeat(9);
+    let long = format!("Root cause: the till {}is open, so the drawer stays open", "of the shop ".repeat(10));
+    let short = told(&format!("{prompt} {}", "again ".repeat(20)), &long, Some(&format!("{folder}till.ts"))).unwrap();
+    assert!(short.chars().count() <= 300 && short.contains("is open. Fixed by: a change of `till.ts`"), "{short}");
     assert_eq!(told(prompt, cause, None), None, "nothing was changed");
     assert_eq!(told(prompt, "The cause is probably the drawer of the till.", Some("src/till.ts")), None, "a guess");
     assert_eq!(told("why does an error show when I pay?", cause, Some("src/till.ts")), None, "no error is shown");
@@ -408,6 +417,7 @@ fn an_answer_by_status_and_other_files_are_no_failure_and_no_cure() {
     let nothing = "no changes added to commit (use \"git add\" and/or \"git commit -a\")";
     assert_eq!(cured(nothing, false, "git commit -m a", "git commit -am a"), None);
     assert_eq!(cured("error: the total is wrong", false, "till verify src/shop/", "till verify src/shop/cart/"), None);
+    assert_eq!(cured("error: the total is wrong", false, "till verify src/shop/", "till verify src/other/"), None);
     assert_eq!(cured("error: could not apply 3", false, "git rebase main", "git rebase --abort"), None);
 }
 
@@ -418,6 +428,19 @@ fn a_look_cures_no_test() {
     failures.step("`till status`");
     failures.step("`stock rebuild`");
     assert!(failures.command_passed("npm test", english()).is_empty());
+}
+
+#[test]
+fn after_the_user_spoke_only_the_same_purpose_is_a_cure() {
+    let cures = |said: Option<&str>| {
+        let mut failures = Failures::default();
+        failures.command_failed("till count shop web --quick", "error: unknown option --quick", &LineRef::default(), 1);
+        if let Some(said) = said {
+            failures.human_said(said);
+        }
+        failures.command_reached("till count mail shop web", "", english()).len()
+    };
+    assert_eq!((cures(None), cures(Some("count the mail"))), (1, 0));
 }
 
 #[test]
