@@ -9,6 +9,21 @@ use crate::text;
 /// How many bytes of an output are searched.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// Words without which there is no complaint in an output.
+const SIGNS: &[&str] = &[
+    "not found",
+    "No module named ",
+    "no matches found: ",
+    "file exists: ",
+    "Failed to spawn: ",
+    "could not be found",
+    "No version is set for shim: ",
+    "none of the git remotes",
+    "staged changes",
+    "committed changes",
+    "local changes",
+];
+
 /// Programs that every machine has. If one is not found, something else is wrong.
 const STANDARD: &[&str] = &["git", "python", "perl", "bash", "sh", "zsh", "node", "ssh", "curl", "man", "vi", "tar", "open"];
 
@@ -52,8 +67,12 @@ pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<C
     if is_error && let Some(refused) = refused_by_hook(command, output) {
         return Some(refused);
     }
+    let output = text::head(output, MAX_BYTES);
+    if !SIGNS.iter().any(|sign| text::contains(output, sign)) {
+        return None;
+    }
     let all = segments(command);
-    text::head(output, MAX_BYTES).lines().find_map(|line| of_line(command, &all, line.trim_end()))
+    output.lines().find_map(|line| of_line(command, &all, line.trim_end()))
 }
 
 /// Returns a refusal that only names another tool of the agent. It stands alone: nothing ran.

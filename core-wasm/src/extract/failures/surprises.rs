@@ -103,9 +103,16 @@ impl Surprise {
         self.age += 1;
         if self.reason == Reason::Absent || self.reason == Reason::Module {
             let installs = ["install", "add", "sync", "tap", "get"];
+            // A package may be named otherwise than its module, but not otherwise than its program.
+            let is_named = |word: &&str| match self.reason {
+                Reason::Module => word.contains(self.name.as_str()),
+                _ => word.split(['@', '=', '[']).next().and_then(|word| word.rsplit('/').next()) == Some(self.name.as_str()),
+            };
             let names = |segment: &&str| {
                 let words = commands::own_words(segment);
-                words.iter().any(|word| installs.contains(word)) && segment.contains(&self.name)
+                words.first() != Some(&"git")
+                    && words.iter().any(|word| installs.contains(word))
+                    && words.iter().any(is_named)
             };
             if commands::segments(command).iter().any(names) {
                 return true;
