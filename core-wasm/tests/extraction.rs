@@ -1322,3 +1322,37 @@ fn what_was_typed_first_while_the_agent_was_busy_is_the_request() {
         .agent("The guide is in `docs/totals.md`.");
     assert_eq!(script.outcome().notes.original_request, "Implement the plan \"Round the totals\"");
 }
+
+#[test]
+fn what_the_machine_lacks_and_what_only_the_user_can_do() {
+    let mut script = Script::default();
+    script
+        .human("Check the till, please.")
+        .bash("cd shop && wait 9 till check --all src/a.py | tail -3; true", "zsh: command not found: wait", false)
+        .bash("till check --all src/a.py", "fine", false)
+        .bash(
+            "gh till close 3",
+            "Permission for this action was denied by the classifier. Reason: It closes the till.",
+            true,
+        )
+        .bash("git commit -m a", "Exit code 1\nerror: the signing till is locked", true)
+        .agent("The commit failed. The signing till needs to be unlocked.")
+        .human("done")
+        .bash("git commit -m a", "[main 1a2b3c4] a\n 1 file changed", false)
+        .agent("Committed.")
+        .human("And now this:\nTillError: the drawer is stuck")
+        .agent("Root cause: `till.py` opens the drawer twice.")
+        .edit("/home/u/proj/src/till.py", "open()\nopen()", "open()")
+        .agent("Fixed.");
+    let outcome = script.outcome();
+    let told: Vec<&str> = of_kind(&outcome, "error_fix").iter().map(|draft| draft.content.as_str()).collect();
+    for line in [
+        "`wait` is not installed here. Instead: `till check --all src/a.py`",
+        "Not allowed here without the user: `gh till close 3` (It closes the till)",
+        "`git commit -m \"…\"` fails: error: the signing till is locked. Needs the user: The signing till needs to be unlocked.",
+        "\"TillError: the drawer is stuck\": Root cause: `till.py` opens the drawer twice. Fixed by: a change of `src/till.py`",
+    ] {
+        assert!(told.contains(&line), "{line}\n{told:#?}");
+    }
+    assert_eq!(told.len(), 4, "{told:#?}");
+}

@@ -66,6 +66,24 @@ pub(crate) struct Labels {
     pub in_root: &'static str,
     /// What cured a check that a change of a file mended. `{}` is the file.
     pub changed_file: &'static str,
+    /// A program that the machine does not have. `{}` is its name.
+    pub not_installed: &'static str,
+    /// A Python without a module. The two `{}` are how it was called and the module.
+    pub no_module: &'static str,
+    /// A program that a hook refuses. `{}` is its name.
+    pub refused_here: &'static str,
+    /// Before a call that the client's permissions refused.
+    pub not_allowed: &'static str,
+    /// Before what was done in the place of what could not be done.
+    pub instead: &'static str,
+    /// Before what only the user can do.
+    pub needs_user: &'static str,
+    /// What zsh makes of a pattern without quotes. `{}` is the pattern.
+    pub unquoted: &'static str,
+    /// What zsh makes of `>` on a file that exists.
+    pub no_clobber: &'static str,
+    /// What zsh makes of a variable named `path`.
+    pub path_variable: &'static str,
     /// A branch that does not start from the main one. The two `{}` are its name and what it starts from.
     pub branch_from: &'static str,
     /// Before a check that a plan asked for and nobody made.
@@ -125,6 +143,15 @@ const ENGLISH: Labels = Labels {
     made_plan: "The user interrupted at a plan, which was not carried out in this session: \"{}\"",
     in_root: "{} in the project's own folder",
     changed_file: "a change of {}",
+    not_installed: "{} is not installed here",
+    no_module: "{} has no module {}",
+    refused_here: "{} in the shell is refused here",
+    not_allowed: "Not allowed here without the user",
+    instead: "Instead",
+    needs_user: "Needs the user",
+    unquoted: "zsh needs quotes around {}: without them \"no matches found\", and nothing runs",
+    no_clobber: "`>` does not overwrite a file here (zsh: \"file exists\"); `>|` does",
+    path_variable: "In zsh a variable named `path` replaces PATH: after it, \"command not found\"",
     branch_from: "Branch `{}` starts from `{}`",
     not_checked: "Planned, but not checked",
     never_run: "Nothing was run after the last change",
@@ -171,6 +198,15 @@ const KOREAN: Labels = Labels {
     made_plan: "사용자가 계획에서 중단했고 이 세션에서는 실행하지 않음: \"{}\"",
     in_root: "프로젝트 폴더에서 {} 실행",
     changed_file: "{} 수정",
+    not_installed: "이 환경에는 {} 없음",
+    no_module: "{}에는 모듈 {} 없음",
+    refused_here: "셸에서 {} 사용이 거부됨",
+    not_allowed: "사용자 없이는 허용되지 않음",
+    instead: "대신",
+    needs_user: "사용자가 해야 함",
+    unquoted: "zsh에서는 {}에 따옴표가 필요함: 없으면 \"no matches found\"로 실행되지 않음",
+    no_clobber: "여기서 `>`는 파일을 덮어쓰지 않음(zsh: \"file exists\"), `>|`는 덮어씀",
+    path_variable: "zsh에서 변수 `path`는 PATH를 바꿈: 이후 \"command not found\"",
     branch_from: "브랜치 `{}`의 시작점은 `{}`",
     not_checked: "계획에 있었으나 확인하지 않음",
     never_run: "마지막 수정 뒤 아무것도 실행하지 않음",
@@ -224,6 +260,15 @@ const JAPANESE: Labels = Labels {
     made_plan: "ユーザーが計画の段階で中断し、このセッションでは未実行:「{}」",
     in_root: "プロジェクトのフォルダーで {} を実行",
     changed_file: "{} の変更",
+    not_installed: "この環境に {} はない",
+    no_module: "{} にモジュール {} はない",
+    refused_here: "シェルでの {} は拒否される",
+    not_allowed: "ユーザーなしでは許可されない",
+    instead: "代わりに",
+    needs_user: "ユーザーが必要",
+    unquoted: "zsh では {} に引用符が必要: ないと \"no matches found\" で実行されない",
+    no_clobber: "ここでは `>` は既存のファイルを上書きしない（zsh: \"file exists\"）。`>|` なら上書きする",
+    path_variable: "zsh では変数 `path` が PATH を置き換える: 以後 \"command not found\"",
     branch_from: "ブランチ `{}` の起点は `{}`",
     not_checked: "計画にあったが未確認",
     never_run: "最後の変更後は何も実行していない",
@@ -277,6 +322,15 @@ const CHINESE: Labels = Labels {
     made_plan: "用户在计划阶段中断，本次会话未执行：“{}”",
     in_root: "在项目文件夹中运行 {}",
     changed_file: "修改 {}",
+    not_installed: "此环境没有安装 {}",
+    no_module: "{} 没有模块 {}",
+    refused_here: "shell 中的 {} 被拒绝",
+    not_allowed: "没有用户则不允许",
+    instead: "改用",
+    needs_user: "需要用户",
+    unquoted: "zsh 中 {} 需要引号：否则 \"no matches found\"，命令不会运行",
+    no_clobber: "这里 `>` 不覆盖已有文件（zsh：\"file exists\"），`>|` 会覆盖",
+    path_variable: "zsh 中变量 `path` 会替换 PATH：之后 \"command not found\"",
     branch_from: "分支 `{}` 的起点是 `{}`",
     not_checked: "计划中有但未检查",
     never_run: "最后一次修改后没有运行过",

@@ -1,5 +1,6 @@
 //! What a command is for: its class, its purpose, what it checks, and whether two commands have the same purpose.
 
+use super::program::own_words;
 use super::shell::segments;
 use super::shell::words;
 use crate::scrubbed::Scrubbed;
@@ -98,6 +99,14 @@ pub(super) fn shared_words(command: &str) -> String {
     words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the words that commands of the same purpose share, without what runs the program.
+fn own_purpose(command: &str) -> String {
+    let main = main_segment(command);
+    let own = own_words(main).join(" ");
+    // A word alone may be a script: what runs it is a part of its name.
+    shared_words(if own.contains(' ') { &own } else { main })
+}
+
 /// Returns the files and folders that the command line names.
 pub(crate) fn targets(command: &str) -> Vec<&str> {
     words(main_segment(command))
@@ -144,9 +153,9 @@ pub(crate) fn same_purpose(failed: &str, later: &str) -> bool {
         return false;
     }
     let same = match one {
-        Class::Other | Class::Inspect => shared_words(failed) == shared_words(later),
+        Class::Other | Class::Inspect => own_purpose(failed) == own_purpose(later),
         // A passing formatter says nothing about the type checker.
-        Class::Check => one == other && shared_words(failed) == shared_words(later),
+        Class::Check => one == other && own_purpose(failed) == own_purpose(later),
         _ => one == other,
     };
     if !same {
@@ -191,6 +200,8 @@ pub(crate) fn may_fix(command: &str) -> bool {
     if class(command) != Class::Inspect {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
-    let program = words(main_segment(command)).first().copied().unwrap_or("");
-    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export" | "sed")
+    let main = main_segment(command);
+    let program = words(main).first().copied().unwrap_or("");
+    matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export")
+        || (program == "sed" && main.contains(" -i"))
 }

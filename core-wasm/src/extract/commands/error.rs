@@ -92,6 +92,22 @@ pub(crate) fn is_invocation(error: &str) -> bool {
     contains_sign(error, INVOCATION_SIGNS)
 }
 
+/// Returns whether a tool did not know the subcommand or the script that it was given.
+pub(crate) fn is_unknown_subcommand(error: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "unrecognized subcommand",
+        "unknown command",
+        "no such command",
+        "no such subcommand",
+        "is not a git command",
+        "missing script",
+        "script not found",
+        "no rule to make target",
+    ];
+    let error = error.to_lowercase();
+    SIGNS.iter().any(|sign| error.contains(sign))
+}
+
 /// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
 pub(super) fn contains_sign(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
@@ -167,7 +183,8 @@ pub(crate) fn echoed(output: &str) -> impl DoubleEndedIterator<Item = String> {
 pub(crate) fn error_line(output: &str) -> Option<String> {
     let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
-    let line = candidate.or_else(|| lines().next_back())?;
+    // What was printed last is an error only if it says that something is wrong.
+    let line = candidate.or_else(|| lines().next_back().filter(|line| is_negative(line)))?;
     // What the tool itself advises is worth more than what it complains of.
     let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
     let line = text::clip(line, 200);
@@ -181,8 +198,61 @@ fn is_advice(line: &str) -> bool {
         && line.contains(['`', '\'', '"'])
 }
 
+/// Returns whether a line says that something is wrong, in whatever words.
+fn is_negative(line: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "no",
+        "not",
+        "nothing",
+        "none",
+        "never",
+        "without",
+        "already",
+        "must",
+        "required",
+        "requires",
+        "denied",
+        "blocked",
+        "locked",
+        "aborted",
+        "abort",
+        "killed",
+        "broken",
+        "wrong",
+        "problem",
+        "problems",
+        "warning",
+        "unexpected",
+        "differs",
+        "conflict",
+        "conflicts",
+        "rejected",
+        "stale",
+        "outdated",
+        "use",
+        "usage",
+        "would",
+        "timed",
+    ];
+    let lower = line.to_lowercase();
+    !line.is_ascii()
+        || ["n't", "fail", "err"].iter().any(|sign| lower.contains(sign))
+        || lower.split(|c: char| !c.is_ascii_alphabetic()).any(|word| WORDS.contains(&word))
+}
+
+/// Returns whether a compiler or a linter shows a line of the code there.
+fn is_code_line(line: &str) -> bool {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.len() < line.len() && digits.trim_start().starts_with('|')
+}
+
 fn is_frame(line: &str) -> bool {
     let lower = line.to_lowercase();
+    // Git says first that it could not sign, and last that it made no commit. Why stands between.
+    let is_git_frame = lower.starts_with("error: signing file ") || lower == "fatal: failed to write commit object";
+    if is_code_line(line) || is_git_frame {
+        return true;
+    }
     FRAME_LINES.iter().any(|frame| lower == *frame)
         || lower.starts_with("exit code ")
         || lower.starts_with("exited with code ")

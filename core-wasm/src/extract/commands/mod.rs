@@ -2,8 +2,10 @@
 //! counts.
 
 mod class;
+mod complaint;
 mod effects;
 mod error;
+mod program;
 mod shell;
 #[cfg(test)]
 mod tests;
@@ -12,9 +14,14 @@ mod verdict;
 pub(crate) use class::{
     Class, class, is_rewording, main_segment, may_fix, mends, purpose, same_purpose, targets, whole_checks,
 };
+pub(crate) use complaint::{Complaint, Reason, complaint, imports, names_program};
 pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
+    is_unknown_subcommand,
+};
+pub(crate) use program::{
+    answers_by_status, curing_segment, is_form_of, own_program, own_words, runs_program_of, verb_words,
 };
 pub(crate) use shell::{branch_from, git_calls, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{

@@ -178,3 +178,150 @@ fn a_branch_that_starts_from_another() {
         assert_eq!(branch_from(other), None, "{other}");
     }
 }
+
+#[test]
+fn a_program_is_found_behind_what_runs_it() {
+    for (segment, program) in [
+        ("uv run --with shop python3 -m stock check src/a.py", "stock"),
+        ("SHOP=1 sudo -u web npx prettier --check a.md", "prettier"),
+        ("docker compose exec -T web bin/stock list", "stock"),
+        ("mise exec -- stock list", "stock"),
+        ("timeout 30s .venv/bin/python3.12 run.py", "python"),
+        ("do rtk proxy grep -n a b", "grep"),
+        ("bun run stock", "stock"),
+        ("cargo run", "cargo"),
+        ("", ""),
+    ] {
+        assert_eq!(own_program(segment), program, "{segment}");
+    }
+    assert_eq!(verb_words("kubectl --context shop -n web get secret till -o json"), ["kubectl", "get", "secret"]);
+    assert_eq!(verb_words("gh pr merge 3 -R shop/till"), ["gh", "pr", "merge"]);
+    assert_eq!(verb_words("curl https://shop.example"), ["curl"]);
+}
+
+#[test]
+fn commands_that_share_only_their_runner_are_not_of_one_purpose() {
+    for (failed, later) in [
+        ("uv run stock check src/a.py", "uv run till open 2"),
+        ("npx stock a", "npx till a"),
+        ("poetry run stock a", "poetry run till a"),
+        ("docker compose exec web stock a", "docker compose exec web till a"),
+        ("cd web && git merge-base a b", "cd web && git push a b"),
+        ("bun run stock", "bun run till"),
+    ] {
+        assert!(!same_purpose(failed, later), "{failed} / {later}");
+        assert!(!is_form_of(failed, later), "{failed} / {later}");
+    }
+    assert!(same_purpose("uv run till open 2", "cd . && poetry run till open 2"));
+    assert!(is_form_of("gh pr view 3", "cd web && GH_REPO=a/b gh pr view 3"));
+}
+
+#[test]
+fn a_status_may_be_an_answer() {
+    for command in [
+        "gofmt -d a.go",
+        "cd web && diff a b",
+        "git diff --exit-code",
+        "git -C /srv/shop commit --dry-run",
+        "grep -q a b",
+        "test -f a",
+        "npx prettier --check a.md",
+        "python -m ruff format --check a.py",
+    ] {
+        assert!(answers_by_status(command), "{command}");
+    }
+    for command in
+        ["gofmt -w a.go", "git commit -m a", "git diff", "npm test", "bun run test", "rtk bun run test", "ruff check a.py"]
+    {
+        assert!(!answers_by_status(command), "{command}");
+    }
+}
+
+#[test]
+fn what_was_printed_last_is_an_error_only_if_it_says_so() {
+    assert_eq!(error_line("shop 3.14\nstock 2"), None);
+    assert_eq!(error_line("12 | except StockError:\nThe till is locked").unwrap(), "The till is locked");
+    let signing = "error: Signing file /srv/buffer\nthe agent refused the till\nfatal: failed to write commit object";
+    assert_eq!(error_line(signing).unwrap(), "the agent refused the till");
+}
+
+fn complains(command: &str, output: &str, is_error: bool) -> Option<(Reason, String, String)> {
+    complaint(command, output, is_error).map(|it| (it.reason, it.name, it.segment))
+}
+
+#[test]
+fn complaints_are_found_whatever_the_status() {
+    for (command, output, reason, name, segment) in [
+        ("cd web && till 3 | tail -2", "(eval):1: command not found: till", Reason::Absent, "till", "till 3"),
+        ("uv run till a; true", "error: Failed to spawn: `till`\n  no such file", Reason::Absent, "till", "uv run till a"),
+        ("python3 -m till a", "python3: No module named till", Reason::Absent, "till", "python3 -m till a"),
+        (
+            "python3 -c 'import re, till'",
+            "  import re, till\nModuleNotFoundError: No module named 'till'",
+            Reason::Module,
+            "till",
+            "python3 -c 'import re, till'",
+        ),
+        (
+            "ls; grep -r a --include=*.py",
+            "a\n(eval):1: no matches found: --include=*.py",
+            Reason::Pattern,
+            "--include=*.py",
+            "grep -r a --include=*.py",
+        ),
+        ("path=a; wc $path", "zsh:1: command not found: wc", Reason::SearchPath, "wc", "wc $path"),
+        (
+            "git pull --ff-only\ngit status",
+            "error: cannot pull with rebase: You have unstaged changes.",
+            Reason::Unstaged,
+            "pull",
+            "git pull --ff-only",
+        ),
+    ] {
+        let found = complains(command, output, false);
+        assert_eq!(found, Some((reason, name.to_owned(), segment.to_owned())), "{command}");
+    }
+    let refused = complains("cd web && grep a b", "Use the Grep tool for content search", true);
+    assert_eq!(refused, Some((Reason::Hook, "grep".to_owned(), "grep a b".to_owned())));
+}
+
+#[test]
+fn what_a_file_says_is_no_complaint() {
+    for (command, output) in [
+        ("cat build.log", "(eval):1: command not found: till"),
+        ("cat build.log", "ModuleNotFoundError: No module named 'till'"),
+        ("ls *.till", "(eval):1: no matches found: *.till"),
+        ("wc a", "zsh:1: command not found: wc"),
+        ("cat notes.md", "Use the Grep tool for content search"),
+        ("git log", "error: cannot pull with rebase: You have unstaged changes."),
+        ("sh -c 'x ==y'", "(eval):1: == not found"),
+    ] {
+        assert_eq!(complains(command, output, false), None, "{command}: {output}");
+    }
+}
+
+#[test]
+fn the_part_that_changes_something_is_the_cure() {
+    assert_eq!(curing_segment("gofmt -d a.go", "gofmt -w a.go && gofmt -l a.go"), "gofmt -w a.go");
+    assert_eq!(curing_segment("till a", "till --now a && stock list"), "till --now a");
+    assert_eq!(curing_segment("till a", "cd web && till b"), "till b");
+}
+
+proptest! {
+    #[test]
+    fn programs_and_complaints_never_panic(command in any::<String>(), output in any::<String>()) {
+        own_program(&command);
+        verb_words(&command);
+        answers_by_status(&command);
+        curing_segment(&command, &output);
+        complaint(&command, &output, true);
+    }
+
+    // A pair of other programs, whatever words they share.
+    #[test]
+    fn other_programs_are_no_pair(words in "[a-z]{1,6}( [a-z0-9./-]{1,8}){0,4}", runner in "(uv run |npx |sudo |cd web && )?") {
+        let (one, other) = (format!("{runner}till {words}"), format!("{runner}stock {words}"));
+        prop_assert!(!is_form_of(&one, &other), "{one} / {other}");
+        prop_assert!(!runs_program_of(&one, &other), "{one} / {other}");
+    }
+}

@@ -13,6 +13,15 @@ use crate::text;
 /// The weight from which on a cause names a rule rather than a slip.
 const MIN_RULE_WEIGHT: u8 = 3;
 
+/// The maximum number of failures of which it is counted how often the user had to mend them.
+const MAX_NEEDED: usize = 16;
+/// The maximum length of a line, in characters, and of its parts.
+const MAX_LINE_CHARS: usize = 300;
+const MAX_ERROR_CHARS: usize = 160;
+/// The minimum length of an error that says something, in characters.
+const MIN_ERROR_CHARS: usize = 6;
+const MIN_CAUSE_CHARS: usize = 60;
+
 /// Words for what a command of a class does, in the languages of the labels.
 const SUBJECTS: &[(Class, &[&str])] = &[
     (Class::Test, &["test", "테스트", "テスト", "测试"]),
@@ -67,7 +76,8 @@ impl Failure {
 
     /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
     pub(super) fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
-        if self.error.is_empty() {
+        // A word alone, such as "FAIL", says nothing.
+        if self.error.chars().count() < MIN_ERROR_CHARS {
             return None;
         }
         let cause = self.cause();
@@ -106,6 +116,10 @@ impl Failure {
         if is_look || self.error.contains("cd:") {
             return None;
         }
+        // The same command in another form that nobody sees.
+        if fix.trim_matches('`') == display_command(&self.what) {
+            return None;
+        }
         let (error, cause, fix) = (normalize(&self.error), normalize(&cause), normalize(&fix));
         let what = format!("`{}`", display_command(&self.what));
         let fixed_by = match (is_bypass(&fix), self.is_bypass_allowed) {
@@ -124,6 +138,51 @@ impl Failure {
             keywords: self.keywords(labels),
             files,
             importance,
+            source: self.source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        })
+    }
+
+    /// Returns a failure that the same command did not meet again after the user did what the agent asked for.
+    pub(super) fn mended_by_user(
+        &self,
+        command: &str,
+        needed: &mut Vec<(u32, u32)>,
+        labels: &Labels,
+    ) -> Option<SessionMemory> {
+        let shown = display_command(&self.what);
+        let is_commit = commands::class(&self.what) == Class::Commit && commands::class(command) == Class::Commit;
+        let is_same = shown == display_command(command) || is_commit;
+        if !self.is_answered || self.needs.is_empty() || self.error.is_empty() || self.edited || !is_same {
+            return None;
+        }
+        let verb = commands::verb_words(commands::main_segment(&self.what)).join(" ");
+        let hash = text::hash(if is_commit {
+            "git commit"
+        } else if verb.contains(' ') {
+            &verb
+        } else {
+            &shown
+        });
+        if !needed.iter().any(|(known, _)| *known == hash) {
+            needed.push((hash, 0));
+        }
+        let times = needed.iter_mut().find(|(known, _)| *known == hash).map(|(_, times)| {
+            *times += self.times;
+            *times
+        })?;
+        needed.truncate(MAX_NEEDED);
+        let (error, needs) = (normalize(&self.error), normalize(&self.needs));
+        let content = failure_text(&format!("`{shown}`"), times, &error, "", (labels.needs_user, &needs), labels);
+        Some(SessionMemory {
+            key: format!("needs:{hash:08x}"),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            content,
+            keywords: self.keywords(labels),
+            // What happened again will happen again.
+            importance: if times > self.times { 85 } else { 70 },
             source: self.source.clone(),
             said_by: SaidBy::Tool,
             ..SessionMemory::default()
@@ -160,15 +219,24 @@ impl Failure {
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
             let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
-            let is_shown = is_whole(&cure) || (is_commit_first && !has_variable(&cure));
+            let gives_up = [" --abort", " --help", " --version", " --skip"].iter().any(|flag| cure.contains(flag));
+            // That a linter mends what it finds is no news.
+            let gives_up = gives_up || (commands::class(&self.what) == Class::Check && commands::mends(&cure));
+            let is_shown = (is_whole(&cure) || (is_commit_first && !has_variable(&cure))) && !gives_up;
             // A script that was written for the occasion is of no use to anybody else.
             if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
         };
-        if let Some(command) = command {
+        if let Some(command) = command.filter(|command| !is_other_place(&self.what, command, &self.error)) {
             let command = commands::with_values(command);
             let command = command.as_str();
-            let (before, after) = (display_command(&self.what), display_command(command));
-            let is_other = before != after && !self.tried.contains(&after);
+            let curing = commands::curing_segment(&self.what, command);
+            let (before, after) = (display_command(&self.what), display_command(curing));
+            // A command of another program is no form of the one that failed. A pull request needs its branch pushed, and what runs a
+            // program may not know it.
+            let is_own = commands::runs_program_of(&self.what, command)
+                || commands::class(&self.what) == Class::Publish
+                || commands::is_unknown_subcommand(&self.error);
+            let is_other = before != after && !self.tried.contains(&after) && is_own;
             if is_other && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
                 return shown(command, after);
             }
@@ -187,7 +255,8 @@ impl Failure {
         }
         // Retries are not fixes.
         let own = display_command(&self.what);
-        let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step);
+        let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
+        let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step) && !is_look(step) && !is_own_fault;
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
         if steps.is_empty()
             && !self.edited
@@ -203,6 +272,32 @@ impl Failure {
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether a step, as it is told, only looked at something.
+fn is_look(step: &str) -> bool {
+    const LOOKS: &[&str] =
+        &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
+    let words = commands::own_words(step.trim_matches('`'));
+    words.iter().skip(1).take(3).any(|word| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c")
+}
+
+/// Returns whether a command passed for other files than those for which it failed: that cures nothing.
+fn is_other_place(failed: &str, later: &str, error: &str) -> bool {
+    let (before, after) = (commands::targets(failed), commands::targets(later));
+    let plain = |command: &str, targets: &[&str]| {
+        let words = commands::own_words(commands::main_segment(command));
+        words.into_iter().filter(|word| !targets.contains(word)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let name = |target: &&str| target.trim_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let is_same_file =
+        before.iter().any(|target| !name(target).is_empty() && after.iter().any(|other| name(target) == name(other)));
+    !commands::is_environment(error)
+        && !is_same_file
+        && !before.is_empty()
+        && !after.is_empty()
+        && before != after
+        && plain(failed, &before) == plain(later, &after)
 }
 
 /// Returns whether a command line has a loop of a shell.
@@ -271,10 +366,16 @@ impl EditTrouble {
 /// Returns a failure, how often it happened, its cause and its fix as one line.
 fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
     let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
+    // How pytest marks a line.
+    let error = text::clip(error.strip_prefix("E ").unwrap_or(error).trim_start(), MAX_ERROR_CHARS);
     let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
-    for (label, body) in [(labels.cause, cause), fix] {
+    // The cure is not cut, so the cause has what is left.
+    let left = MAX_LINE_CHARS.saturating_sub(content.chars().count() + fix.1.chars().count() + 24);
+    let cause =
+        if left < MIN_CAUSE_CHARS && !fix.1.is_empty() { "".into() } else { text::clip(cause, left.max(MIN_CAUSE_CHARS)) };
+    for (label, body) in [(labels.cause, &*cause), fix] {
         if !body.is_empty() {
-            content.push_str(if content.ends_with(['.', '。', '`']) { " " } else { ". " });
+            content.push_str(if content.ends_with(['.', '。', '`', '?', '!', '…']) { " " } else { ". " });
             content.push_str(label);
             content.push_str(": ");
             content.push_str(body);

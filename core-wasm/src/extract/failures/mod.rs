@@ -3,13 +3,20 @@
 mod cure;
 mod display;
 mod normalize;
+mod pasted;
+mod refusals;
+mod surprises;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use display::display_command;
+pub(super) use refusals::is_refusal;
 
 use cure::is_bypass;
 use normalize::normalize;
+use pasted::Pasted;
+use refusals::Refusals;
+use surprises::Surprises;
 
 use super::commands::{self, Class};
 use super::labels::Labels;
@@ -81,6 +88,12 @@ pub(super) struct Failure {
     /// What cured it, as it would be told, if it was closed.
     #[serde(default)]
     cured_by: String,
+    /// What the agent said that only the user can do about it.
+    #[serde(default)]
+    needs: String,
+    /// Whether the user has said something since then.
+    #[serde(default)]
+    is_answered: bool,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -105,13 +118,46 @@ pub(super) struct Failures {
     reworded: Vec<Failure>,
     #[serde(default)]
     edits: Vec<EditTrouble>,
+    #[serde(default)]
+    surprises: Surprises,
+    #[serde(default)]
+    refusals: Refusals,
+    /// The error that the user pasted last.
+    #[serde(default)]
+    pasted: Option<Pasted>,
+    /// What only the user could mend: hashes of what failed, and how often it did.
+    #[serde(default)]
+    needed: Vec<(u32, u32)>,
 }
 
 impl Failures {
+    /// Records a command and what it printed: what the machine does not have, and what has another form here. Returns what is known
+    /// now, and whether that explains why the command failed.
+    pub(super) fn command_ran(
+        &mut self,
+        command: &str,
+        output: &str,
+        (is_error, failed): (bool, bool),
+        source: &LineRef,
+        labels: &Labels,
+    ) -> (Vec<SessionMemory>, bool) {
+        if !failed {
+            self.refusals.passed(command);
+        }
+        self.surprises.ran(command, output, (is_error, failed), source, labels)
+    }
+
+    /// Records a command that the client's permissions refused.
+    pub(super) fn command_refused(&mut self, command: &str, said: &str, source: &LineRef) {
+        self.refusals.refused(command, said, source);
+    }
+
     /// Records a failed command.
     pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
         // A path that does not exist is a mistake of the agent.
         if error.contains("pathspec")
+            || error.contains("no matches found: ")
+            || is_answer(command, error)
             || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
         {
             return;
@@ -124,7 +170,13 @@ impl Failures {
             push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
             // The first failure is the one to explain. A different error in the code being worked on is a newer state
             // of it.
-            if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+            let is_other = normalize(&known.error) != normalize(error);
+            if commands::is_environment(&known.error) && commands::is_environment(error) && is_other {
+                // It got past the first error, with what was done since then.
+                error.clone_into(&mut known.error);
+                known.steps.clear();
+                known.said.clear();
+            } else if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
             return;
@@ -166,9 +218,13 @@ impl Failures {
 
     /// Records a text of the agent, which may name a cause.
     pub(super) fn agent_said(&mut self, said: &str) {
+        if let Some(pasted) = &mut self.pasted {
+            pasted.agent_said(said);
+        }
         if self.open.is_empty() {
             return;
         }
+        let needs = prose::needs_user(said);
         let causes: Vec<String> = prose::causes(said);
         let has_edits = self.open.iter().any(|it| it.subject == Subject::Edit && it.age < MAX_EDIT_CAUSE_AGE);
         let blanks: Vec<String> = if has_edits { prose::remarks_on_blanks(said) } else { Vec::new() };
@@ -177,6 +233,9 @@ impl Failures {
             self.open.iter().filter(|it| it.subject == Subject::Edit).map(|it| it.what.clone()).collect();
         for failure in &mut self.open {
             failure.age += 1;
+            if let Some(needs) = needs.as_ref().filter(|_| !failure.is_answered && failure.age <= MAX_CAUSE_AGE) {
+                needs.clone_into(&mut failure.needs);
+            }
             // Later texts are about something else, unless they name what failed.
             let is_next = failure.age == 1;
             for cause in causes.iter().filter(|_| failure.age <= MAX_CAUSE_AGE) {
@@ -198,6 +257,7 @@ impl Failures {
 
     /// Records what the human said, who may allow to go past what fails.
     pub(super) fn human_said(&mut self, said: &str) {
+        self.open.iter_mut().for_each(|failure| failure.is_answered = true);
         let lower = said.to_lowercase();
         let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]
             .iter()
@@ -205,6 +265,17 @@ impl Failures {
         if is_bypass(&lower) && !is_forbidden {
             self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
         }
+    }
+
+    /// Records a prompt, which may show an error.
+    pub(super) fn prompted(&mut self, prompt: &str) {
+        self.human_said(prompt);
+        self.pasted = Pasted::in_prompt(prompt);
+    }
+
+    /// Returns the error that the user pasted, if the agent named its cause and changed something.
+    pub(super) fn pasted_memory(&self, source: &LineRef, labels: &Labels) -> Option<SessionMemory> {
+        self.pasted.as_ref()?.memory(source, labels)
     }
 
     /// Records an action that may have been the fix.
@@ -218,6 +289,9 @@ impl Failures {
 
     /// Records that a file was changed, which may have been the fix.
     pub(super) fn file_changed(&mut self, file: &str) {
+        if let Some(pasted) = &mut self.pasted {
+            pasted.file_changed(file);
+        }
         for failure in &mut self.open {
             failure.edited = true;
             push_bounded(&mut failure.edited_files, file.to_owned(), MAX_STEPS);
@@ -261,7 +335,10 @@ impl Failures {
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
                     && !has_other_purpose(&failure.what, command)
+                    && (commands::is_form_of(&failure.what, command) || commands::is_unknown_subcommand(&failure.error))
                     && commands::is_rewording(&failure.what, command)
+                    // After the user spoke, the work may be another.
+                    && (!failure.is_answered || commands::same_purpose(&failure.what, command))
             },
             Some(command),
             labels,
@@ -345,10 +422,12 @@ impl Failures {
     ) -> Vec<SessionMemory> {
         let mut fixes = Vec::new();
         let mut reworded = Vec::new();
+        let needed = &mut self.needed;
         self.open.retain(|failure| {
             let ends = ended(failure);
             if ends {
-                let fix = failure.fix_memory(command, labels);
+                let by_user = command.and_then(|command| failure.mended_by_user(command, needed, labels));
+                let fix = by_user.or_else(|| failure.fix_memory(command, labels));
                 let is_told = fix.is_some() && commands::is_invocation(&failure.error);
                 fixes.extend(fix);
                 if let Some(command) = command.filter(|_| is_told) {
@@ -386,7 +465,10 @@ impl Failures {
     /// Returns failed checks and commits that are still open and whose cause the agent named: the next session will run
     /// into them.
     pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
-        self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty()).filter_map(move |failure| {
+        let own = self.surprises.memories(labels).into_iter().chain(self.refusals.memories(labels));
+        let own = own.map(|memory| memory.draft());
+        let open = self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty());
+        own.chain(open.filter_map(move |failure| {
             let cause = failure.cause();
             let memory = SessionMemory {
                 key: format!("open:{}:{:08x}", failure.source.uuid, text::hash(&failure.what)),
@@ -405,7 +487,7 @@ impl Failures {
                 ..SessionMemory::default()
             };
             (!cause.is_empty()).then(|| memory.draft())
-        })
+        }))
     }
 
     /// Returns the failures that matter at the end: checks, builds and commits that failed in this turn or the one
@@ -431,6 +513,15 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
     }
 }
 
+/// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.
+fn is_answer(command: &str, error: &str) -> bool {
+    let says_nothing =
+        ["nothing to commit", "no changes added to commit", "nothing added to commit", "no local changes to save"];
+    let lower = error.to_lowercase();
+    says_nothing.iter().any(|sign| lower.contains(sign))
+        || (commands::answers_by_status(command) && !commands::is_damage(error))
+}
+
 /// Returns whether both commands check or build something, and not the same.
 fn has_other_purpose(failed: &str, later: &str) -> bool {
     let (one, other) = (commands::class(failed), commands::class(later));
@@ -448,9 +539,10 @@ fn is_part_of(shorter: &str, longer: &str) -> bool {
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
     let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
+    let is_passing = ["/scratchpad/", "/tmp/"].iter().any(|folder| main.contains(folder));
     let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
     let class = commands::class(command);
-    class == Class::Inspect || (class == Class::Other && inline) || loops
+    class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
 }
 
 #[cfg(test)]

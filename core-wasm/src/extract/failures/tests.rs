@@ -2,6 +2,7 @@
 
 use super::cure::{command_with_folder, is_whole};
 use super::*;
+use crate::extract::labels::{Labels, labels};
 use proptest::prelude::*;
 
 #[test]
@@ -246,4 +247,208 @@ proptest! {
     fn never_panics(text in any::<String>()) {
         normalize(&text);
     }
+}
+
+fn english() -> &'static Labels {
+    labels(text::Language::English)
+}
+
+/// Runs commands with their outputs and whether they failed. Returns what is known at the end.
+fn known_after(commands: &[(&str, &str, bool)]) -> Vec<String> {
+    let mut failures = Failures::default();
+    let mut known = Vec::new();
+    for (command, output, failed) in commands {
+        let (told, _) = failures.command_ran(command, output, (*failed, *failed), &LineRef::default(), english());
+        known.extend(told.into_iter().map(|memory| memory.content));
+    }
+    known.extend(failures.drafts(english()).map(|draft| draft.content));
+    known
+}
+
+const PASSED: (&str, &str, bool) = ("git status", "clean", false);
+
+#[test]
+fn a_missing_program_is_told_once_the_work_went_on_without_it() {
+    let fails = ("wait 30 till open shop src/a.py", "zsh: command not found: wait", true);
+    assert_eq!(known_after(&[fails, PASSED]), [""; 0], "it may come yet");
+    assert_eq!(known_after(&[fails, PASSED, PASSED, PASSED]), ["`wait` is not installed here"]);
+    assert_eq!(
+        known_after(&[fails, ("till open shop src/a.py", "", false)]),
+        ["`wait` is not installed here. Instead: `till open shop src/a.py`"]
+    );
+    let other = ("uv run till check src/a.py", "error: Failed to spawn: `till`", true);
+    let runner_only = ("uv run stock list 2", "", false);
+    assert_eq!(known_after(&[other, runner_only, PASSED, PASSED]), ["`till` is not installed here"], "no pair");
+    let after = |command| known_after(&[fails, (command, "", false), PASSED, PASSED, PASSED]);
+    assert_eq!(after("brew install wait"), [""; 0]);
+    assert_eq!(after("git add src/wait src/waiter.py").len(), 1, "nothing was installed");
+}
+
+#[test]
+fn a_module_is_there_under_another_python() {
+    let fails = ("python3 -c 'import re, till'", "ModuleNotFoundError: No module named 'till'", true);
+    assert_eq!(
+        known_after(&[fails, ("uv run python3 -c 'import re, till'", "", false)]),
+        ["`python3` has no module `till`. Fixed by: `uv run python3`"]
+    );
+    assert_eq!(known_after(&[fails, ("uv run python3 -c 'import stock'", "", false)]), [""; 0], "another module");
+    assert_eq!(known_after(&[fails, ("pip install till", "", false), ("python3 -c 'import till'", "", false)]), [""; 0]);
+}
+
+#[test]
+fn a_tool_that_does_not_know_the_repository_is_told_it() {
+    let error =
+        "none of the git remotes configured for this repository point to a known GitHub host. To tell gh about it, run x";
+    let fails = ("gh pr view 3", error, false);
+    let told = known_after(&[fails, PASSED, ("R=shop/till; gh pr list -R $R", "", false)]);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("`gh pr view` fails: none of the git remotes"), "{}", told[0]);
+    assert!(told[0].ends_with("known GitHub host. Fixed by: `-R shop/till`"), "{}", told[0]);
+    assert_eq!(known_after(&[fails, ("grep -R shop/till src", "", false)]), [""; 0], "another program's option");
+}
+
+#[test]
+fn git_goes_on_after_the_changes_are_put_aside() {
+    let fails = ("git pull --ff-only\ngit status", "error: cannot pull with rebase: You have unstaged changes.", false);
+    assert_eq!(
+        known_after(&[fails, ("git stash push -m 'a b' && git merge --ff-only origin/main && git stash pop", "", false)]),
+        [
+            "`git pull --ff-only` fails: error: cannot pull with rebase: You have unstaged changes. Fixed by: `git stash && git merge --ff-only origin/main && git stash pop`"
+        ]
+    );
+    assert_eq!(known_after(&[fails, ("git commit -m a", "", false), ("git fetch", "", false)]), [""; 0]);
+}
+
+#[test]
+fn a_hook_that_refuses_a_program_is_told_with_the_way_past_it() {
+    let fails = ("grep -n till src/a.ts", "Use the Grep tool for content search", true);
+    assert_eq!(
+        known_after(&[fails, ("rtk proxy grep -n till src/a.ts", "", false)]),
+        ["`grep` fails: Use the Grep tool for content search. Fixed by: `rtk proxy grep …`"]
+    );
+    assert_eq!(known_after(&[fails, ("{ grep -n a b; }", "", false)]), [""; 0]);
+    assert_eq!(known_after(&[fails, fails]), ["`grep` in the shell is refused here: Use the Grep tool for content search"]);
+}
+
+#[test]
+fn how_zsh_reads_a_line_is_told_at_once() {
+    let pattern = ("grep -r a --include=*.ts", "(eval):1: no matches found: --include=*.ts", false);
+    let address = ("gh api a/till.ts?ref=1", "(eval):1: no matches found: a/till.ts?ref=1", false);
+    let exists = ("echo a > /srv/till.md", "(eval):1: file exists: /srv/till.md", false);
+    for (ran, sign) in [(pattern, "`--include=*.ts`"), (address, "`…/till.ts?ref=…`"), (exists, "`>|` does")] {
+        let told = known_after(&[ran]);
+        assert!(told.len() == 1 && told[0].contains(sign), "{told:?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_the_client_is_told_unless_the_same_is_allowed_later() {
+    let told = |commands: &[&str]| {
+        let mut failures = Failures::default();
+        let said =
+            "Permission for this action was denied by the classifier. Reason: It posts a comment. If you have other tasks";
+        failures.command_refused(
+            "cd web && till pay order 3 --body \"$(cat <<'EOF'\na\nEOF\n)\"",
+            said,
+            &LineRef::default(),
+        );
+        for command in commands {
+            failures.command_ran(command, "", (false, false), &LineRef::default(), english());
+        }
+        failures.drafts(english()).map(|draft| draft.content).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&["till list"]),
+        ["Not allowed here without the user: `till pay order 3 --body \"$(cat <<'EOF' …)\"` (It posts a comment)"]
+    );
+    assert_eq!(told(&["till pay order 4"]), [""; 0]);
+    assert!(is_refusal("Permission to use Bash with command till has been denied."));
+    assert!(!is_refusal("till: Permission denied"));
+}
+
+#[test]
+fn what_the_user_had_to_do_is_the_lesson() {
+    let mut failures = Failures::default();
+    let mut round = || {
+        failures.command_failed("git commit -m a", "the till is locked", &LineRef::default(), 1);
+        failures.agent_said("The commit failed. The signing till needs to be unlocked.");
+        failures.human_said("done, go ahead");
+        failures.command_passed("git commit -m a", english()).remove(0)
+    };
+    let (first, second) = (round(), round());
+    let line = "fails: the till is locked. Needs the user: The signing till needs to be unlocked.";
+    assert_eq!(first.content, format!("`git commit -m \"…\"` {line}"));
+    assert_eq!(second.content, format!("`git commit -m \"…\"` {}", line.replace("fails", "fails (2×)")));
+    assert!(second.key == first.key && second.importance > first.importance);
+    let mut alone = Failures::default();
+    alone.command_failed("git commit -m a", "the till is locked", &LineRef::default(), 1);
+    alone.agent_said("The signing till needs to be unlocked.");
+    let told = alone.command_passed("git commit -m a", english());
+    assert!(told.iter().all(|memory| !memory.content.contains("Needs the user")), "nobody did anything");
+}
+
+#[test]
+fn an_error_that_was_pasted_is_told_with_its_cause_and_its_cure() {
+    let told = |prompt: &str, said: &str, file: Option<&str>| {
+        let mut failures = Failures::default();
+        failures.prompted(prompt);
+        failures.agent_said(said);
+        if let Some(file) = file {
+            failures.file_changed(file);
+        }
+        failures.pasted_memory(&LineRef::default(), english()).map(|memory| memory.content)
+    };
+    let (prompt, cause) = ("now this:\nTillError: the drawer is stuck", "**Root cause:** `till.ts` opens the drawer twice.");
+    assert_eq!(
+        told(prompt, cause, Some("src/till.ts")).unwrap(),
+        "\"TillError: the drawer is stuck\": Root cause: `till.ts` opens the drawer twice. Fixed by: a change of `src/till.ts`"
+    );
+    let folder = "drawer/".repeat(9);
+    let long = format!("Root cause: the till {}is open, so the drawer stays open", "of the shop ".repeat(10));
+    let short = told(&format!("{prompt} {}", "again ".repeat(20)), &long, Some(&format!("{folder}till.ts"))).unwrap();
+    assert!(short.chars().count() <= 300 && short.contains("is open. Fixed by: a change of `till.ts`"), "{short}");
+    assert_eq!(told(prompt, cause, None), None, "nothing was changed");
+    assert_eq!(told(prompt, "The cause is probably the drawer of the till.", Some("src/till.ts")), None, "a guess");
+    assert_eq!(told("why does an error show when I pay?", cause, Some("src/till.ts")), None, "no error is shown");
+}
+
+#[test]
+fn an_answer_by_status_and_other_files_are_no_failure_and_no_cure() {
+    assert_eq!(cured("2 files would change", false, "prettier --check a.md b.md", "prettier --write a.md"), None);
+    let nothing = "no changes added to commit (use \"git add\" and/or \"git commit -a\")";
+    assert_eq!(cured(nothing, false, "git commit -m a", "git commit -am a"), None);
+    assert_eq!(cured("error: the total is wrong", false, "till verify src/shop/", "till verify src/shop/cart/"), None);
+    assert_eq!(cured("error: the total is wrong", false, "till verify src/shop/", "till verify src/other/"), None);
+    assert_eq!(cured("error: could not apply 3", false, "git rebase main", "git rebase --abort"), None);
+}
+
+#[test]
+fn a_look_cures_no_test() {
+    let mut failures = Failures::default();
+    failures.command_failed("npm test", "FAILED cart adds up", &LineRef::default(), 1);
+    failures.step("`till status`");
+    failures.step("`stock rebuild`");
+    assert!(failures.command_passed("npm test", english()).is_empty());
+}
+
+#[test]
+fn after_the_user_spoke_only_the_same_purpose_is_a_cure() {
+    let cures = |said: Option<&str>| {
+        let mut failures = Failures::default();
+        failures.command_failed("till count shop web --quick", "error: unknown option --quick", &LineRef::default(), 1);
+        if let Some(said) = said {
+            failures.human_said(said);
+        }
+        failures.command_reached("till count mail shop web", "", english()).len()
+    };
+    assert_eq!((cures(None), cures(Some("count the mail"))), (1, 0));
+}
+
+#[test]
+fn a_line_is_short() {
+    let mut failures = Failures::default();
+    failures.command_failed("till sync --all", &format!("unauthorized {}", "drawer ".repeat(60)), &LineRef::default(), 1);
+    failures.agent_said(&format!("The sync fails because the till has no key, {}.", "and so on ".repeat(20)));
+    let told = failures.command_passed("till sync --key a", english()).remove(0).content;
+    assert!(told.chars().count() <= 300 && told.ends_with("Fixed by: `till sync --key a`"), "{told}");
 }

@@ -63,3 +63,13 @@ proptest! {
         strip_interjection(&text);
     }
 }
+
+#[test]
+fn what_only_the_user_can_do() {
+    let needs = |said: &str| needs_user(said).unwrap_or_default();
+    assert_eq!(needs("It failed. Your till needs to be unlocked."), "Your till needs to be unlocked.");
+    assert_eq!(needs("Do you need to unlock the till?"), "", "a question");
+    assert_eq!(needs("I open the till and count the coins."), "");
+    let long = format!("The drawer {}is stuck — you need to open it by hand", "of the shop ".repeat(12));
+    assert_eq!(needs(&long), "you need to open it by hand");
+}

@@ -247,6 +247,9 @@ impl State {
             let result = self.turn_result();
             self.results.push(result);
         }
+        if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
+            self.memories.add(memory, settled);
+        }
         self.learn_from_answer(true, settled);
         let (answer, answered) = (self.turn.answer.clone(), self.turn.answered.clone());
         for decided in prose::declared_decisions(&answer) {

@@ -45,6 +45,10 @@ impl State {
             self.tool_refused(tool_use, &said, &line_ref(line), settled);
             return;
         }
+        if is_error && tool_use.tool == Tool::Shell && failures::is_refusal(&said) {
+            self.failures.command_refused(&tool_use.what, &said, &tool_use.source);
+            return;
+        }
         match tool_use.tool {
             Tool::Shell => {
                 let output = if is_error { said } else { clean::clean(&transcript::result_text(content)) };
@@ -114,6 +118,7 @@ impl State {
         if output.contains("Sibling tool call errored")
             || output.contains("tool call was cancelled")
             || output.contains("Request interrupted")
+            || (is_error && output.starts_with("<tool_use_error>"))
         {
             return;
         }
@@ -181,7 +186,9 @@ impl State {
             let title = commits::pull_request_title(command).unwrap_or_default();
             self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
-        let cured = self.failures_after(tool_use, output, failed, class);
+        let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
+        let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
+        let cured = cured.into_iter().chain(known);
         for memory in cured {
             self.record_fix(memory, settled);
         }

@@ -113,7 +113,7 @@ impl State {
             self.undone.objected(&prompt);
         }
         self.turns += 1;
-        self.failures.human_said(&prompt);
+        self.failures.prompted(&prompt);
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         // A prompt that did not wait shows that nothing was waiting.

@@ -1,0 +1,199 @@
+//! What the shell, a tool or a hook says when a command cannot run as it is written. It is found in the output even if a later
+//! command of the line passed or a pipe hides the status.
+
+use super::class::INSPECTION_PROGRAMS;
+use super::program::{own_program, own_words};
+use super::shell::segments;
+use crate::text;
+
+/// How many bytes of an output are searched.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Words without which there is no complaint in an output.
+const SIGNS: &[&str] = &[
+    "not found",
+    "No module named ",
+    "no matches found: ",
+    "file exists: ",
+    "Failed to spawn: ",
+    "could not be found",
+    "No version is set for shim: ",
+    "none of the git remotes",
+    "staged changes",
+    "committed changes",
+    "local changes",
+];
+
+/// Programs that every machine has. If one is not found, something else is wrong.
+const STANDARD: &[&str] = &["git", "python", "perl", "bash", "sh", "zsh", "node", "ssh", "curl", "man", "vi", "tar", "open"];
+
+/// Why a command did not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Reason {
+    /// The program is not installed. The name is the program's.
+    #[default]
+    Absent,
+    /// Python lacks a module. The name is the module's.
+    Module,
+    /// The shell found no file for a pattern that is not meant for files. The name is the pattern.
+    Pattern,
+    /// The shell does not overwrite a file.
+    Exists,
+    /// A variable of the command took the place of the shell's search path.
+    SearchPath,
+    /// The tool does not know which repository is meant.
+    Repository,
+    /// Git does not go on while files are changed. The name is git's subcommand.
+    Unstaged,
+    /// A hook refused the program. The name is the program's.
+    Hook,
+}
+
+/// What was said of one command of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// The reason.
+    pub reason: Reason,
+    /// What it is about.
+    pub name: String,
+    /// The command of the line.
+    pub segment: String,
+    /// The line of the output.
+    pub error: String,
+}
+
+/// Returns the first complaint in the output of a command line.
+pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<Complaint> {
+    if is_error && let Some(refused) = refused_by_hook(command, output) {
+        return Some(refused);
+    }
+    let output = text::head(output, MAX_BYTES);
+    if !SIGNS.iter().any(|sign| text::contains(output, sign)) {
+        return None;
+    }
+    let all = segments(command);
+    output.lines().find_map(|line| of_line(command, &all, line.trim_end()))
+}
+
+/// Returns a refusal that only names another tool of the agent. It stands alone: nothing ran.
+fn refused_by_hook(command: &str, output: &str) -> Option<Complaint> {
+    let said = output.trim();
+    let names_tool = said.strip_prefix("Use the ").is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_uppercase()) && rest.contains(" tool ") && said.lines().count() == 1
+    });
+    let first = segments(command).into_iter().find(|segment| own_program(segment) != "cd")?;
+    (names_tool && said.len() < 160).then(|| Complaint {
+        reason: Reason::Hook,
+        name: own_program(first).to_owned(),
+        segment: first.to_owned(),
+        error: said.to_owned(),
+    })
+}
+
+fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
+    let found = |reason, name: &str, segment: &str| {
+        Some(Complaint {
+            reason,
+            name: name.to_owned(),
+            segment: segment.to_owned(),
+            error: text::clip(line.trim(), 160).into_owned(),
+        })
+    };
+    let shell = after_shell(line);
+    let said = shell.unwrap_or(line);
+    if let Some(name) = missing_program(said, shell.is_some()) {
+        let segment = all.iter().find(|segment| names_program(segment, name))?;
+        if INSPECTION_PROGRAMS.contains(&name) || STANDARD.contains(&name) {
+            let sets_path = ["path=", "for path in", "read path", "read -r path"].iter().any(|sign| command.contains(sign));
+            return if sets_path { found(Reason::SearchPath, name, segment) } else { None };
+        }
+        return found(Reason::Absent, name, segment);
+    }
+    if let Some(name) = missing_module(said) {
+        let module = name.split('.').next().unwrap_or(name);
+        // `python -m name` runs the module as a program.
+        let runs = |segment: &&&str| own_program(segment) == module && segment.contains("python");
+        if let Some(segment) = all.iter().find(runs) {
+            return found(Reason::Absent, module, segment);
+        }
+        let segment = all.iter().find(|segment| own_program(segment) == "python").filter(|_| imports(command, module))?;
+        return found(Reason::Module, module, segment);
+    }
+    if let Some(pattern) = shell.and_then(|said| said.strip_prefix("no matches found: ")) {
+        let is_meant_otherwise = pattern.starts_with("--") || (pattern.contains('?') && pattern.contains('='));
+        let segment = all.iter().find(|segment| segment.contains(pattern)).filter(|_| is_meant_otherwise)?;
+        return found(Reason::Pattern, pattern, segment);
+    }
+    if let Some(file) = shell.and_then(|said| said.strip_prefix("file exists: ")) {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        return found(Reason::Exists, file, command).filter(|_| command.contains(name) && command.contains('>'));
+    }
+    if line.contains("none of the git remotes configured for this repository point to a known GitHub host") {
+        let segment = all.iter().find(|segment| own_program(segment) == "gh")?;
+        return found(Reason::Repository, "gh", segment);
+    }
+    let refuses = ["error: cannot pull", "error: cannot rebase", "error: Your local changes"];
+    let names_changes = ["unstaged changes", "uncommitted changes", "local changes"];
+    if refuses.iter().any(|sign| line.starts_with(sign)) && names_changes.iter().any(|sign| line.contains(sign)) {
+        let verb = |segment: &str| own_words(segment).get(1).copied().unwrap_or_default().to_owned();
+        let moves = |verb: &str| matches!(verb, "pull" | "rebase" | "merge" | "checkout" | "switch");
+        let segment = all.iter().find(|segment| own_program(segment) == "git" && moves(&verb(segment)))?;
+        return found(Reason::Unstaged, &verb(segment), segment);
+    }
+    None
+}
+
+/// Returns whether a segment has a program's name as a word, also within a substitution.
+pub(crate) fn names_program(segment: &str, name: &str) -> bool {
+    let is_opening = |c: char| matches!(c, '$' | '(' | '`' | '"' | '\'');
+    segment.split_whitespace().any(|word| word.trim_start_matches(is_opening).rsplit('/').next() == Some(name))
+}
+
+/// Returns whether a script in Python imports a module.
+pub(crate) fn imports(script: &str, module: &str) -> bool {
+    let is_import = |line: &str| line.contains("import ") || line.contains("from ");
+    script.lines().any(|line| is_import(line) && text::contains_words(line, module))
+}
+
+/// Returns what the shell itself says on a line, without its name and the number of the line.
+fn after_shell(line: &str) -> Option<&str> {
+    let rest = ["(eval):", "zsh:", "bash:", "/bin/bash:", "/usr/bin/bash:", "/bin/sh:", "sh:"]
+        .iter()
+        .find_map(|name| line.strip_prefix(name))?
+        .trim_start();
+    let rest = rest.strip_prefix("line ").unwrap_or(rest);
+    let after_number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    Some(if after_number.len() < rest.len() { after_number.trim_start_matches([':', ' ']) } else { rest })
+}
+
+/// Returns the name of a program that was not found.
+fn missing_program(said: &str, is_shell: bool) -> Option<&str> {
+    let shell = || {
+        said.strip_prefix("command not found: ")
+            .or_else(|| said.strip_suffix(": command not found"))
+            .or_else(|| said.strip_suffix(": not found"))
+    };
+    let other = || {
+        let quoted = |opening: &str, closing: &str| said.strip_prefix(opening).and_then(|rest| rest.split_once(closing));
+        quoted("error: Failed to spawn: `", "`")
+            .or_else(|| quoted("The command '", "' could not be found"))
+            .map(|(name, _)| name)
+            .or_else(|| said.strip_prefix("mise ERROR No version is set for shim: "))
+    };
+    let name = if is_shell { shell() } else { other() }?.trim();
+    let is_name = name.len() > 1
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.+".contains(&byte));
+    is_name.then_some(name)
+}
+
+/// Returns the name of a module that Python did not find.
+fn missing_module(said: &str) -> Option<&str> {
+    let at = said.find("No module named ")?;
+    let before = said[..at].trim();
+    let is_own =
+        before.is_empty() || before.ends_with("ModuleNotFoundError:") || before.ends_with("Error:") || before.ends_with(':');
+    let name = said[at + "No module named ".len()..].trim().trim_matches(['\'', '"', '.']);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+    (is_own && is_name).then_some(name)
+}

@@ -1,0 +1,171 @@
+//! Errors that the human pasted: what the agent said of their cause, and what it changed.
+
+use serde::{Deserialize, Serialize};
+
+use super::normalize::normalize;
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::{prose, signs};
+use crate::text;
+
+/// The maximum length of the error and of its cause on a line, in characters.
+const MAX_ERROR_CHARS: usize = 100;
+const MAX_CAUSE_CHARS: usize = 190;
+/// The maximum length of the line, in characters.
+const MAX_LINE_CHARS: usize = 300;
+/// The minimum length of an error that says something, in characters.
+const MIN_ERROR_CHARS: usize = 16;
+
+/// The minimum length of a cause, in characters.
+const MIN_CAUSE_CHARS: usize = 24;
+/// Within how many characters a cause is announced.
+const OPENING_CHARS: usize = 48;
+/// The maximum number of files to keep.
+const MAX_FILES: usize = 6;
+
+/// Words that announce a cause near the beginning of a sentence.
+const NOUNS: &[&str] = &["root cause", "culprit was", "culprit is"];
+
+/// Openings of a sentence that names a cause and nothing else.
+const LEADS: &[&str] = &[
+    "the cause",
+    "root cause",
+    "the root cause",
+    "cause:",
+    "that's because",
+    "that is because",
+    "this is because",
+    "it's because",
+    "the problem is",
+    "the problem was",
+    "the issue is",
+    "the issue was",
+    "the bug is",
+    "the bug was",
+    "it fails because",
+    "this fails because",
+    "this happens because",
+    "that error means",
+    "this error means",
+    "the error means",
+    "the error is because",
+    "the failure is",
+    "the crash is",
+    "the crash was",
+];
+
+/// A pasted error that waits for its cause and its cure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pasted {
+    error: String,
+    cause: String,
+    /// The files that were changed since then.
+    files: Vec<String>,
+}
+
+impl Pasted {
+    /// Returns the error that a prompt shows, if it shows one.
+    pub(super) fn in_prompt(prompt: &str) -> Option<Self> {
+        let error = pasted_error(prompt)?;
+        Some(Pasted { error, ..Pasted::default() })
+    }
+
+    pub(super) fn agent_said(&mut self, said: &str) {
+        for sentence in text::sentences(said) {
+            let sentence = prose::strip_interjection(&sentence).replace("**", "");
+            let lower = sentence.trim().to_lowercase();
+            let opening = text::clip(&lower, OPENING_CHARS);
+            let is_lead =
+                LEADS.iter().any(|lead| lower.starts_with(lead)) || NOUNS.iter().any(|noun| opening.contains(noun));
+            let is_long_enough = sentence.chars().count() >= MIN_CAUSE_CHARS && !sentence.ends_with([':', '?']);
+            let is_told = is_long_enough && !signs::is_offer(&lower) && !hedges(&lower) && !prose::is_narration(&sentence);
+            if is_lead
+                && is_told
+                && let Some(cause) = whole_clauses(sentence.trim(), MAX_CAUSE_CHARS)
+            {
+                cause.clone_into(&mut self.cause);
+            }
+        }
+    }
+
+    pub(super) fn file_changed(&mut self, file: &str) {
+        let is_work = !file.contains("/scratchpad/") && !file.starts_with("/tmp/") && !file.contains("/memory/");
+        if is_work && self.files.len() < MAX_FILES && !self.files.iter().any(|known| known == file) {
+            self.files.push(file.to_owned());
+        }
+    }
+
+    /// Returns the error with its cause and what was changed.
+    pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> Option<SessionMemory> {
+        if self.cause.is_empty() {
+            return None;
+        }
+        let name = |path: &&String| path.rsplit('/').next().is_some_and(|name| self.cause.contains(name));
+        let is_work = |path: &&String| path.rsplit('.').next() != Some("md") && !path.to_lowercase().contains("test");
+        let file = self.files.iter().find(name).or_else(|| self.files.iter().find(is_work))?;
+        let error = normalize(&self.error);
+        let content = |file: &str, cause: &str| {
+            let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
+            format!("\"{error}\": {}. {}: {fix}", cause.trim_end_matches('.'), labels.fixed_by)
+        };
+        // The end of a path says enough, and the first clauses of a cause.
+        let last = file.rsplit('/').next().unwrap_or(file);
+        let left = MAX_LINE_CHARS.saturating_sub(content(last, "").chars().count());
+        let content = [content(file, &self.cause), content(last, &self.cause)]
+            .into_iter()
+            .find(|content| content.chars().count() <= MAX_LINE_CHARS)
+            .or_else(|| Some(content(last, whole_clauses(&self.cause, left)?)))?;
+        Some(SessionMemory {
+            key: format!("pasted:{:08x}", text::hash(&error)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            why: self.cause.clone(),
+            content,
+            files: vec![file.clone()],
+            importance: 60,
+            source: source.clone(),
+            ..SessionMemory::default()
+        })
+    }
+}
+
+/// Returns a sentence, or its first clauses if it is too long.
+fn whole_clauses(sentence: &str, max: usize) -> Option<&str> {
+    if sentence.chars().count() <= max {
+        return Some(sentence);
+    }
+    let fits = |at: &usize| sentence[..*at].chars().count() <= max && *at >= MIN_CAUSE_CHARS;
+    let ends =
+        [" — ", "; ", ", so ", ", but ", ", which ", ", and ", ". "].iter().flat_map(|mark| sentence.match_indices(mark));
+    ends.map(|(at, _)| at).filter(fits).max().map(|at| &sentence[..at])
+}
+
+fn hedges(lower: &str) -> bool {
+    ["probably", "likely", "might", "may be", "perhaps", "i think", "i suspect"]
+        .iter()
+        .any(|word| text::contains_words(lower, word))
+}
+
+/// Returns the line of a prompt that is the error of a program. Prose that speaks of errors is none.
+fn pasted_error(prompt: &str) -> Option<String> {
+    let is_error = |line: &&str| {
+        let lower = line.to_lowercase();
+        let opens = ["error:", "error ", "fatal:", "fatal error", "panic:", "exception", "failed:", "e  "];
+        let names = ["error: ", "exception: ", "fatal: ", "fatal error: ", "failed to ", "panicked at", "error[", "err!"];
+        (opens.iter().any(|it| lower.starts_with(it)) || names.iter().any(|it| lower.contains(it)))
+            && (line.starts_with(|c: char| !c.is_alphabetic())
+                || opens.iter().any(|it| lower.starts_with(it))
+                || has_code(line))
+            && !line.ends_with('?')
+            && line.chars().count() >= MIN_ERROR_CHARS
+    };
+    let lines = prompt.lines().map(str::trim);
+    let line = lines.filter(|line| line.chars().count() < 600).find(is_error)?;
+    Some(text::clip(line.trim_start_matches(['#', '>', '-', '*', ' ', '`']), MAX_ERROR_CHARS).into_owned())
+}
+
+/// Returns whether a line looks like a program's: a path, a position or a name in it.
+fn has_code(line: &str) -> bool {
+    let before = line.split([' ', ':']).next().unwrap_or_default();
+    line.contains("::") || line.contains("()") || before.contains(['/', '.', '_', '[']) || before.ends_with("Error")
+}
