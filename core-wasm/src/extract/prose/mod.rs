@@ -18,5 +18,5 @@ pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks
 pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};
 pub(super) use open_points::{listed_points, open_points};
-pub(super) use proposal::{declares_decision, is_procedure, is_speculation, offers_choice};
+pub(super) use proposal::{credits_user, declares_decision, is_piece, is_procedure, is_speculation, offers_choice};
 pub(super) use retraction::{changes_mind, retractions};
