@@ -176,7 +176,7 @@ fn one_of_everything_is_remembered() {
     let store = notes.decisions.iter().find(|decision| decision.what == "Which store? \u{2192} SQLite").unwrap();
     assert_eq!((store.why.as_str(), store.rejected.as_slice()), ("one file", ["Postgres".to_owned()].as_slice()));
     let option = notes.decisions.iter().find(|decision| decision.what.starts_with("Parse each time")).unwrap();
-    assert_eq!(option.rejected, ["Cache the tokens \u{2014} fewer calls"]);
+    assert_eq!(option.rejected, ["Cache the tokens"]);
     assert!(
         notes
             .learnings
@@ -1355,4 +1355,110 @@ fn what_the_machine_lacks_and_what_only_the_user_can_do() {
         assert!(told.contains(&line), "{line}\n{told:#?}");
     }
     assert_eq!(told.len(), 4, "{told:#?}");
+}
+
+/// Writes what the human typed while the agent worked, as the client passes it on.
+fn typed_meanwhile(script: &mut Script, text: &str) {
+    script.line(json!({"type": "attachment", "attachment": {"type": "queued_command", "commandMode": "prompt",
+        "origin": {"kind": "human"}, "prompt": text}}));
+}
+
+#[test]
+fn what_is_typed_while_the_agent_works_decides_and_corrects_too() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents.")
+        .agent("Two ways:\n\n1. **Round each line**: exact\n2. **Round the sum**: fast\n\nI begin with the first.");
+    typed_meanwhile(&mut script, "let's do option 2");
+    script.agent("Then I round the sum.").bash("cart check", "ok", false);
+    typed_meanwhile(&mut script, "Why do you run cart check when I told you to use the scales server?");
+    typed_meanwhile(&mut script, "Always weigh the cart before you commit.");
+    let outcome = script.agent("Using the scales.").outcome();
+    let decided = of_kind(&outcome, "decision");
+    assert!(decided.iter().any(|it| it.title.contains("Round the sum")), "{decided:?}");
+    let corrected = of_kind(&outcome, "correction");
+    assert!(corrected.iter().any(|it| it.title.contains("scales server")), "{corrected:?}");
+    assert_eq!(of_kind(&outcome, "preference")[0].title, "Always weigh the cart before you commit.");
+}
+
+#[test]
+fn what_the_human_withdraws_is_not_told() {
+    let mut script = Script::default();
+    script
+        .human("Ship the carts.")
+        .agent("The carts are packed and wait in the yard.")
+        .human("We use the crane to load all carts, and then the barge")
+        .agent("I look for the crane.")
+        .human("My mistake. There is no crane yet.")
+        .agent("Then the carts stay in the yard until there is one.");
+    assert!(of_kind(&script.outcome(), "preference").is_empty());
+    let mut other = Script::default();
+    other
+        .human("Ship the carts.")
+        .agent("The carts are packed and wait in the yard.")
+        .human("We use the crane to load all carts, and then the barge")
+        .agent("I look for the crane.")
+        .human("Sorry, the yard is closed today.")
+        .agent("Then tomorrow.");
+    assert_eq!(of_kind(&other.outcome(), "preference").len(), 1, "it speaks of something else");
+}
+
+#[test]
+fn a_question_that_ran_out_of_time_is_answered_by_a_later_prompt() {
+    let input = json!({"questions": [{"question": "Which version of the scales?", "header": "Version", "options": [
+        {"label": "Keep v2.52.0 (Recommended)", "description": "small"}, {"label": "Go to v2.54.0", "description": "new"}]}]});
+    let mut script = Script::default();
+    script
+        .human("Update the scales of the shop.")
+        .tool("AskUserQuestion", &input, "No response after 60s", false, &json!({"answers": {}}))
+        .agent("No response, so I keep 2.52.0.")
+        .human("do 2.54.0")
+        .bash("scales update", "updated", false)
+        .agent("The scales are at 2.54.0 now.");
+    let outcome = script.outcome();
+    let decisions = &outcome.notes.decisions;
+    assert_eq!(decisions.len(), 1, "{decisions:?}");
+    assert_eq!(decisions[0].what, "Which version of the scales? → Go to v2.54.0");
+    assert_eq!(decisions[0].rejected, ["Keep v2.52.0"]);
+    let later = outcome.notes.attributes.iter().find(|(name, _)| name == "later-request");
+    assert_eq!(later.map(|(_, value)| value.as_str()), Some("do 2.54.0"));
+}
+
+#[test]
+fn the_request_is_what_the_work_was_for() {
+    let mut script = Script::default();
+    script
+        .human("What is my name and what day is it?")
+        .agent("You are Anna, and it is Friday.")
+        .human("Round the totals of the cart to whole cents.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("The totals are rounded.")
+        .human("Is the sum of an empty cart zero then?")
+        .agent("Yes, it is zero.");
+    let notes = script.outcome().notes;
+    assert_eq!(notes.original_request, "Round the totals of the cart to whole cents.");
+    let later = |notes: &SessionNotes| {
+        notes.attributes.iter().find(|(name, _)| name == "later-request").map(|(_, value)| value.clone())
+    };
+    assert_eq!(later(&notes), None, "a question that was only answered");
+    script
+        .human("[cart:check] $ cart check --all\n=== RUN TestCart\n--- FAIL: TestCart (0.01s)")
+        .agent("It fails at the sum.");
+    assert_eq!(later(&script.outcome().notes), None, "a pasted log");
+}
+
+#[test]
+fn what_the_agent_wrote_down_as_the_humans_choice_is_the_humans() {
+    let mut script = Script::default();
+    script.human("Write down where we are.").agent(
+        "Done.\n\n## Decisions\n\n- Round the sum and not each line. User's explicit choice.\n- The cart keeps its cents in one file.\n\
+         - A — Round each line of the cart at once\n- Only then weigh the cart and confirm its sum",
+    );
+    let outcome = script.outcome();
+    let decisions: Vec<(&str, &str)> =
+        of_kind(&outcome, "decision").into_iter().map(|it| (it.title.as_str(), said_by(it))).collect();
+    assert_eq!(decisions.len(), 2, "{decisions:?}");
+    for (title, by) in decisions {
+        assert_eq!(by, if title.contains("explicit") { "agreed" } else { "agent" }, "{title}");
+    }
 }

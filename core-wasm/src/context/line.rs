@@ -173,17 +173,45 @@ fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
 /// The maximum length of a question before its answer, in characters, if both are long.
 const MAX_QUESTION_CHARS: usize = 110;
 
-/// Formats a decision as "What — why (rejected: …)", in one line that keeps its end.
+/// The maximum length of the reason for an answer and for another decision, and of an option that was rejected, in characters.
+const MAX_ANSWER_REASON: usize = 120;
+const MAX_REASON: usize = 180;
+const MAX_REJECTED: usize = 60;
+
+/// Formats a decision as "What — why (rejected: …)", in one line. What was chosen stands in full. The reason is told if its first
+/// sentence fits whole. Of what was rejected only the names are told, as many as fit.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
-    let mut line = with_short_question(&sanitize(what));
-    if !why.trim().is_empty() {
-        line = format!("{} — {}", line.trim_end_matches(['.', '。']), sanitize(why));
+    let mut line = truncate(&with_short_question(&sanitize(what)), MAX_LINE_CHARS);
+    let length = |text: &str| text.chars().count();
+    let names: Vec<String> = sanitize(rejected).split("; ").filter_map(short_name).collect();
+    let rejected = match MAX_LINE_CHARS.checked_sub(length(&line) + length(" (rejected: )")) {
+        Some(room) if !names.is_empty() && room >= MIN_REJECTED => format!(" (rejected: {})", join(&names, "; ", room)),
+        _ => String::new(),
+    };
+    let max = if line.contains(" → ") { MAX_ANSWER_REASON } else { MAX_REASON };
+    let reason = text::first_sentence(&sanitize(why)).filter(|reason| {
+        let is_whole = !reason.ends_with(['…', ':', '：']) && !reason.ends_with(" .");
+        is_whole && length(reason) <= max && length(&line) + length(reason) + length(&rejected) + 3 <= MAX_LINE_CHARS
+    });
+    if let Some(reason) = reason {
+        line = format!("{} — {reason}", line.trim_end_matches(['.', '。']));
     }
-    if rejected.is_empty() {
-        return truncate(&line, MAX_LINE_CHARS);
-    }
-    let rejected = format!("(rejected: {})", truncate(&sanitize(rejected), MAX_LINE_CHARS / 2));
-    format!("{} {rejected}", truncate(&line, MAX_LINE_CHARS - 1 - rejected.chars().count()))
+    line + &rejected
+}
+
+/// The least room for what was rejected, in characters.
+const MIN_REJECTED: usize = 12;
+
+/// Returns what names an option: its text up to what explains it.
+fn short_name(option: &str) -> Option<String> {
+    let ends = [" — ", " – ", ": ", ". ", " ("];
+    let cut = |mark: &&str| option.find(*mark).filter(|at| *at >= 4);
+    let is_short = option.chars().count() <= MAX_REJECTED;
+    let end = ends.iter().filter_map(cut).min().filter(|_| !is_short).unwrap_or(option.len());
+    // What the user said is added at the end.
+    let end = option[..end].rfind(" (\"").unwrap_or(end);
+    let name = option[..end].trim().trim_end_matches(['.', ',', ':', '。']);
+    (!name.is_empty()).then(|| truncate(name, MAX_REJECTED))
 }
 
 /// Shortens the question of a decision, so that the answer behind it has room: what was chosen matters more.
@@ -341,6 +369,12 @@ mod tests {
         assert_eq!(parse_decision("A를 쓴다. 버린 안: B"), ("A를 쓴다.", "", "B"));
         assert_eq!(parse_decision("Use A"), ("Use A", "", ""));
         assert_eq!(decision_line("Use A.", "it is small", "B; C"), "Use A — it is small (rejected: B; C)");
+        assert_eq!(
+            decision_line("Which? → A", "It is small. It is fast.", "B; C (\"do A\")"),
+            "Which? → A — It is small. (rejected: B; C)"
+        );
+        let long = "a reason that goes on and on ".repeat(6);
+        assert_eq!(decision_line("Which? → A", &long, "B"), "Which? → A (rejected: B)", "no reason is cut");
         let long = format!("{} → Use A", "Which of the two? ".repeat(20));
         let line = decision_line(&long, "", &"B ".repeat(60));
         assert!(line.contains("… → Use A") && line.contains("(rejected: B"), "{line}");

@@ -433,7 +433,7 @@ pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memor
     for (importance, decision) in by_recency(0.6, &notes.decisions) {
         let rejected: Vec<String> =
             decision.rejected.iter().map(|option| line::truncate(&line::sanitize(option), 90)).collect();
-        let text = line::decision_line(&decision.what, &decision.why, &line::join(&rejected, "; ", MAX_LINE_CHARS / 2));
+        let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
         page.add(SectionKind::Decisions, Entry::new(&text, importance).with_key(&decision.what));
     }
     for (importance, learning) in by_recency(0.6, &notes.learnings) {

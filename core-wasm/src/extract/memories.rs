@@ -106,6 +106,10 @@ impl SessionMemory {
 
     fn features(&self) -> text::Features {
         let mut set = text::features(&self.title);
+        // What a correction is about is the same for all corrections of one request.
+        if self.kind == "correction" {
+            return set;
+        }
         set.extend(text::features(&self.content));
         set
     }

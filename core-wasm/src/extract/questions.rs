@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clean;
+use super::human;
 use crate::text;
 use crate::transcript::json::Raw;
 
@@ -10,6 +11,12 @@ use crate::transcript::json::Raw;
 const MAX_DECISION_CHARS: usize = 190;
 /// The maximum length of a question that is shortened, in characters.
 const MAX_QUESTION_CHARS: usize = 110;
+/// The length below which a question needs its subject, in characters.
+const MIN_QUESTION_CHARS: usize = 28;
+/// The maximum length of an answer that only says where to look, in characters.
+const MAX_LOOK_CHARS: usize = 60;
+/// How the client writes that no option was chosen.
+const NO_ANSWER: &[&str] = &["(notes only)", "(no option selected)"];
 
 /// One option of a question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,10 +60,40 @@ impl Question {
         self.options.iter().filter(|option| !chosen.contains(option)).map(|option| option.label.clone()).collect()
     }
 
-    /// Returns the question, shortened if it would leave no room for its answer on one line.
-    pub(super) fn short_text(&self) -> std::borrow::Cow<'_, str> {
-        let is_long = self.text.chars().count() + self.answer.chars().count() > MAX_DECISION_CHARS;
-        if is_long { text::clip(&self.text, MAX_QUESTION_CHARS) } else { self.text.as_str().into() }
+    /// Returns the question, shortened to what it asks if it would leave no room for its answer on one line: without what leads
+    /// to it, and with its subject if it only points there.
+    pub(super) fn short_text(&self) -> String {
+        let length = |text: &str| text.chars().count();
+        if length(&self.text) <= MAX_QUESTION_CHARS && length(&self.text) + length(&self.answer) <= MAX_DECISION_CHARS {
+            return self.text.clone();
+        }
+        let sentences = text::sentences(&self.text);
+        let at = sentences.iter().rposition(|sentence| sentence.ends_with(['?', '？']));
+        let asks = at.map_or(self.text.as_str(), |at| sentences[at].as_str());
+        let core = if length(asks) > MAX_QUESTION_CHARS { without_asides(asks) } else { asks.to_owned() };
+        let core = if length(&core) > MAX_QUESTION_CHARS { last_clause(&core).to_owned() } else { core };
+        let is_vague = sentences.len() > 1 && (length(&core) < MIN_QUESTION_CHARS || human::has_pointer(&core));
+        let before = at.and_then(|at| at.checked_sub(1)).map(|at| &sentences[at]);
+        let core = match before.filter(|before| length(before) + length(&core) < MAX_QUESTION_CHARS) {
+            Some(before) if is_vague => format!("{before} {core}"),
+            _ if is_vague && !self.header.is_empty() => format!("{}: {core}", self.header),
+            _ => core,
+        };
+        text::clip(&core, MAX_QUESTION_CHARS).into_owned()
+    }
+
+    /// Returns whether an answer in the user's own words only says where to look, asks back, or explains a misunderstanding.
+    fn answers_elsewhere(&self) -> bool {
+        const LOOKS: &[&str] = &["check", "look", "see", "read", "refer", "ask", "search", "find", "tell me", "explain"];
+        const THINKS: &[&str] = &["i thought", "i assumed", "i don't understand", "what do you mean"];
+        let lower = self.answer.trim().to_lowercase().replace('’', "'");
+        let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
+        self.chosen().is_empty()
+            && (self.answer.contains(['?', '？'])
+                || (starts(LOOKS) && lower.chars().count() <= MAX_LOOK_CHARS)
+                || starts(THINKS)
+                || lower.contains("tell me why")
+                || NO_ANSWER.contains(&lower.as_str()))
     }
 
     /// Returns whether the question is about the conversation itself.
@@ -86,13 +123,23 @@ impl Question {
     pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
-        let left = ["you decide", "claude's discretion", "let claude decide", "no preference", "skip"];
+        let left = [
+            "you decide",
+            "claude's discretion",
+            "let claude decide",
+            "no preference",
+            "skip",
+            "retry",
+            "try again",
+            "let me pick",
+        ];
         let hedged = self.chosen().is_empty()
             && ["hmm", "depend", "not sure", "i don't know", "maybe"].iter().any(|word| lower.contains(word));
         !answer.is_empty()
             && !hedged
             && !self.is_procedural()
             && !answer.ends_with(['?', '？'])
+            && !self.answers_elsewhere()
             && !left.iter().any(|word| lower.starts_with(word))
     }
 }
@@ -137,11 +184,66 @@ pub(super) fn answer(questions: &mut [Question], answers: Raw<'_>) {
     });
 }
 
+/// Fills in what the user wrote beside the options, from the annotations of a structured result. Without an option it is the answer.
+pub(super) fn annotate(questions: &mut [Question], annotations: Raw<'_>) {
+    annotations.fields(|key, value| {
+        let asked = clean::line(&String::from_utf8_lossy(key), 400);
+        let notes = clean::line(&value.get_text("notes").unwrap_or_default(), 300);
+        let Some(question) = questions.iter_mut().find(|question| question.text == asked) else { return };
+        if !notes.is_empty() && NO_ANSWER.contains(&question.answer.as_str()) {
+            question.answer = notes;
+        }
+    });
+}
+
+/// Returns a sentence without what stands in brackets, as far as that is closed.
+fn without_asides(sentence: &str) -> String {
+    let mut rest = sentence;
+    let mut bare = String::new();
+    while let Some((before, after)) = rest.split_once(" (")
+        && let Some((_, next)) = after.split_once(')')
+    {
+        bare.push_str(before);
+        rest = next;
+    }
+    bare.push_str(rest);
+    bare
+}
+
+/// Returns the last clause of a long question, if it asks by itself: what stands before a colon or a dash leads to it.
+fn last_clause(question: &str) -> &str {
+    let end = [": ", " — ", " – ", "; "].iter().filter_map(|mark| question.rfind(mark).map(|at| at + mark.len())).max();
+    let clause = &question[end.unwrap_or(0)..];
+    let lower = clause.to_lowercase();
+    let begins = clause.starts_with(|c: char| c.is_uppercase() || !c.is_ascii())
+        || ASKING.iter().any(|word| text::starts_with_words(&lower, word));
+    let is_whole = clause.ends_with(['?', '？']) && clause.chars().count() >= MIN_QUESTION_CHARS;
+    if begins && is_whole { clause } else { question }
+}
+
+/// Words with which a clause begins that asks.
+const ASKING: &[&str] = &[
+    "what", "which", "how", "should", "where", "do you", "does", "is", "are", "can", "when", "who", "shall", "want", "would",
+];
+
 /// Strips the mark that the agent puts on its recommended option.
-fn strip_recommendation(label: &str) -> String {
-    ["(Recommended)", "(recommended)", "(추천)", "(권장)", "(推奨)", "(おすすめ)", "（推奨）", "(推荐)", "（推荐）"]
-        .iter()
-        .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
+pub(super) fn strip_recommendation(label: &str) -> String {
+    [
+        "(Recommended)",
+        "(recommended)",
+        "(recomanat)",
+        "(recomendado)",
+        "(empfohlen)",
+        "(추천)",
+        "(권장)",
+        "(推奨)",
+        "(おすすめ)",
+        "（推奨）",
+        "(推荐)",
+        "（推荐）",
+    ]
+    .iter()
+    .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
 }
 
 fn join(values: Raw<'_>) -> String {
@@ -183,6 +285,57 @@ mod tests {
         assert!(questions[0].is_decided());
         answer(&mut questions, Raw::parse(r#"{"Which store?":["SQLite","Postgres, remote"]}"#).unwrap());
         assert!(questions[0].rejected().is_empty());
+    }
+
+    #[test]
+    fn a_long_question_is_shortened_to_what_it_asks() {
+        let mut question = Question {
+            text:
+                "The cart rounds each line, which loses cents, and the invoice rounds the sum, so both differ. Where should \
+                   it live?"
+                    .to_owned(),
+            header: "Rounding".to_owned(),
+            answer: "In the invoice".to_owned(),
+            ..Question::default()
+        };
+        assert_eq!(question.short_text(), "Rounding: Where should it live?");
+        question.text = format!("{} Both lose cents. Where should it live?", "The cart rounds each line of it. ".repeat(4));
+        assert_eq!(question.short_text(), "Both lose cents. Where should it live?");
+        question.text = "Where should the totals be rounded?".to_owned();
+        assert_eq!(question.short_text(), "Where should the totals be rounded?");
+        assert_eq!(without_asides("Which store (a or b) is it (see c)?"), "Which store is it?");
+    }
+
+    #[test]
+    fn what_decides_nothing() {
+        let mut questions = asked();
+        for answer in [
+            "check the justfile",
+            "look into the store's docs",
+            "I thought it was one file already",
+            "SQLite? why is that a problem, it works",
+            "(notes only)",
+            "Retry now",
+        ] {
+            questions[0].answer = answer.to_owned();
+            assert!(!questions[0].is_decided(), "{answer}");
+        }
+        for answer in [
+            "SQLite",
+            "one file below the home folder",
+            "see to it that both work, with SQLite as the default for all new carts",
+        ] {
+            questions[0].answer = answer.to_owned();
+            assert!(questions[0].is_decided(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn notes_without_an_option_are_the_answer() {
+        let mut questions = asked();
+        answer(&mut questions, Raw::parse(r#"{"Which store?":"(notes only)"}"#).unwrap());
+        annotate(&mut questions, Raw::parse(r#"{"Which store?":{"notes":"one file for each cart"}}"#).unwrap());
+        assert_eq!(questions[0].answer, "one file for each cart");
     }
 
     #[test]

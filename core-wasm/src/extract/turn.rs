@@ -83,6 +83,12 @@ pub(super) struct Turn {
     edited_since: bool,
     /// Whether it used tools after its latest text.
     works: bool,
+    /// Whether the agent used tools at all.
+    #[serde(default)]
+    pub used_tools: bool,
+    /// Whether the prompt is nothing but pasted text, or takes back what was said.
+    #[serde(default)]
+    pub is_aside: bool,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -154,7 +160,7 @@ impl Turn {
 
     /// Records that the agent uses a tool.
     pub(super) fn uses_tool(&mut self) {
-        self.works = true;
+        (self.works, self.used_tools) = (true, true);
     }
 
     /// Returns whether the agent only announced what it was about to do and said nothing of it since, so that the turn has no

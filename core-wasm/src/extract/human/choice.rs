@@ -156,7 +156,8 @@ pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
     }
     let own = own_words(prompt);
     let sentences = text::sentences(&own).into_iter();
-    sentences.filter(|it| sets_right(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
+    let settles = |it: &String| sets_right(it) || leaves_or_keeps(it);
+    sentences.filter(|it| settles(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
 }
 
 /// Returns whether a prompt in its first words takes up an option: "actually lets go with the second".
@@ -182,6 +183,41 @@ pub(in crate::extract) fn takes_option(prompt: &str) -> bool {
         && SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
 }
 
+/// Signs that the user leaves something as it is, or out.
+const LEAVES: &[&str] = &[
+    "let's leave",
+    "let's skip",
+    "let's stick to",
+    "let's stick with",
+    "let's keep",
+    "let's drop",
+    "let's table",
+    "let's postpone",
+    "let's defer",
+    "we should stick to",
+    "we should stick with",
+    "빼자",
+    "하지 말자",
+    "미루자",
+    "그대로 두자",
+    "やめよう",
+    "見送ろう",
+    "後回しにしよう",
+    "このままにしよう",
+    "先不做",
+    "暂时不做",
+    "就保持",
+];
+
+/// Returns whether a sentence leaves something as it is, or out.
+fn leaves_or_keeps(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'").replace("lets ", "let's ");
+    let least = if sentence.is_ascii() { 24 } else { 8 };
+    (least..=300).contains(&sentence.chars().count())
+        && !sentence.contains(['?', '？'])
+        && LEAVES.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
 /// Returns whether a sentence denies one thing and then says what is so instead.
 fn sets_right(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
@@ -198,11 +234,15 @@ fn sets_right(sentence: &str) -> bool {
         && !is_doubt.iter().any(|words| lower.contains(words))
 }
 
+/// Returns whether a text has a word that points to something outside of it.
+pub(in crate::extract) fn has_pointer(said: &str) -> bool {
+    let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
+    normalize(said).split(' ').any(|word| pointers.contains(&word))
+}
+
 /// Returns whether a remark refers to something said before it.
 pub(in crate::extract) fn needs_context(said: &str) -> bool {
-    let bare = normalize(said);
-    let pointers = ["it", "this", "that", "these", "those", "them", "there", "its", "thats"];
-    bare.split(' ').any(|word| pointers.contains(&word))
+    has_pointer(said)
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
         || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
 }

@@ -108,6 +108,15 @@ pub(in crate::extract) fn is_consent(prompt: &str) -> bool {
         })
 }
 
+/// Returns whether a prompt begins by agreeing to what was proposed, and goes on.
+pub(in crate::extract) fn begins_with_consent(prompt: &str) -> bool {
+    let bare = normalize(prompt);
+    let rest = ["ok ", "okay "].iter().find_map(|lead| bare.strip_prefix(lead)).unwrap_or(&bare);
+    ["yes", "yep", "yeah", "sure", "go ahead", "let s go", "lets go", "sounds good", "agreed", "네", "응", "はい", "好的"]
+        .iter()
+        .any(|word| text::starts_with_words(rest, word))
+}
+
 /// Words of chores. A chore completes the previous work and is not a request of its own.
 const CHORES: &[&str] = &[
     "commit",
@@ -288,7 +297,7 @@ pub(in crate::extract) fn speaks_of_recording(prompt: &str) -> bool {
 }
 
 /// Strips the consent before a rule: "yes, and never …".
-pub(super) fn without_consent(sentence: &str) -> &str {
+pub(in crate::extract) fn without_consent(sentence: &str) -> &str {
     let leads = ["yes, ", "yes ", "ok, ", "ok ", "okay, ", "okay ", "and ", "also, ", "also "];
     let mut rest = sentence;
     while let Some(lead) = leads.iter().find(|lead| rest.get(..lead.len()).is_some_and(|it| it.eq_ignore_ascii_case(lead))) {

@@ -1,9 +1,11 @@
 //! Corrections of the agent's work, and disputes of what it said.
 
+use super::consent::asks_record;
 use super::pasted::is_log_line;
 use super::pasted::looks_pasted;
 use super::pasted::own_words;
 use super::plan::plan;
+use super::rule::demands_of_product;
 use super::rule::strip_apostrophes;
 use crate::text;
 
@@ -123,14 +125,192 @@ const CORRECTION_SIGNS: &[&str] = &[
     "不应该",
 ];
 
+/// Signs that the agent did not do what the user had said, even in a question.
+const REPROACHES: &[&str] = &[
+    "when i told you",
+    "i told you to",
+    "i told you not",
+    "i already told you",
+    "i already said",
+    "as i said",
+    "like i said",
+    "i keep telling you",
+    "i asked you to",
+    "i asked you not",
+    "what i asked for",
+    "not what i asked",
+    "i never asked",
+    "i didnt ask",
+    "i did not ask",
+    "i wouldnt tell you",
+    "youre supposed to",
+    "you are supposed to",
+    "you were supposed to",
+    "youre misunderstanding",
+    "you misunderstood",
+    "you misunderstand",
+    "why do you keep",
+    "why did you still",
+    "why arent you using",
+    "말했잖",
+    "하라고 했",
+    "왜 자꾸",
+    "왜 계속",
+    "言ったのに",
+    "言ったでしょ",
+    "って言った",
+    "なんでまだ",
+    "なぜまだ",
+    "我说过",
+    "我让你",
+    "怎么还在",
+    "为什么还在",
+    "你总是",
+    "你一直",
+];
+
+/// Openings of a sentence that says what the user does not want to have.
+const DISLIKES: &[&str] = &[
+    "i dont like",
+    "i do not like",
+    "i also dont like",
+    "i really dont like",
+    "im not a fan",
+    "not sure i like",
+    "im not sure i like",
+    "not a fan of",
+    "마음에 안 들",
+    "맘에 안 들",
+    "気に入らない",
+    "好きじゃない",
+    "我不喜欢",
+    "不喜欢",
+];
+
+/// Openings of a sentence that doubts, asks, or says what a question meant.
+const DOUBTS: &[&str] = &["not sure", "im not sure", "i wonder", "question", "one question", "no i mean", "no, i mean"];
+
+/// Verbs that make something new: "instead, draw the cart" is the next task.
+const MAKES: &[&str] = &[
+    "create",
+    "write",
+    "draw",
+    "make a",
+    "make an",
+    "build",
+    "generate",
+    "show",
+    "give me",
+    "explain",
+    "list",
+    "find",
+    "check",
+    "look",
+    "tell",
+    "summarize",
+    "draft",
+    "sketch",
+    "analyze",
+    "review",
+    "investigate",
+    "compare",
+];
+
+/// Returns whether a text in lower case, without apostrophes, says that the agent did not do what the user had said.
+fn is_reproach(lower: &str) -> bool {
+    // "You keep asking" blames, "can you keep it" asks.
+    let keeps = lower.match_indices("you keep ").any(|(at, words)| {
+        let next = lower[at + words.len()..].split(' ').next().unwrap_or_default();
+        next.len() > 5 && next.ends_with("ing")
+    });
+    // "Why are you writing Perl?"
+    let wonders = lower.strip_prefix("why are you ").is_some_and(|rest| {
+        let verb = rest.split([' ', '?']).next().unwrap_or_default();
+        verb.len() > 5 && verb.ends_with("ing")
+    });
+    keeps || wonders || REPROACHES.iter().any(|sign| text::contains(lower, sign))
+}
+
+/// Returns whether a sentence says what the user does not like. What follows says how it should be.
+pub(super) fn dislikes(sentence: &str) -> bool {
+    let lower = strip_apostrophes(sentence);
+    DISLIKES.iter().any(|opening| text::starts_with_words(&lower, opening))
+}
+
+/// Returns whether a sentence in lower case leaves what was done and asks for something new.
+fn asks_anew(lower: &str) -> bool {
+    let rest = lower.strip_prefix("instead").map(|rest| rest.trim_start_matches([',', ' ']));
+    let rest = rest.map(|rest| rest.strip_prefix("please ").unwrap_or(rest));
+    rest.is_some_and(|rest| MAKES.iter().any(|verb| text::starts_with_words(rest, verb)))
+}
+
+/// Openings of a prompt that withdraws what the user said just before.
+const WITHDRAWALS: &[&str] = &[
+    "my mistake",
+    "my bad",
+    "my fault",
+    "sorry",
+    "oops",
+    "scratch that",
+    "never mind",
+    "nevermind",
+    "ignore that",
+    "ignore my",
+    "forget that",
+    "forget what i said",
+    "i was wrong",
+    "i messed up",
+    "아 아니다",
+    "아니다",
+    "아 미안",
+    "미안",
+    "취소",
+    "내가 잘못",
+    "やっぱり",
+    "やっぱ",
+    "ごめん",
+    "すみません、間違",
+    "間違えた",
+    "算了",
+    "我说错",
+    "我搞错",
+    "抱歉",
+];
+
+/// Returns whether a prompt withdraws what the user said just before.
+pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
+    let lower = strip_apostrophes(text::head(prompt.trim_start(), 200));
+    WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
+}
+
+/// Returns whether a prompt only takes the blame for what was said before it.
+pub(in crate::extract) fn excuses(prompt: &str) -> bool {
+    withdraws(prompt) && !strip_apostrophes(text::head(prompt.trim_start(), 200)).starts_with("sorry")
+}
+
 /// Returns whether a sentence corrects what the agent did or said. A question proposes something; it settles nothing.
 pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     let lower = strip_apostrophes(sentence);
+    let least = if sentence.is_ascii() { 14 } else { 6 };
+    if sentence.chars().count() >= least && !sentence.contains('❯') && (is_reproach(&lower) || dislikes(sentence)) {
+        return true;
+    }
+    if asks_anew(&lower)
+        || demands_of_product(&lower)
+        || DOUBTS.iter().any(|opening| text::starts_with_words(&lower, opening))
+    {
+        return false;
+    }
+    // "No, just commit" steers one step.
+    let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
+    if rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest))) {
+        return false;
+    }
     let asks = ["which ", "what ", "why ", "how ", "when ", "where ", "who "].iter().any(|word| lower.starts_with(word));
     if asks || sentence.ends_with(['?', '？']) || sentence.contains('❯') {
         return false;
     }
-    if sentence.chars().count() < if sentence.is_ascii() { 14 } else { 6 } {
+    if sentence.chars().count() < least {
         return false;
     }
     let opening = |word: &&str| {

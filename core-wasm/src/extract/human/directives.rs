@@ -1,9 +1,12 @@
 //! Sorts the sentences of a prompt into rules, corrections and choices.
 
+use super::choice::has_pointer;
 use super::consent::without_consent;
+use super::correction::dislikes;
 use super::correction::is_correction;
 use super::pasted::looks_pasted;
 use super::pasted::own_words;
+use super::pasted::quoted;
 use super::plan::plan;
 use super::request::own_words_below;
 use super::rule::is_rule;
@@ -17,9 +20,21 @@ const MAX_PROMPT_CHARS: usize = 1200;
 pub(in crate::extract) struct Directives {
     /// Standing rules, each one sentence.
     pub rules: Vec<String>,
-    /// The correction, in one or two sentences.
+    /// The correction, in a few sentences.
     pub correction: Option<String>,
+    /// What the user quoted before the correction. May be empty.
+    pub quoted: String,
 }
+
+/// The length to which the sentences after a correction are added to it, in characters.
+const MAX_CORRECTION_CHARS: usize = 290;
+/// The length from which a sentence before a correction says something, in characters.
+const MIN_BEFORE_CHARS: usize = 16;
+/// The maximum length of a sentence before a correction, and of a quotation, in characters.
+const MAX_BEFORE_CHARS: usize = 160;
+/// How many sentences after a correction, and after one that says what the user does not like, belong to it.
+const SENTENCES_AFTER: usize = 1;
+const SENTENCES_AFTER_DISLIKE: usize = 3;
 
 /// Reads the rules and the correction in a prompt. Documents pasted in place of a prompt do not express the user's own
 /// rules. `after_work` says whether the agent has already done something that can be corrected.
@@ -36,17 +51,53 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
     let sentences: Vec<String> = text::sentences(&own).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
     let rules: Vec<String> = sentences
         .iter()
-        .flat_map(|sentence| typed_sentences(sentence))
-        .filter(|sentence| is_rule(sentence))
-        .map(|sentence| text::clip(without_consent(sentence), 300).into_owned())
+        .enumerate()
+        .flat_map(|(at, sentence)| typed_sentences(sentence).into_iter().map(move |part| (at, part)))
+        .filter(|(_, part)| is_rule(part))
+        .map(|(at, part)| {
+            let part = without_consent(part);
+            // "Since we use X, …" gives the reason for the sentence before it.
+            let before = at.checked_sub(1).map(|at| sentences[at].as_str()).filter(|before| {
+                gives_reason(part) && !before.ends_with(['?', '？']) && before.chars().count() <= MAX_BEFORE_CHARS
+            });
+            let rule = before.map_or_else(|| part.to_owned(), |before| format!("{before} {part}"));
+            text::clip(&rule, 300).into_owned()
+        })
         .take(3)
         .collect();
     let correction = sentences
         .iter()
         .position(|sentence| after_work && is_correction(sentence))
-        .map(|at| text::clip(&sentences[at..(at + 2).min(sentences.len())].join(" "), 360).into_owned())
+        .map(|at| correction_at(&sentences, at))
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
-    Directives { rules, correction }
+    let quoted = correction.as_deref().and_then(|said| quoted(prompt, said));
+    let quoted = quoted.map(|passage| text::clip(&passage, MAX_BEFORE_CHARS).into_owned()).unwrap_or_default();
+    Directives { rules, correction, quoted }
+}
+
+/// Returns whether a rule only gives the reason for what was said before it.
+fn gives_reason(rule: &str) -> bool {
+    let lower = rule.to_lowercase();
+    ["since we ", "because we ", "as we ", "since i ", "because i "].iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns the correction that one of the sentences is, with the sentence before it if it points there, and with those after it
+/// that say how it should be.
+fn correction_at(sentences: &[String], at: usize) -> String {
+    let said = sentences[at].as_str();
+    let after = if dislikes(said) { SENTENCES_AFTER_DISLIKE } else { SENTENCES_AFTER };
+    let before = at
+        .checked_sub(1)
+        .map(|at| sentences[at].as_str())
+        .filter(|before| has_pointer(said) && (MIN_BEFORE_CHARS..=MAX_BEFORE_CHARS).contains(&before.chars().count()));
+    let mut all = before.map_or_else(|| said.to_owned(), |before| format!("{before} {said}"));
+    for next in sentences.iter().skip(at + 1).take(after) {
+        if all.chars().count() + next.chars().count() >= MAX_CORRECTION_CHARS {
+            break;
+        }
+        all = format!("{all} {next}");
+    }
+    text::clip(&all, 360).into_owned()
 }
 
 /// Splits at full stops after which somebody who types fast goes on with a small letter.

@@ -12,10 +12,13 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub(super) use choice::{declares_choice, needs_context, settled_in_passing, stands_alone, takes_option};
-pub(super) use consent::{asks_chore, asks_record, is_consent, is_substantive, speaks_of_recording};
-pub(super) use correction::{disputes, is_correction};
+pub(super) use choice::{declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, takes_option};
+pub(super) use consent::{
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, speaks_of_recording, without_consent,
+};
+pub(super) use correction::{disputes, excuses, is_correction, withdraws};
 pub(super) use directives::directives;
+pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};
-pub(super) use request::{is_demand, request_summary};
+pub(super) use request::{is_demand, only_asks, request_summary, sets_value, states_fact};
 pub(super) use rule::is_rule;

@@ -5,6 +5,9 @@ use crate::text;
 /// The maximum length of a request below or above pasted text, in characters.
 pub(super) const MAX_BESIDE_PASTE: usize = 500;
 
+/// The length below which nothing is said beside pasted text, in characters.
+const MIN_OWN_CHARS: usize = 8;
+
 /// The share of lines that look pasted in a text that is, in tenths.
 const PASTED_TENTHS: usize = 4;
 
@@ -26,8 +29,10 @@ pub(super) fn is_pasted_text(text: &str) -> bool {
 /// line that announces what somebody else says.
 pub(in crate::extract) fn own_words(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().collect();
+    let lines = without_foreign(&lines);
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
     let (mut own, mut next, mut in_diff, mut in_quotation, mut in_finding) = (String::new(), 0, false, false, false);
+    let mut in_terminal = false;
     while let Some(&line) = lines.get(next) {
         let rest = &lines[next..];
         let bare = line.trim_start();
@@ -38,6 +43,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
         let is_header = begins_diff(rest);
         in_diff |= is_header;
         in_finding = is_finding(bare) || (in_finding && !bare.is_empty());
+        in_terminal = (lines.len() > 1 && is_terminal(bare)) || (in_terminal && !bare.is_empty());
         in_quotation = bare.starts_with('>') || (in_quotation && !bare.is_empty());
         if let Some((before, skipped)) = opens_comment(rest) {
             if !in_quotation && !bare.starts_with('<') {
@@ -47,6 +53,11 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
             next += skipped - 1;
             continue;
         }
+        if let Some(said) = said_before_brief(bare) {
+            own.push_str(said);
+            own.push('\n');
+            break;
+        }
         if let Some(name) = block_tag(bare) {
             next += lines_of_element(rest, &name) - 1;
             continue;
@@ -55,12 +66,131 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
         let is_context = in_diff && line.starts_with([' ', '\t']);
         let is_quoted =
             bare.starts_with(['<', '|']) || in_quotation || in_finding || reports_speech(bare) || is_log_line(bare);
+        let is_quoted = is_quoted || in_terminal;
         if !(is_quoted || is_changed || is_context || is_change(line)) {
             own.push_str(line);
             own.push('\n');
         }
     }
     own
+}
+
+/// Names of the parts of an issue or a finding, as scanners and trackers write them. Two of them in one prompt make it one.
+const ISSUE_PARTS: &[&str] = &[
+    "goal:",
+    "issue:",
+    "fix:",
+    "skill:",
+    "docs:",
+    "problem:",
+    "impact:",
+    "severity:",
+    "recommendation:",
+    "steps to reproduce:",
+    "expected behavior:",
+    "expected:",
+    "actual behavior:",
+    "actual:",
+];
+
+/// How reviewing programs grade a finding, on a line of its own below its title.
+const GRADES_ALONE: &[&str] = &["low severity", "medium severity", "high severity", "critical severity"];
+
+/// Leaves out what somebody else wrote at the beginning or at the end of a prompt: messages of a chat with the times at which
+/// they were sent, the parts of an issue, and the finding of a reviewing program.
+fn without_foreign<'a, 'b>(lines: &'b [&'a str]) -> &'b [&'a str] {
+    let is_blank = |at: &usize| lines[*at].trim().is_empty();
+    // Whoever pastes a chat pastes its first message too, without a time.
+    let begin = lines
+        .iter()
+        .rposition(|line| has_chat_time(line))
+        .map_or(0, |at| (at..lines.len()).find(is_blank).unwrap_or(lines.len()));
+    let lower = |line: &&str| line.trim().trim_start_matches(['*', '-', '#', ' ']).to_lowercase();
+    let is_part = |line: &&str| {
+        let line = lower(line);
+        ISSUE_PARTS.iter().any(|part| line.starts_with(part))
+    };
+    let parts: Vec<usize> = (0..lines.len()).filter(|at| is_part(&lines[*at])).collect();
+    let issue = parts.first().copied().filter(|_| parts.len() >= 2);
+    let graded = lines.iter().position(|line| GRADES_ALONE.contains(&lower(line).as_str()));
+    let title = graded.map(|at| (0..at).rev().find(|before| !is_blank(before)).unwrap_or(at));
+    let end = [issue, title].into_iter().flatten().min().unwrap_or(lines.len());
+    &lines[begin.min(end)..end]
+}
+
+/// Returns whether a line has the time of a chat's message in brackets: `[10:05 AM]`.
+fn has_chat_time(line: &str) -> bool {
+    line.match_indices('[').any(|(at, _)| {
+        let Some((time, _)) = line[at + 1..].split_once(']') else { return false };
+        let Some((clock, half)) = time.trim().rsplit_once(' ') else { return false };
+        let is_clock = clock.split_once(':').is_some_and(|(hour, minute)| {
+            [hour, minute].iter().all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        is_clock && matches!(half, "AM" | "PM" | "am" | "pm")
+    })
+}
+
+/// Returns what stands before a brief that somebody else wrote, if a line begins one: `# Implement …` or `# Skill: …`.
+fn said_before_brief(line: &str) -> Option<&str> {
+    let at = line.match_indices("# ").map(|(at, _)| at).find(|at| {
+        let is_mark = *at == 0 || line[..*at].ends_with([' ', '#']);
+        let title = &line[at + 2..];
+        is_mark && ["Implement ", "Skill: ", "Task: ", "Issue: "].iter().any(|opening| title.starts_with(opening))
+    })?;
+    Some(line[..at].trim_end_matches(['#', ' ']))
+}
+
+/// Returns whether a line is of a terminal: a command behind its prompt, or what a runner of tasks or tests prints.
+pub(super) fn is_terminal(line: &str) -> bool {
+    let is_level = ["ERROR", "FATAL", "WARN", "WARNING", "INFO", "DEBUG", "FAIL", "Traceback"]
+        .iter()
+        .any(|level| line.strip_prefix(level).is_some_and(|rest| rest.starts_with([':', ' ', ']', '\t'])));
+    let is_test = ["=== RUN", "--- FAIL", "--- PASS", "--- SKIP", "=== FAIL"].iter().any(|mark| line.starts_with(mark));
+    let is_prompt = ["$ ", "❯", "➜ "].iter().any(|mark| line.starts_with(mark));
+    // `[task] $ command`, and the lines of a task: `[lint:go] file.go:3: …`.
+    let is_task = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
+        let is_name = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
+        is_name && (tag.contains(':') || rest.starts_with("$ "))
+    });
+    // `user@host folder % command`.
+    let is_host = || {
+        let mut words = line.split_whitespace();
+        let host = words.next().is_some_and(|word| word.contains('@') && !word.starts_with('@') && !word.ends_with('.'));
+        host && words.take(2).any(|word| matches!(word, "%" | "$" | "#"))
+    };
+    // The prompt of a shell that shows the branch.
+    let has_branch = line.contains('\u{e0a0}');
+    is_level || is_test || is_prompt || is_task || has_branch || is_host()
+}
+
+/// Returns whether a line was printed and not typed.
+pub(in crate::extract) fn is_output(line: &str) -> bool {
+    is_terminal(line) || is_log_line(line) || looks_pasted(line)
+}
+
+/// Returns whether a prompt is nothing but what a terminal, a log or somebody else wrote.
+pub(in crate::extract) fn is_paste(prompt: &str) -> bool {
+    let said = own_words(prompt);
+    let said: Vec<String> = text::sentences(&said).into_iter().filter(|sentence| !looks_pasted(sentence)).collect();
+    let lines: Vec<&str> = prompt.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Columns of a table.
+    let columns = lines.iter().filter(|line| line.contains("   ")).count();
+    if lines.len() > 2 && columns * 2 >= lines.len() {
+        return true;
+    }
+    prompt.lines().count() > 1 && said.iter().map(|sentence| sentence.chars().count()).sum::<usize>() < MIN_OWN_CHARS
+}
+
+/// Returns the passage that a prompt quotes with `>` before what the user says of it, on one line.
+pub(super) fn quoted(prompt: &str, said: &str) -> Option<String> {
+    let begin = text::head(said, 24);
+    let before = prompt.find(begin).map_or(prompt, |at| &prompt[..at]);
+    let lines: Vec<&str> = before.lines().collect();
+    let last = lines.iter().rposition(|line| line.trim_start().starts_with('>'))?;
+    let first = lines[..last].iter().rposition(|line| !line.trim_start().starts_with('>')).map_or(0, |at| at + 1);
+    let bare = lines[first..=last].iter().map(|line| line.trim_start().trim_start_matches('>').trim());
+    let passage = text::one_line(&bare.collect::<Vec<_>>().join(" "));
+    (!passage.is_empty()).then_some(passage)
 }
 
 /// Returns whether a line is a finding of a review: an item that begins with how bad it is.
@@ -209,6 +339,8 @@ const POINTERS: &[&str] = &[
     "here is",
     "here's",
     "here are",
+    "i got",
+    "we got",
     "below",
     "from the",
     "from a",
@@ -254,6 +386,10 @@ const DOCUMENTS: &[&str] = &[
     "text",
     "chat",
     "snippet",
+    "feedback",
+    "tweet",
+    "findings",
+    "finding",
     "이슈",
     "티켓",
     "댓글",
@@ -318,6 +454,7 @@ pub(super) fn looks_pasted(sentence: &str) -> bool {
     odd * 12 > sentence.chars().count()
         || sentence.starts_with("at ")
         || sentence.contains("Error:")
+        || sentence.starts_with("ERROR")
         || sentence.chars().count() > 500
 }
 
@@ -355,12 +492,46 @@ mod tests {
             "> They wrote\nFrom now on always",
             "2. Low: the total is wrong, and\n   always calls round() twice.",
             "**1. (High) The cart never closes.**\nFrom now on it leaks.",
+            "Goal: From now on always round.\n\nIssue: The cart never rounds\n\nFix: Always round",
+            "The cart never closes\n\nHigh Severity\n\nFrom now on it always leaks.",
+            "# Implement rounding\n\nFrom now on always round.",
+            "$ cart check\nFrom now on always round",
+            "ERROR: the cart should always round",
+            "[task:cart] $ cart check\nalways round",
+            "=== RUN TestCart\nnever closes",
+            "anna@desk shop % cart check\nalways round",
+            "I got this feedback:\n\nFrom now on always round.",
             "그 사이트가 말하길, 앞으로 항상 검사를 실행해줘.",
             "앞으로 항상 검사를 실행하라고 합니다.",
         ] {
             let own = own_words(&format!("Look.\n\n{pasted}"));
             assert_eq!(own.trim(), "Look.", "{pasted}");
         }
+    }
+
+    #[test]
+    fn messages_of_a_chat_are_not_the_users_own() {
+        let chat = "I'd always round.\nAnna [10:05 AM]\nOr never.\n\nWhat do you think?";
+        assert_eq!(own_words(chat).trim(), "What do you think?");
+        assert_eq!(own_words("Look at [10:05] and round.").trim(), "Look at [10:05] and round.");
+        assert_eq!(own_words("yes. also # Implement rounding\n\nAlways round.").trim(), "yes. also");
+    }
+
+    #[test]
+    fn a_prompt_that_is_only_pasted() {
+        assert!(is_paste("[task:cart] $ cart check\n=== RUN TestCart\n--- FAIL: TestCart"));
+        assert!(is_paste("❯ cart check\nerror: no cart"));
+        assert!(is_paste("sum of the cart      12.5\nsum of the yard      99.1\ncarts of the yard    7"));
+        for said in ["❯ check the cart", "$ cart check\nerror\n\nwhy does it fail now?", "Fix the cart"] {
+            assert!(!is_paste(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_before_a_remark() {
+        let prompt = "> the cart usually rounds\n> twice\n\nthat should say \"may round\"";
+        assert_eq!(quoted(prompt, "that should say \"may round\"").as_deref(), Some("the cart usually rounds twice"));
+        assert_eq!(quoted("that is wrong\n> it rounds", "that is wrong"), None);
     }
 
     #[test]

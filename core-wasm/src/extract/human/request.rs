@@ -2,6 +2,7 @@
 
 use super::antecedent::{antecedent, without_log};
 use super::consent::is_greeting;
+use super::directives::typed_sentences;
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
@@ -23,6 +24,14 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     }
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
+    }
+    let unmarked = without_marks(prompt);
+    if unmarked.len() < prompt.len() {
+        let said = unmarked.trim();
+        let said = said.strip_prefix("etc").unwrap_or(said).trim_start_matches(['.', ',', ' ', '\n']);
+        if !said.is_empty() {
+            return request_summary(said, max, labels);
+        }
     }
     if let Some(said) = own_words_below(prompt) {
         return request_summary(said, max, labels);
@@ -180,9 +189,22 @@ const DEMANDS: &[&str] = &[
 pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let mut rest = lower.as_str();
-    while let Some(lead) = ["maybe ", "also ", "then ", "and ", "please ", "so ", "just ", "first ", "finally ", "next "]
-        .iter()
-        .find(|lead| rest.starts_with(**lead))
+    while let Some(lead) = [
+        "maybe ",
+        "instead, ",
+        "instead ",
+        "also ",
+        "then ",
+        "and ",
+        "please ",
+        "so ",
+        "just ",
+        "first ",
+        "finally ",
+        "next ",
+    ]
+    .iter()
+    .find(|lead| rest.starts_with(**lead))
     {
         rest = rest[lead.len()..].trim_start();
     }
@@ -190,6 +212,66 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
     PromptForm::of(rest).orders
         || DEMANDS.iter().any(|verb| text::starts_with_words(rest, verb))
         || asks.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
+/// Returns whether a request only asks something, so that an answer is all that it wants.
+pub(in crate::extract) fn only_asks(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
+    let wants = ["can we ", "could we ", "shall we ", "can i ", "should we "].iter().any(|words| lower.contains(words));
+    let asks = request.contains(['?', '？'])
+        || starts(&[
+            "what",
+            "why",
+            "how",
+            "which",
+            "who",
+            "where",
+            "does",
+            "is there",
+            "are there",
+            "question",
+            "one question",
+        ])
+        || (!request.is_ascii() && PromptForm::of(request).asks);
+    asks && !is_demand(request) && !wants
+}
+
+/// Returns whether a prompt only tells how something is, and orders nothing: "You are on the branch already".
+pub(in crate::extract) fn states_fact(prompt: &str) -> bool {
+    const SUBJECTS: [&str; 16] = [
+        "i'm", "i am", "i've", "i have", "it", "it's", "you", "you're", "there", "this", "that", "that's", "the", "my",
+        "we're", "all",
+    ];
+    let lower = prompt.to_lowercase().replace('’', "'");
+    let is_statement = SUBJECTS.iter().any(|word| text::starts_with_words(&lower, word));
+    let orders = |sentence: &String| typed_sentences(sentence).into_iter().any(|part| is_demand(part) || is_order(part));
+    is_statement && !text::sentences(prompt).iter().any(orders)
+}
+
+/// Returns whether a short order sets something to a value: "use 2.54.0".
+pub(in crate::extract) fn sets_value(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let verbs = ["do", "use", "take", "set", "make it", "go with", "bump", "switch to", "pin"];
+    let has_value = lower.split(' ').any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.bytes().any(|byte| byte.is_ascii_digit()) && word.contains('.')
+    });
+    has_value && verbs.iter().any(|verb| text::starts_with_words(&lower, verb))
+}
+
+/// Returns a prompt without the marks that the client puts in the place of pictures and of long pasted text.
+fn without_marks(prompt: &str) -> String {
+    let mut rest = prompt;
+    let mut bare = String::new();
+    while let Some(at) = rest.find("[Image #").into_iter().chain(rest.find("[Pasted text #")).min()
+        && let Some(end) = rest[at..].find(']')
+    {
+        bare.push_str(&rest[..at]);
+        rest = rest[at + end + 1..].trim_start_matches(' ');
+    }
+    bare.push_str(rest);
+    bare
 }
 
 /// Returns whether a text leads to something that follows.

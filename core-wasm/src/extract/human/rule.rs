@@ -200,17 +200,28 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " assuming we ",
         " assumed we ",
         " thought we ",
+        " interested in ",
+        " let's think ",
+        " lets think ",
+        " let's discuss ",
+        " think about how ",
+        " think how ",
     ];
+    let asks = [" question", " one question", " i wonder"].iter().any(|opening| lower.starts_with(opening));
+    if asks || sentence.contains("? ") || demands_of_product(&lower) {
+        return false;
+    }
     if statements.iter().any(|words| lower.contains(words)) {
         return false;
     }
     let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
     // "Let's stick to it but just move it" settles one thing.
-    let is_once = lower.contains(" stick to ") && (lower.contains(" let's ") || lower.contains(" just "));
+    let steers = [" let's ", " just ", " i guess ", " for now"].iter().any(|words| lower.contains(words));
+    let is_once = lower.contains(" stick to ") && steers;
     if is_once || describes_habit(&lower) {
         return false;
     }
-    if tells_practice(&lower) {
+    if tells_practice(&lower) || tells_way_of_working(&lower) {
         return true;
     }
     let is_addressed = match text::language(sentence) {
@@ -227,12 +238,91 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         || is_lasting_demand(&lower)
 }
 
-/// Returns whether an English sentence in lower case begins by saying what something does each time: "always calls". An order has
-/// the verb without an ending.
+/// Returns whether an English sentence in lower case says what something does each time: "always calls". An order has the verb
+/// without an ending.
 fn describes_habit(lower: &str) -> bool {
-    let mut words = lower.split_whitespace();
-    let (first, verb) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    matches!(first, "always" | "never") && verb.len() > 3 && verb.ends_with('s') && !verb.ends_with("ss")
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        let verb = pair[1].trim_end_matches(|c: char| !c.is_alphanumeric());
+        matches!(pair[0], "always" | "never" | "constantly")
+            && verb.len() > 3
+            && verb.ends_with('s')
+            && !verb.ends_with("ss")
+    })
+}
+
+/// Words of the agent's work, as opposed to what the product does.
+const WORK: &[&str] = &[
+    "commit",
+    "commits",
+    "branch",
+    "branches",
+    "pr",
+    "prs",
+    "pull request",
+    "test",
+    "tests",
+    "comment",
+    "comments",
+    "code",
+    "message",
+    "messages",
+    "doc",
+    "docs",
+    "documentation",
+    "changelog",
+    "review",
+    "lint",
+    "script",
+    "scripts",
+    "plan",
+    "agent",
+    "agents",
+    "skill",
+    "skills",
+    "readme",
+    "release",
+    "deploy",
+    "style",
+    "naming",
+];
+
+/// Returns whether an English sentence in lower case demands something of the product, which ends with the task: "it should open
+/// the last cart every time".
+pub(super) fn demands_of_product(lower: &str) -> bool {
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let lead = words.iter().take_while(|word| ["also", "and", "but", "so", "then", "ok", "okay"].contains(word)).count();
+    let words = &words[lead..];
+    let is_demand = |at: &usize| {
+        let next = words.get(at + 1).copied();
+        matches!(words[*at], "should" | "shouldn't" | "shouldnt")
+            || (matches!(words[*at], "needs" | "has") && next == Some("to"))
+    };
+    let demand = (0..words.len().min(6)).find(is_demand);
+    let is_subject = match (words.first().copied(), demand) {
+        (Some("it" | "they"), Some(1)) => true,
+        (Some("the"), Some(at)) => at >= 2,
+        _ => false,
+    };
+    let person = ["you", "your", "i", "we", "please"].iter().any(|word| words.contains(word));
+    is_subject && !person && !WORK.iter().any(|word| text::contains_words(lower, word))
+}
+
+/// Returns whether a sentence in lower case says how the agent is to work: after which document, what first, what before what.
+fn tells_way_of_working(lower: &str) -> bool {
+    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let names_document = lower.split_whitespace().any(|word| {
+        let word = word.trim_end_matches(['.', ',', '!', ')', ':']);
+        word.starts_with('@') || [".md", ".mdx", ".txt", ".rst"].iter().any(|ending| word.ends_with(ending))
+    });
+    let follows = says(&["follow", "stick to", "adhere to", "따라", "従って", "遵循", "按照"])
+        && says(&["exactly", "strictly", "to the letter", "guidelines", "그대로", "정확히", "厳密に", "正確に", "严格"]);
+    let first = says(&["begin by writing tests", "start by writing tests", "begin with tests", "tests first", "test first"])
+        || (says(&["write tests", "write the tests"]) && says(&["first", "before you implement", "before implementing"]))
+        || (says(&["테스트를 먼저", "테스트부터", "テストを先に", "テストから", "先写测试", "先写好测试"]));
+    let prefers = says(&["prioritize"]) && says(&["over"]);
+    (follows && names_document) || first || prefers
 }
 
 /// Returns whether a Korean, Japanese or Chinese sentence says what the human's own team uses.
@@ -266,6 +356,7 @@ fn is_naming_rule(lower: &str) -> bool {
         "starting with",
         "in the format",
         "conventional",
+        "be sure to",
         "로 ",
         "으로",
         "접두",

@@ -265,8 +265,100 @@ fn corrections() {
     ] {
         assert!(directives(prompt, true).correction.is_some(), "{prompt}");
     }
+    for prompt in [
+        "Why are you still weighing by hand when I told you to use the scales?",
+        "You keep rounding the cart.",
+        "I asked you to round the sum.",
+        "I don't like the idea of rounding twice.",
+        "You're supposed to follow CARTS.md.",
+        "저울을 쓰라고 말했잖아.",
+        "秤を使ってと言ったのに",
+        "我说过要用秤",
+    ] {
+        assert!(directives(prompt, true).correction.is_some(), "{prompt}");
+    }
+    for prompt in [
+        "instead, draw the way of a cart through the shop",
+        "no just commit and push",
+        "no, I mean the licences of the scales",
+        "not sure I understand this, shouldn't it be two carts",
+        "it should open the last cart, not a new one every time.",
+        "Can you keep the cart as it is",
+    ] {
+        assert_eq!(directives(prompt, true).correction, None, "{prompt}");
+    }
     assert_eq!(directives("no, the branch is called feat/x", false).correction, None);
     assert_eq!(directives("add a button to the page", true).correction, None);
+}
+
+#[test]
+fn a_correction_is_told_with_what_it_needs() {
+    let said = |prompt: &str| directives(prompt, true).correction.unwrap_or_default();
+    assert_eq!(
+        said("What does CARTS.md say? You're supposed to be following that."),
+        "What does CARTS.md say? You're supposed to be following that."
+    );
+    let model = "I don't like pinning a cart. Where it was put, it stays. Only a larger cart moves it.";
+    assert_eq!(said(model), model, "how it should be");
+    let quoting = directives("> a cart usually tips over\n\nthat should be \"may tip over\" instead of \"usually\"", true);
+    assert_eq!(quoting.quoted, "a cart usually tips over");
+}
+
+#[test]
+fn a_demand_of_the_product_is_no_standing_rule() {
+    for said in [
+        "it should open the last cart, not a new one every time.",
+        "The list of carts should not be shown, since it never ends.",
+        "I'm most interested in how the carts move in the future.",
+        "question: I have two carts, and one never stops?",
+        "the cart moves slowly but never gets past the door for me",
+        "Let's think how every cart always has its name.",
+        "so I guess we should stick to five carts as a default",
+    ] {
+        assert!(!is_rule(said), "{said}");
+    }
+    for said in [
+        "Write tests for the cart first.",
+        "Follow @CARTS.md exactly when you build it.",
+        "Prioritize moving carts over asking me.",
+        "The commit message should always have the number of the cart.",
+        "カートのテストを先に書いてください",
+    ] {
+        assert!(is_rule(said), "{said}");
+    }
+    let said = "The carts stay in the yard. Since we use the barge for all of them, a crane is no help.";
+    assert_eq!(directives(said, false).rules, [said], "the reason with what it is for");
+}
+
+#[test]
+fn what_is_withdrawn() {
+    for said in [
+        "My mistake, it is red.",
+        "Scratch that",
+        "never mind the cart",
+        "아니다, 빨간색이야",
+        "やっぱり赤で",
+        "算了，用红的",
+    ] {
+        assert!(withdraws(said), "{said}");
+    }
+    assert!(!withdraws("The mistake is in the cart") && !excuses("sorry, the version is 2.54.0"));
+}
+
+#[test]
+fn requests_that_want_work() {
+    for said in ["why is the cart red?", "question: why not go even newer", "카트가 왜 빨간가요?"] {
+        assert!(only_asks(said), "{said}");
+    }
+    for said in ["can you paint the cart?", "can we paint it red?", "Paint the cart"] {
+        assert!(!only_asks(said), "{said}");
+    }
+    assert!(states_fact("you are in the yard already") && !states_fact("that is done elsewhere. instead, draw a cart"));
+    assert!(sets_value("do 2.54.0") && !sets_value("do the dishes") && !sets_value("the cart has 2.54.0"));
+    assert_eq!(
+        summarized("[Image #2] [Image #3] etc\n\nThe cart on the second one is red, paint it."),
+        "The cart on the second one is red, paint it."
+    );
 }
 
 proptest! {
@@ -318,7 +410,17 @@ fn rules_below_a_pasted_document() {
 fn what_a_human_settles_by_saying_how_it_is_not() {
     let said = "We're not choosing the shortest name here, just taking the latest one";
     assert_eq!(settled_in_passing(&format!("Can you update the tests? {said}")), [said]);
+    for said in [
+        "Let's skip the second cart for now.",
+        "so let's table the weighing and you go ahead with the cart",
+        "I guess we should stick to 5k carts as a default",
+        "두 번째 카트는 빼자, 첫 번째만 하자.",
+        "二台目のカートは見送ろう",
+    ] {
+        assert_eq!(settled_in_passing(said), [said]);
+    }
     for other in [
+        "should we leave the second cart out?",
         "I'm not sure what it does, just tell me",
         "The page does not load, and the cart is empty",
         "Is it not slow, just old?",

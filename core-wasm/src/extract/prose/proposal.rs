@@ -1,5 +1,6 @@
 //! Proposals, choices and decisions of the agent.
 
+use crate::query::form::PromptForm;
 use crate::text;
 
 /// Returns whether a proposal is only the next step of any work: a commit, a push, a run of the tests.
@@ -54,6 +55,88 @@ pub(in crate::extract) fn declares_decision(sentence: &str) -> bool {
         "决定",
     ];
     signs.iter().any(|sign| text::contains(&lower, sign))
+}
+
+/// Returns whether a decision that the agent wrote down says itself that the user made it.
+pub(in crate::extract) fn credits_user(decision: &str) -> bool {
+    let lower = decision.to_lowercase().replace('’', "'");
+    let signs = [
+        "user's explicit",
+        "user's choice",
+        "user's call",
+        "user's decision",
+        "user's request",
+        "user was explicit",
+        "the user chose",
+        "user chose",
+        "the user decided",
+        "the user asked",
+        "the user wants",
+        "the user pushed back",
+        "the user rejected",
+        "the user explicitly",
+        "per the user",
+        "per user",
+        "at the user's",
+        "you chose",
+        "you asked for",
+        "you decided",
+        "사용자가 선택",
+        "사용자가 요청",
+        "사용자 요청",
+        "사용자 결정",
+        "ユーザーが選",
+        "ユーザーの指示",
+        "ユーザーの希望",
+        "用户选择",
+        "用户要求",
+        "用户决定",
+    ];
+    signs.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
+/// Returns whether what a document lists as decided cannot be understood alone: a step that follows another one, one option of
+/// several, or a piece of a sentence.
+pub(in crate::extract) fn is_piece(decision: &str) -> bool {
+    let lower = decision.trim().to_lowercase();
+    let steps = [
+        "only then",
+        "then",
+        "after commit",
+        "after step",
+        "after that",
+        "after this",
+        "next",
+        "finally",
+        "step",
+        "fix:",
+        "re-run",
+        "rerun",
+        "그 다음",
+        "그다음",
+        "その後",
+        "次に",
+        "然后",
+        "接着",
+    ];
+    let is_step = steps.iter().any(|opening| text::starts_with_words(&lower, opening));
+    // "A — Extract it" and "B — Extract and pin it" exclude each other.
+    let bare = lower.strip_prefix("option ").unwrap_or(&lower);
+    let mut chars = bare.chars();
+    let letter = chars.next().is_some_and(|c| c.is_ascii_lowercase());
+    let rest = chars.as_str().trim_start();
+    let is_option = letter
+        && (rest.starts_with(['—', '–']) || (rest.starts_with([':', ')', '.']) && bare.len() < lower.len()))
+        && decision.trim().starts_with(|c: char| c.is_ascii_uppercase());
+    let ends = [
+        "a", "an", "the", "rather", "than", "same", "of", "to", "and", "or", "in", "on", "for", "with", "by", "as", "is",
+        "are", "that", "which", "its", "from", "into", "at", "instead", "not",
+    ];
+    let is_cut = lower.rsplit(' ').next().is_some_and(|word| ends.contains(&word));
+    let first = decision.trim().split(' ').next().unwrap_or_default();
+    let is_small = first.bytes().all(|byte| byte.is_ascii_lowercase()) && !first.is_empty();
+    let begins_small = is_small && !PromptForm::of(decision).orders;
+    is_step || is_option || is_cut || begins_small
 }
 
 /// Returns whether a proposal names what it is preferred to, or that it is one of several ways.
@@ -133,4 +216,37 @@ pub(in crate::extract) fn is_speculation(lower: &str) -> bool {
     ]
     .iter()
     .any(|word| text::contains(lower, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_of_the_user_in_the_words_of_the_agent() {
+        for said in [
+            "Round the sum only. User's explicit choice.",
+            "No cache: the user pushed back on it.",
+            "用户选择只四舍五入总额",
+        ] {
+            assert!(credits_user(said), "{said}");
+        }
+        assert!(!credits_user("Round the sum only, so that the user sees whole cents."));
+    }
+
+    #[test]
+    fn pieces_of_a_list_are_no_decisions() {
+        for said in [
+            "Only then parse the cart and confirm its sum",
+            "A — Round each line of the cart",
+            "Option B: round the sum",
+            "The cart is rounded by the same",
+            "reason to round instead of a warning.",
+        ] {
+            assert!(is_piece(said), "{said}");
+        }
+        for said in ["Round the sum only", "`cart` rounds the sum", "A cart rounds its sum", "합계만 반올림한다"] {
+            assert!(!is_piece(said), "{said}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
+use crate::extract::commits;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::recap::Recap;
@@ -252,10 +253,11 @@ impl State {
         }
         self.learn_from_answer(true, settled);
         let (answer, answered) = (self.turn.answer.clone(), self.turn.answered.clone());
-        for decided in prose::declared_decisions(&answer) {
+        for decided in prose::declared_decisions(&commits::unwrapped(&answer)) {
             self.record_decided("declared", decided, SaidBy::Agent, 60, &answered, settled);
         }
         settled.extend(self.turn.draft());
+        self.request_of_closed_turn();
         self.turn = Turn::default();
     }
 }

@@ -14,6 +14,7 @@ use crate::extract::files::Files;
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
+use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
@@ -104,6 +105,15 @@ pub(super) struct State {
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
     pub(super) recap: Recap,
     last_answer: String,
+    /// The questions that the user did not answer when they were asked, and the turn of the latest of them.
+    unanswered: Vec<Question>,
+    unanswered_in: u32,
+    /// The line of what the user said last.
+    last_said: String,
+    /// Whether the request only asked something, and nothing was changed for it.
+    request_only_asks: bool,
+    /// Whether nothing at all was done for the request.
+    request_is_chat: bool,
     /// The command that the user runs, until its output comes.
     user_command: String,
     /// What the user refused. Kept until the user gives a reason.

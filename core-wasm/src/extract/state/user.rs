@@ -26,6 +26,20 @@ const MAX_CHOICE_CHARS: usize = 160;
 const MIN_SHARED_WORDS: usize = 2;
 /// The maximum number of queued prompts, which wait while the agent works.
 const MAX_QUEUED: usize = 12;
+/// The maximum number of questions that wait for a late answer, and for how many turns they do.
+const MAX_UNANSWERED: usize = 4;
+const MAX_TURNS_UNANSWERED: u32 = 3;
+/// The length up to which a question for which nothing was done is only chat, in characters.
+const MAX_CHAT_CHARS: usize = 50;
+/// The length up to which a prompt that withdraws something says nothing else, in characters.
+const MAX_BARE_WITHDRAWAL: usize = 24;
+/// The length of a correction together with what it is about, the most and the least of the latter, in characters.
+const MAX_CORRECTION_CHARS: usize = 280;
+const MAX_ABOUT_CHARS: usize = 160;
+const MIN_ABOUT_CHARS: usize = 40;
+/// What is left or kept that only a pointer names.
+const POINTERS: &[&str] =
+    &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
 /// The maximum length of a sub-agent's report, in bytes.
 pub(super) const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
@@ -105,6 +119,7 @@ impl State {
     fn start_turn(&mut self, prompt: &str, is_from_program: bool, source: LineRef, settled: &mut Vec<Draft>) {
         let prompt = clean::clean(prompt);
         let has_answer = !self.turn.answer.is_empty();
+        let about = self.topic().to_owned();
         self.close_turn(settled);
         if human::disputes(&prompt) {
             if has_answer {
@@ -124,13 +139,14 @@ impl State {
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
         let substantive = human::is_substantive(&prompt);
         self.user_changes_mind(&prompt, &source, settled);
-        self.record_choice(&prompt, SaidBy::agreed_by(is_from_program), &source, settled);
+        if !self.record_late_answer(&prompt, &source, settled) {
+            let answer = self.last_answer.clone();
+            self.record_choice(&prompt, &answer, SaidBy::agreed_by(is_from_program), &source, settled);
+        }
         // A standing rule, or a correction, is a person's word.
-        self.record_directives(if is_from_program { "" } else { &prompt }, &source, settled);
+        self.record_directives(if is_from_program { "" } else { &prompt }, &about, &source, settled);
         if !is_from_program {
-            for said in human::settled_in_passing(&prompt) {
-                self.record_decided("settled", said, SaidBy::Human, 70, &source, settled);
-            }
+            self.record_settled(&prompt, &about, &source, settled);
         }
         if let Some(plan) = human::plan(&prompt).map(commits::unwrapped) {
             self.undone.plan_accepted(&plan);
@@ -142,11 +158,9 @@ impl State {
             self.undone.asked(&title);
             if self.request.is_empty() {
                 self.request.clone_from(&title);
+                self.request_only_asks = human::only_asks(&title) || human::is_paste(&prompt);
             } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
                 self.objective.clone_from(&title);
-                if human::stands_alone(&title) {
-                    self.later.clone_from(&title);
-                }
             }
         } else if human::asks_chore(&prompt) {
             self.undone.asked_for_chore(&title);
@@ -154,15 +168,98 @@ impl State {
         self.open_question.clear();
         let plan = human::plan(&prompt);
         self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first));
+        self.turn.is_aside = human::is_paste(&prompt) || human::excuses(&prompt) || corrects;
         self.turn.is_chore = human::asks_record(&prompt);
         if plan.is_some() {
             self.turn.ignore_prompt();
         }
     }
 
+    /// Returns what the user asked for last, for a remark that does not say what it is about.
+    fn topic(&self) -> &str {
+        let asked = [&self.turn.title, &self.objective, &self.request];
+        asked.into_iter().find(|title| human::stands_alone(title) && !human::is_output(title)).map_or("", String::as_str)
+    }
+
+    /// Takes the closed turn's prompt as the first request or as a later one. What was only asked before the work is not what the
+    /// session was for, and a question that was only answered is no later request.
+    pub(super) fn request_of_closed_turn(&mut self) {
+        let turn = &self.turn;
+        let changed = turn.edited || turn.committed;
+        if turn.substantive && turn.title == self.request {
+            let is_short = turn.title.chars().count() <= MAX_CHAT_CHARS;
+            self.request_is_chat = is_short && !changed && turn.files.is_empty();
+            self.request_only_asks &= !changed;
+            return;
+        }
+        if !turn.substantive {
+            self.request_only_asks &= !turn.edited;
+            return;
+        }
+        let is_told = human::stands_alone(&turn.title) || human::sets_value(&turn.title);
+        if !is_told || turn.is_aside || human::is_output(&turn.title) {
+            return;
+        }
+        let goes_on = human::begins_with_consent(&turn.title) || human::speaks_of_recording(&turn.title);
+        let was_question = self.request_only_asks && (self.request_is_chat || !goes_on);
+        if changed && std::mem::take(&mut self.request_only_asks) && was_question {
+            self.request.clone_from(&turn.title);
+            self.later.clear();
+            return;
+        }
+        // What only records the work before it gives no other aim, nor does a question.
+        let records = human::speaks_of_recording(&turn.title) && !turn.edited;
+        let is_worked_on = changed || turn.used_tools || turn.answer.is_empty();
+        let asks_for_work = !human::only_asks(&turn.title) && (changed || !human::states_fact(&turn.title));
+        if asks_for_work && is_worked_on && !records {
+            self.later.clone_from(&turn.title);
+        }
+    }
+
+    /// Records the answer to a question that nobody answered when it was asked, if the prompt names one of its options.
+    /// Returns whether it does.
+    fn record_late_answer(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) -> bool {
+        if self.turns > self.unanswered_in + MAX_TURNS_UNANSWERED {
+            self.unanswered.clear();
+        }
+        let labels = self.labels();
+        let mut answered = None;
+        for (number, question) in self.unanswered.iter_mut().enumerate() {
+            let names: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+            if let Some(at) = options::named_option(prompt, &names) {
+                question.answer = names[at].to_owned();
+                answered = Some(number);
+                break;
+            }
+        }
+        let Some(number) = answered else { return false };
+        let question = self.unanswered.remove(number);
+        let memory = answered_question(&question, late_key(&question), source, labels);
+        self.memories.add(memory, settled);
+        true
+    }
+
+    /// Forgets what the user said just before and withdraws now, as far as both name the same.
+    fn withdraw(&mut self, prompt: &str) {
+        let words = text::features(prompt);
+        let is_bare = prompt.chars().count() <= MAX_BARE_WITHDRAWAL;
+        let last_said = std::mem::take(&mut self.last_said);
+        self.memories.forget(|memory| {
+            matches!(memory.kind.as_str(), "decision" | "preference" | "correction")
+                && !last_said.is_empty()
+                && memory.source.uuid == last_said
+                && (is_bare || !words.is_disjoint(&text::features(&memory.title)))
+        });
+    }
+
     /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of
     /// the decision.
     fn user_changes_mind(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        if human::withdraws(prompt) {
+            self.withdraw(prompt);
+        }
+        self.last_said.clone_from(&source.uuid);
         let words = text::features(prompt);
         if prose::changes_mind(prompt) {
             let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
@@ -207,8 +304,15 @@ impl State {
         if human::is_substantive(&text) && human::is_demand(&text) {
             self.divide_turn(source, settled);
         }
+        let about = self.topic().to_owned();
         self.user_changes_mind(&text, source, settled);
-        self.record_directives(&text, source, settled);
+        if !self.record_late_answer(&text, source, settled) {
+            // What the agent said in this turn is what the user answers while it works.
+            let answer = self.turn.answer.clone();
+            self.record_choice(&text, &answer, SaidBy::Human, source, settled);
+        }
+        self.record_directives(&text, &about, source, settled);
+        self.record_settled(&text, &about, source, settled);
         self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
         let turn = self.open_turn(source, &text);
@@ -224,7 +328,7 @@ impl State {
         if !self.request.is_empty() {
             let title = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
             // A short remark steers what is being done.
-            if human::stands_alone(&title) && human::is_demand(&title) {
+            if human::stands_alone(&title) && human::is_demand(&title) && !human::is_paste(text) {
                 self.later = title;
             }
             return;
@@ -299,41 +403,37 @@ impl State {
         self.add_interjection(&text, &line_ref(line), settled);
     }
 
-    /// Records a decision: a consent or a choice turns the agent's proposal into one.
-    fn record_choice(&mut self, prompt: &str, said_by: SaidBy, source: &LineRef, settled: &mut Vec<Draft>) {
-        if self.last_answer.is_empty() || self.interrupted {
+    /// Records what a prompt decides of an answer: a consent or a choice turns the agent's proposal into a decision.
+    fn record_choice(&mut self, prompt: &str, answer: &str, said_by: SaidBy, source: &LineRef, settled: &mut Vec<Draft>) {
+        if answer.is_empty() || self.interrupted {
             return;
         }
-        let resolved = options::resolve(prompt, &self.last_answer);
         // That everything is fine is a fact, not a choice.
         let chose = |resolved: &options::Resolution| {
-            !resolved.rejected.is_empty()
+            resolved.is_own
+                || !resolved.rejected.is_empty()
                 || (prose::checked(&resolved.what).is_none()
                     && !prose::is_procedure(&resolved.what)
                     && prose::offers_choice(&resolved.what))
         };
-        if let Some(resolved) = resolved.filter(chose) {
+        let all = options::resolve_all(prompt, answer);
+        for (number, resolved) in all.into_iter().filter(chose).enumerate() {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
-            let content = if resolved.rejected.is_empty() { content } else { format!("{content} (\"{said}\")") };
-            let importance = if resolved.rejected.is_empty() { 55 } else { 80 };
-            let mut memory = decision(
-                said_by,
-                format!("choice:{}", source.uuid),
-                resolved.what,
-                resolved.why,
-                resolved.rejected,
-                content,
-                importance,
-                source,
-            );
+            let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
+            let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
+            let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
+            let key =
+                if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
+            let mut memory =
+                decision(said_by, key, resolved.what, resolved.why, resolved.rejected, content, importance, source);
             memory.turn = self.turns;
             self.memories.add(memory, settled);
         }
     }
 
-    /// Records standing rules and corrections.
-    fn record_directives(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+    /// Records standing rules and corrections. `about` is what was asked for before.
+    fn record_directives(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let refused = std::mem::take(&mut self.refused);
         self.interrupted = false;
         self.question_deferred = false;
@@ -357,12 +457,17 @@ impl State {
         };
         let labels = self.labels();
         let said = prose::strip_interjection(&said).to_owned();
-        let content = if !refused.is_empty() {
-            format!("{said} ({})", labels.refused.replace("{}", &refused))
-        } else if human::needs_context(&said) && !self.turn.title.is_empty() {
-            format!("{said} ({}: {})", labels.about, self.turn.title)
-        } else {
-            said.clone()
+        let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
+        let quoted = Some(&*word.quoted).filter(|quoted| !quoted.is_empty());
+        let about = Some(about).filter(|about| !about.is_empty() && human::needs_context(&said));
+        let content = match (quoted, about) {
+            _ if !refused.is_empty() => format!("{said} ({})", labels.refused.replace("{}", &refused)),
+            _ if room < MIN_ABOUT_CHARS => said.clone(),
+            (Some(quoted), _) => format!("{said} ({}: \"{}\")", labels.about, text::clip(quoted, room)),
+            (None, Some(about)) => {
+                format!("{said} ({}: {})", labels.about, text::clip(about, room.min(MAX_ABOUT_CHARS)))
+            }
+            (None, None) => said.clone(),
         };
         let memory = SessionMemory {
             key: format!("correction:{}", source.uuid),
@@ -411,6 +516,17 @@ impl State {
         self.record_findings(plan, source, settled);
     }
 
+    /// Records what the user settles in passing, with what was asked for before if it only points there.
+    fn record_settled(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let labels = self.labels();
+        for said in human::settled_in_passing(prompt) {
+            let points = !about.is_empty() && POINTERS.iter().any(|word| text::contains_words(&said.to_lowercase(), word));
+            let said =
+                if points { format!("{said} ({}: {})", labels.about, text::clip(about, MAX_ABOUT_CHARS)) } else { said };
+            self.record_decided("settled", said, SaidBy::Human, 70, source, settled);
+        }
+    }
+
     /// Records a decision that a plan or an answer declares.
     pub(super) fn record_decided(
         &mut self,
@@ -421,6 +537,11 @@ impl State {
         source: &LineRef,
         settled: &mut Vec<Draft>,
     ) {
+        // A person's own words stand as they are.
+        if said_by != SaidBy::Human && origin != "branch" && prose::is_piece(&decided) {
+            return;
+        }
+        let said_by = if said_by == SaidBy::Agent && prose::credits_user(&decided) { SaidBy::Agreed } else { said_by };
         let key = format!("{origin}:{:08x}", text::hash(&decided));
         self.memories.forget(|known| known.key == key);
         let content = decided.clone();
@@ -458,6 +579,10 @@ impl State {
             Some(answers) => questions::answer(&mut asked, answers),
             None => questions::answer_from_text(&mut asked, &transcript::result_text(content)),
         }
+        if let Some(annotations) = line.result.and_then(|result| result.get("annotations")) {
+            questions::annotate(&mut asked, annotations);
+        }
+        self.left_unanswered(asked.iter().filter(|question| question.answer.is_empty()).cloned());
         self.divide_turn(&line_ref(line), settled);
         let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
@@ -467,41 +592,34 @@ impl State {
             self.failures.human_said(&question.answer);
             // A typed answer may contain rules that go beyond the question.
             if question.chosen().is_empty() {
-                self.record_directives(&question.answer, &line_ref(line), settled);
+                let about = question.short_text();
+                self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
             if !question.is_decided() {
                 continue;
             }
-            let chosen = question.chosen();
-            let why = chosen
-                .iter()
-                .map(|choice| choice.description.as_str())
-                .filter(|text| !text.is_empty())
-                .collect::<Vec<_>>()
-                .join("; ");
             // An answer that only lets the agent proceed with a fix is recorded with that fix.
             if human::is_consent(&question.answer) && self.failures.has_open_checks() {
                 self.failures.step(&format!("\"{}\"", question.answer));
                 continue;
             }
-            let what = format!("{} → {}", question.short_text(), question.answer);
-            // An answer in the user's own words may take up an option as well as leave it.
-            let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
-            let content = decision_text(&what, &why, &rejected, labels);
             let key = format!("question:{}:{number}", tool_use.source.uuid);
-            let memory = decision(
-                SaidBy::Agreed,
-                key,
-                what,
-                text::clip(&why, 300).into_owned(),
-                rejected,
-                content,
-                80,
-                &tool_use.source,
-            );
+            // The question may have been asked before.
+            let late = late_key(question);
+            self.unanswered.retain(|known| known.text != question.text);
+            self.memories.forget(|known| known.key == late);
+            let memory = answered_question(question, key, &tool_use.source, labels);
             self.memories.add(memory, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
         }
+    }
+
+    /// Keeps questions that were dismissed, or whose time ran out. The answer may come in a prompt.
+    fn left_unanswered(&mut self, questions: impl Iterator<Item = questions::Question>) {
+        self.unanswered.extend(questions);
+        let extra = self.unanswered.len().saturating_sub(MAX_UNANSWERED);
+        self.unanswered.drain(..extra);
+        self.unanswered_in = self.turns;
     }
 
     /// Records a command that the user ran, and what it printed. The two come on lines of their own; the client does not say
@@ -526,6 +644,7 @@ impl State {
         let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim()).filter(|reason| !reason.is_empty());
         let what = match tool_use.tool {
             Tool::Ask => {
+                self.left_unanswered(tool_use.questions.iter().cloned());
                 self.question_deferred = true;
                 return;
             }
@@ -552,10 +671,28 @@ impl State {
         let is_foreign = tool_use.name.starts_with("mcp__");
         if let Some(reason) = reason.filter(|_| !is_foreign) {
             let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
-            self.record_directives(&reason, source, settled);
+            let about = self.topic().to_owned();
+            self.record_directives(&reason, &about, source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
+}
+
+/// Returns the key of the answer that came to a question in a later prompt.
+fn late_key(question: &questions::Question) -> String {
+    format!("late:{:08x}", text::hash(&question.text))
+}
+
+/// Returns the decision that a question and its answer make.
+fn answered_question(question: &questions::Question, key: String, source: &LineRef, labels: &Labels) -> SessionMemory {
+    let chosen = question.chosen();
+    let why = chosen.iter().map(|choice| choice.description.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>();
+    let why = text::clip(&why.join("; "), 300).into_owned();
+    let what = format!("{} → {}", question.short_text(), question.answer);
+    // An answer in the user's own words may take up an option as well as leave it.
+    let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
+    let content = decision_text(&what, &why, &rejected, labels);
+    decision(SaidBy::Agreed, key, what, why, rejected, content, 80, source)
 }
 
 #[expect(clippy::too_many_arguments, reason = "what a decision holds")]

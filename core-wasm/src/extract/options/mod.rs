@@ -1,10 +1,13 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
-use super::{human, prose};
+mod offer;
+
+use super::{human, prose, questions};
 use crate::text;
+use offer::{MIN_SHARED, taken_up, takes_up, values};
 
 /// A resolved decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resolution {
     /// The chosen option, or the proposal.
     pub what: String,
@@ -12,6 +15,8 @@ pub(super) struct Resolution {
     pub why: String,
     /// The options that were not chosen.
     pub rejected: Vec<String>,
+    /// Whether the prompt says in its own words what it decides.
+    pub is_own: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -45,16 +50,124 @@ const OPTION_WORDS: &[&str] = &[
     "선택지",
 ];
 
+/// The maximum length of a prompt that answers several questions by their numbers, in characters.
+const MAX_REPLIES_CHARS: usize = 700;
+/// The maximum number of such answers that are taken, and their maximum length in characters.
+const MAX_REPLIES: usize = 4;
+const MAX_REPLY_CHARS: usize = 160;
+/// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
+/// an offer.
+pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
+    let replies = replies(prompt, answer);
+    if !replies.is_empty() {
+        return replies;
+    }
+    resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).into_iter().collect()
+}
+
+/// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
+fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
+    if prompt.chars().count() > MAX_REPLIES_CHARS {
+        return Vec::new();
+    }
+    let asked = numbered_options(answer);
+    if !asks_each(&asked, answer) {
+        return Vec::new();
+    }
+    let reply = |line: &str| -> Option<Resolution> {
+        let reply = parse_numbered_option(line.trim())?;
+        let question = asked.iter().find(|option| option.id == reply.id)?;
+        let said = line.trim()[reply.id.len() + 1..].trim();
+        (!said.is_empty() && !said.contains(['?', '？'])).then(|| Resolution {
+            what: format!("{} → {}", label(&question.title), text::clip(said, MAX_REPLY_CHARS)),
+            is_own: true,
+            ..Resolution::default()
+        })
+    };
+    prompt.lines().filter_map(reply).take(MAX_REPLIES).collect()
+}
+
+/// Returns whether the numbered items of an answer are questions, of which each wants its own answer, and not options.
+fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
+    let asks = |item: &&ProposedOption| item.title.contains(['?', '？']) || item.body.contains(['?', '？']);
+    let lower = answer.to_lowercase();
+    let announces = ["to decide", "to confirm", "decisions where", "open questions"]
+        .iter()
+        .any(|words| text::contains_words(&lower, words));
+    items.len() >= 2 && (announces || items.iter().filter(asks).count() * 2 > items.len())
+}
+
+/// Returns the part of an option's title that names it.
+fn label(title: &str) -> String {
+    let ends = [" — ", " – ", " - ", ": ", ". ", " (", "? ", "："];
+    let end = ends.iter().filter_map(|mark| title.find(mark)).filter(|at| *at >= MIN_LABEL_BYTES).min();
+    let label = title[..end.unwrap_or(title.len())].trim();
+    text::clip(label.trim_end_matches(['.', ':', ',', '。']), MAX_LABEL_CHARS).into_owned()
+}
+
+/// The length below which a label goes on after its mark, in bytes, and its maximum length in characters.
+const MIN_LABEL_BYTES: usize = 4;
+const MAX_LABEL_CHARS: usize = 90;
+
+/// Returns which of the options of a question a prompt names, if it names just one: by its words, its number or its place.
+pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
+    let said = text::one_line(prompt);
+    let lower = said.to_lowercase().replace('’', "'");
+    let is_short = said.split(' ').count() <= MAX_FEW_WORDS;
+    if said.chars().count() > MAX_OPTION_PROMPT_CHARS || human::only_asks(&said) || !(is_short || takes_up(&lower)) {
+        return None;
+    }
+    let own: Vec<(Vec<String>, text::Features)> =
+        labels.iter().map(|label| (values(&label.to_lowercase()), text::features(label))).collect();
+    let (given, words) = (values(&lower), text::features(&said));
+    let names = |at: usize| {
+        let is_elsewhere = |value: &String| own.iter().enumerate().any(|(other, it)| other != at && it.0.contains(value));
+        let by_value = own[at].0.iter().any(|value| given.contains(value) && !is_elsewhere(value));
+        let only: Vec<&u32> = own[at]
+            .1
+            .iter()
+            .filter(|word| !own.iter().enumerate().any(|(other, it)| other != at && it.1.contains(word)))
+            .collect();
+        let shared = only.iter().filter(|word| words.contains(word)).count();
+        let by_words = shared >= MIN_SHARED || (shared == 1 && only.len() == 1 && words.len() <= MAX_FEW_WORDS);
+        let option = ProposedOption {
+            id: (at + 1).to_string(),
+            name: String::new(),
+            title: labels[at].to_owned(),
+            body: String::new(),
+        };
+        by_value || by_words || refers_to(&said, &option)
+    };
+    let mut all = (0..labels.len()).filter(|at| names(*at));
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// The maximum length of a prompt that names an option, in characters, and how many words it has if one is enough.
+const MAX_OPTION_PROMPT_CHARS: usize = 160;
+const MAX_FEW_WORDS: usize = 4;
+
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if prompt.chars().count() > 240 {
         return None;
     }
-    let options = parse_options(answer);
-    if options.len() >= 2
-        && let Some(at) = options.iter().position(|option| refers_to(prompt, option))
+    let lettered = lettered_options(answer);
+    if lettered.len() >= 2
+        && let Some(at) = lettered.iter().position(|option| picks_letter(prompt, &option.id))
     {
-        return Some(choose(&options, at, answer));
+        return Some(choose(&lettered, &[at], answer));
+    }
+    let options = parse_options(answer);
+    let named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
+    let lower = prompt.to_lowercase();
+    let names_option =
+        ["option", "approach", "옵션", "방법", "案", "方案"].iter().any(|word| text::contains_words(&lower, word));
+    let is_choice = options.len() >= 2 && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
+    if is_choice && !named.is_empty() {
+        // "1, not 2" names what was not chosen too.
+        let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
+        let is_one = denies.iter().any(|word| text::contains_words(&lower, word));
+        return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
     }
     if !consents(prompt) {
         return None;
@@ -63,7 +176,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if options.len() >= 2
         && let Some(at) = recommended(&options, answer)
     {
-        return Some(choose(&options, at, answer));
+        return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
 }
@@ -73,20 +186,26 @@ fn consents(prompt: &str) -> bool {
     human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
 
-fn choose(options: &[ProposedOption], at: usize, answer: &str) -> Resolution {
-    let option = &options[at];
-    let what = if option.name.is_empty() { option.title.clone() } else { format!("{}: {}", option.name, option.title) };
-    let rejected = options
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != at)
-        .map(
-            |(_, other)| {
-                if other.name.is_empty() { other.title.clone() } else { format!("{}: {}", other.name, other.title) }
-            },
-        )
-        .collect();
-    Resolution { what, why: reason(option, answer), rejected }
+/// Resolves to the chosen options. The others were rejected; of those only what names them is kept.
+fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolution {
+    let with_name = |option: &ProposedOption, title: &str| {
+        if option.name.is_empty() { title.to_owned() } else { format!("{}: {title}", option.name) }
+    };
+    let title = |at: &usize| questions::strip_recommendation(&closed(&options[*at].title));
+    let what: Vec<String> = chosen.iter().map(|at| with_name(&options[*at], &title(at))).collect();
+    let rejected = (0..options.len()).filter(|at| !chosen.contains(at));
+    let rejected = rejected.map(|at| with_name(&options[at], &label(&options[at].title))).collect();
+    let why = chosen.first().map(|at| reason(&options[*at], answer)).unwrap_or_default();
+    let why = if why.trim_end_matches(['.', '。']) == what.join("; ") { String::new() } else { why };
+    Resolution { what: text::clip(&what.join("; "), 240).into_owned(), why, rejected, is_own: false }
+}
+
+/// Returns a title without a bracket at its end that is never closed.
+fn closed(title: &str) -> String {
+    match title.rfind(" (") {
+        Some(at) if !title[at..].contains(')') => title[..at].to_owned(),
+        _ => title.to_owned(),
+    }
 }
 
 /// Returns the agent's reason: a sentence with a reason in the text of the option, otherwise a sentence about the
@@ -139,13 +258,75 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
             None => None,
         };
         if let Some(option) = list
-            && option.body.len() < 2000
+            && option.body.len() < MAX_BODY_BYTES
         {
             option.body.push_str(line);
             option.body.push('\n');
         }
     }
     if named.len() >= 2 { named } else { numbered }
+}
+
+/// Returns the items of the last numbered list of an answer.
+fn numbered_options(answer: &str) -> Vec<ProposedOption> {
+    let mut all: Vec<ProposedOption> = Vec::new();
+    for line in answer.lines() {
+        if let Some(option) = parse_numbered_option(line.trim()).filter(|_| !line.starts_with([' ', '\t'])) {
+            if option.id == "1" {
+                all.clear();
+            }
+            all.push(option);
+        } else if let Some(last) = all.last_mut()
+            && last.body.len() < MAX_BODY_BYTES
+        {
+            last.body.push_str(line);
+            last.body.push('\n');
+        }
+    }
+    all.retain(|option| option.id.bytes().all(|byte| byte.is_ascii_digit()));
+    all
+}
+
+/// The maximum length of the text of an option, in bytes.
+const MAX_BODY_BYTES: usize = 2000;
+
+/// Returns the options of an answer that have a letter in brackets: `- **(b) Title**: …`, also below an item of another list.
+fn lettered_options(answer: &str) -> Vec<ProposedOption> {
+    let mut all: Vec<ProposedOption> = Vec::new();
+    for line in answer.lines() {
+        let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
+        let Some((id, title)) = line.strip_prefix('(').and_then(|rest| rest.split_once(") ")) else { continue };
+        if !(id.len() == 1 && id.bytes().all(|byte| byte.is_ascii_lowercase())) {
+            continue;
+        }
+        let title = text::plain(title).replace("**", "");
+        // "(b) is the simpler one" speaks of an option that is known.
+        let is_remark = ["is ", "was ", "would ", "needs "].iter().any(|verb| title.starts_with(verb));
+        if is_remark || all.iter().any(|known| known.id == id) {
+            continue;
+        }
+        all.push(ProposedOption {
+            id: id.to_owned(),
+            name: String::new(),
+            title: text::clip(label(&title).trim(), 160).into_owned(),
+            body: title,
+        });
+    }
+    all
+}
+
+/// Returns whether a short prompt picks an option by its letter: "or no, do c".
+fn picks_letter(prompt: &str, letter: &str) -> bool {
+    let lower = prompt.trim().to_lowercase();
+    let bare = lower.trim_end_matches(['.', '!', ' ', ')']);
+    let picks = ["do", "with", "pick", "take", "choose", "try", "use", "option", "for"];
+    let last =
+        |words: &str| bare.ends_with(words) && bare[..bare.len() - words.len()].chars().next_back().is_none_or(|c| c == ' ');
+    bare == letter
+        || bare == format!("({letter}")
+        || (bare.chars().count() <= 40
+            && picks.iter().any(|verb| last(&format!("{verb} {letter}")) || last(&format!("{verb} ({letter}"))))
+        || (letter != "a" && ["let's do ", "lets do "].iter().any(|lead| bare.starts_with(&format!("{lead}{letter} "))))
 }
 
 fn parse_named_option(line: &str) -> Option<ProposedOption> {
@@ -263,7 +444,10 @@ fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
         |text: &str| options.iter().position(|option| !option.name.is_empty() && text.contains(&option.name.to_lowercase()));
     options
         .iter()
-        .position(|option| signs.iter().any(|sign| option.title.to_lowercase().contains(sign)))
+        .position(|option| {
+            let title = option.title.to_lowercase();
+            !title.contains("not recommended") && signs.iter().any(|sign| title.contains(sign))
+        })
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
 }
 
@@ -289,7 +473,7 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
         }
         _ => bare,
     };
-    Some(Resolution { what: text::clip(&what, 240).into_owned(), why: String::new(), rejected: Vec::new() })
+    Some(Resolution { what: text::clip(&what, 240).into_owned(), ..Resolution::default() })
 }
 
 /// Returns whether the sentence is a second thought next to the proposal.
@@ -362,8 +546,46 @@ mod tests {
             "Two ways:\n\n1. **Cache the token** — fewer calls\n2. **Ask each time** — simpler\n\nWhich one do you want?";
         let resolved = resolve("let's do option 2", answer).unwrap();
         assert_eq!(resolved.what, "Ask each time — simpler");
-        assert_eq!(resolved.rejected, ["Cache the token — fewer calls"]);
+        assert_eq!(resolved.rejected, ["Cache the token"]);
         assert_eq!(resolve("add a test for the cache as well, please, in a new file", answer), None);
+    }
+
+    #[test]
+    fn numbered_questions_are_answered_one_by_one() {
+        let answer = "Two things to decide:\n\n1. **Rounding** — each line, or the sum?\n2. **Tax rate** — one for all carts?\n\nWhat is your call?";
+        let all = resolve_all("1. the sum\n2. can you check that yet?", answer);
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].what, "Rounding → the sum");
+        assert!(all[0].rejected.is_empty());
+    }
+
+    #[test]
+    fn options_with_letters() {
+        let answer = "1. **Old carts.** Options:\n   - **(a) Drop them**: at once\n   - **(b) Keep them**: for a year\n   - **(c) Convert them**: slower\n\n2. **Both at once.** Fine?";
+        let resolved = resolve("or no, do c", answer).unwrap();
+        assert_eq!((resolved.what.as_str(), resolved.rejected.len()), ("Convert them", 2));
+        assert_eq!(resolved.rejected, ["Drop them", "Keep them"]);
+        let plain = "Two ways:\n\n1. **Drop the carts**: fast\n2. **Keep the carts**: safe\n\nWhich one?";
+        assert_eq!(resolve("option 1, not option 2", plain).unwrap().what, "Drop the carts: fast");
+        assert!(!picks_letter("do a commit", "a") && picks_letter("go with (b)", "b") && picks_letter("b", "b"));
+    }
+
+    #[test]
+    fn an_option_named_in_a_later_prompt() {
+        let labels = ["Keep v2.52.0", "Go to v2.54.0"];
+        for (said, at) in
+            [("do 2.54.0", Some(1)), ("the first one", Some(0)), ("2", Some(1)), ("both 2.52.0 and 2.54.0", None)]
+        {
+            assert_eq!(named_option(said, &labels), at, "{said}");
+        }
+        let labels = ["Round the whole sum", "Round each line"];
+        assert_eq!(named_option("go with each line please", &labels), Some(1));
+        assert_eq!(named_option("round it", &labels), None);
+        for other in
+            ["why not round each line?", "how much does it cost to round each line", "each line of the cart is empty now"]
+        {
+            assert_eq!(named_option(other, &labels), None, "{other}");
+        }
     }
 
     #[test]
@@ -383,8 +605,10 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(prompt in any::<String>(), answer in any::<String>()) {
-            resolve(&prompt, &answer);
+            resolve_all(&prompt, &answer);
             resolve("option 1", &answer);
+            resolve_all("1. yes", &answer);
+            named_option(&prompt, &[&answer, "one"]);
         }
     }
 }
