@@ -7,8 +7,9 @@
 //! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
-//! word. If it *likely* did, so does every search that finds the earlier one.
+//! in force; if a search matches both about equally well, the later one stands above it. If the later one *may have changed* it, it
+//! needs a weaker match for that, and the earlier one is told as the earlier word, unless the two are hardly similar. If it *likely*
+//! did, it stands above the earlier one in every search that finds that.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -18,7 +19,8 @@ use super::extent::ROW_BITS;
 use super::memories::{COLUMNS, from_row};
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::contract::Memory;
-use throughline_search::supersession::{Change, Relation};
+use throughline_search::rank::Later;
+use throughline_search::supersession::{Change, MIN_DOUBT, Relation};
 
 /// How many links are followed from a memory to its head.
 const MAX_CHAIN: usize = 32;
@@ -221,17 +223,22 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
-/// Returns the later rows that may have changed `row`, the oldest first, each with whether it likely did. A superseded memory
-/// is represented by the memory that replaced it.
-pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<(i64, bool)>> {
-    let links: Vec<(i64, bool)> = conn
+/// Returns the later rows about the same as `row`, the oldest first, that have changed it with at least this likelihood. A
+/// superseded memory is represented by the memory that replaced it.
+pub(super) fn later_of(conn: &Connection, row: i64, least: Change) -> rusqlite::Result<Vec<Later<i64>>> {
+    let links: Vec<Later<i64>> = conn
         .prepare_cached(
-            "SELECT s.newer, s.may_change >= ?2 FROM supersessions s JOIN memories n ON n.rowid = s.newer
-             WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change <> 0 ORDER BY n.created_at, s.newer",
+            "SELECT s.newer, s.may_change, s.similarity FROM supersessions s JOIN memories n ON n.rowid = s.newer
+             WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change >= ?2 AND n.wrong_at IS NULL
+             ORDER BY n.created_at, s.newer",
         )?
-        .query_map(params![row, Change::Likely.number()], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![row, least.number()], |row| {
+            let change = Change::from_number(row.get(1)?);
+            let is_near = row.get::<_, Option<f32>>(2)?.is_none_or(|similarity| similarity >= MIN_DOUBT);
+            Ok(Later { id: row.get(0)?, change, is_doubt: is_near && change > Change::Unlikely })
+        })?
         .collect::<rusqlite::Result<_>>()?;
-    links.into_iter().map(|(newer, is_likely)| Ok((head_of(conn, newer)?, is_likely))).collect()
+    links.into_iter().map(|later| Ok(Later { id: head_of(conn, later.id)?, ..later })).collect()
 }
 
 fn replacement(conn: &Connection, id: &str) -> rusqlite::Result<Option<Replacement>> {
@@ -525,5 +532,47 @@ mod tests {
         assert_eq!(it.store.supersessions(&ids[0]).unwrap(), [link(Change::Likely)]);
         it.store.unlink(&ids[0], 2).unwrap();
         assert_eq!(found(&it, &project, true)[0], ids[0], "the link was undone");
+    }
+
+    #[test]
+    fn what_is_hardly_similar_orders_and_puts_nothing_in_doubt() {
+        for (similarity, is_doubt) in [(0.06, false), (0.3, true)] {
+            let (mut it, project, ids) = three_rules();
+            let link = Supersession {
+                older: ids[0].clone(),
+                newer: ids[2].clone(),
+                relation: Relation::Follows,
+                change: Change::Possible,
+                similarity: Some(similarity),
+                made_at: 1,
+                undone_at: None,
+            };
+            let comparison = it.store.to_compare(&project.id, &[], 10).unwrap().expect("new memories");
+            it.store.put_comparison(&project.id, &comparison, &[link]).unwrap();
+            for words in ["cache 5 minutes", "type:decision"] {
+                let query = Query::parse(words, &jiff::Zoned::now());
+                let hits = it.store.search(&Search::new(&query, Some(&project.id), 10, 5 * 86_400_000)).unwrap().hits;
+                let earlier = hits.iter().find(|hit| hit.memory.id == ids[0]).expect("the earlier rule");
+                assert_eq!(earlier.revisited_by.is_some(), is_doubt, "{words} {similarity}");
+            }
+            let order = found(&it, &project, true);
+            assert!(order.iter().position(|id| *id == ids[2]) < order.iter().position(|id| *id == ids[0]), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_about_the_same_that_match_equally_the_newer_one_stands_first() {
+        let (mut it, project, ids) = three_rules();
+        let query = Query::parse("cache", &jiff::Zoned::now());
+        let newest_is_first = |it: &Fixture| {
+            let hits = it.store.search(&Search::new(&query, Some(&project.id), 10, 5 * 86_400_000)).unwrap().hits;
+            let place = |id: &String| hits.iter().position(|hit| hit.memory.id == *id).expect("a hit");
+            place(&ids[2]) < place(&ids[0])
+        };
+        it.store.mark_shown(&[ids[0].clone()], None, "lookup", 1).unwrap();
+        assert!(!newest_is_first(&it), "what was looked up stands before its equals");
+        it.store.supersede(&ids[0], &ids[2], Relation::Follows, 1).unwrap();
+        assert!(newest_is_first(&it));
+        assert_eq!(found(&it, &project, true)[0], ids[0], "the query is about the earlier one");
     }
 }
