@@ -48,7 +48,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("ls", &["memory list", "session list"]),
     ("memories", &["memory list"]),
     ("new", &["memory save", "note add"]),
-    ("notes", &["note recall", "note add"]),
+    ("notes", &["note list", "note recall", "note add"]),
     ("off", &["pause", "uninstall"]),
     ("on", &["resume", "install"]),
     ("plugin", &["install", "policy list"]),
