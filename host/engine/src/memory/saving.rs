@@ -5,11 +5,11 @@ use anyhow::Result;
 use super::{RequestError, supersession, types};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::text::within_chars;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_model::said_by::SaidBy;
-use throughline_notes::one_line;
 use throughline_search::supersession::Relation;
 use throughline_store::{PutOutcome, SAVED, SAVED_BY_AGENT, Store};
 
@@ -186,7 +186,7 @@ fn without_marks(line: &str) -> &str {
 /// Returns the first line of a text.
 pub(crate) fn title_of(text: &str) -> String {
     let lines = text.lines().map(without_marks);
-    lines.filter(|line| !line.is_empty()).map(|line| one_line(line, MAX_TITLE_CHARS)).next().unwrap_or_default()
+    lines.filter(|line| !line.is_empty()).map(|line| within_chars(line, MAX_TITLE_CHARS)).next().unwrap_or_default()
 }
 
 /// Gives a redacted draft its title: the one that was given, or the first line of the content.

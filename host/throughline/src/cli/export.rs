@@ -16,7 +16,7 @@ use throughline_platform::files;
 use throughline_platform::open::FolderOptions as _;
 use throughline_store::{Access, Store};
 
-/// Write memories and sessions in a format that other programs can read
+/// Write memories and sessions for other programs
 ///
 /// Writes one JSON object per line, as `throughline import` reads them: the projects, with what they are recognized by on
 /// another machine; the sessions, with their summaries; and the memories, the oldest first. Importing the lines elsewhere

@@ -206,7 +206,7 @@ mod tests {
     fn a_command_is_suggested_that_does_what_was_meant() {
         for (line, wanted) in [
             ("t health", &["status", "doctor"][..]),
-            ("t list", &["memory list", "session list", "policy list"]),
+            ("t list", &["memory list", "session list", "note list"]),
             ("t unistall", &["uninstall"]),
             ("t Instal", &["install"]),
             ("t serach", &["search"]),

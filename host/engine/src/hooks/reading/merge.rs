@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use super::extract::Answer;
 use crate::hooks::journal_writer;
+use crate::text::within_chars;
 use throughline_model::contract::{Draft, Origin, Session, SessionNotes};
 use throughline_model::redacted::Texts;
 use throughline_model::said_by::SaidBy;
-use throughline_notes::one_line;
 use throughline_privacy::ExclusionRules;
 use throughline_sandbox::chain::{PolicyId, Work};
 use throughline_store::journal::EventPayload;
@@ -224,7 +224,7 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
     Draft {
         key: Some(SUMMARY_KEY.into()),
         kind: "session_summary".into(),
-        title: one_line(title, MAX_TITLE),
+        title: within_chars(title, MAX_TITLE),
         content: text.into(),
         keywords: topics.to_vec(),
         files: notes.changes.iter().map(|change| change.path.clone()).collect(),
