@@ -101,6 +101,19 @@ mod tests {
 
     #[test]
     fn subjects_of_commands() {
-        assert_eq!(subject_of_command(&Scrubbed::of("cd api && cargo test -p x")), "cargo test x");
+        for (command, subject) in [
+            ("cd api && cargo test -p x", "cargo test x"),
+            ("for crate in a b; do cargo check -p $crate; done", "cargo check"),
+            ("for f in *.sh\ndo\n  shellcheck \"$f\" || exit 1\ndone", "shellcheck"),
+            ("if [ -f go.mod ]; then go vet ./...; else echo no module; fi", "go vet"),
+            ("if grep -q TODO notes.md; then echo found; else echo none; fi", "grep TODO"),
+            ("while read -r f; do rustfmt --check \"$f\"; done < files.txt", "rustfmt"),
+            ("(cd web && npm run build)", "npm run build"),
+            ("until ! pgrep server; do sleep 1; done", "pgrep server"),
+            ("cd api && echo done", "echo done"),
+            ("exit 3", "exit 3"),
+        ] {
+            assert_eq!(subject_of_command(&Scrubbed::of(command)), subject, "{command}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Exports memories: as lines of JSON that `throughline import` reads, and as Markdown files of notes. Lines that are
-//! exported, imported into an empty store and exported again stay the same.
+//! Exports memories and sessions: as lines of JSON that `throughline import` reads, and memories as Markdown files of
+//! notes. Lines that are exported, imported into an empty store and exported again stay the same.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,18 +9,19 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use crate::import::line::{
-    self, DEFAULT_TYPE, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LIST, MAX_REASON_CHARS, MAX_TITLE_CHARS,
+    self, DEFAULT_TYPE, MAX_CONTENT_BYTES, MAX_ID_BYTES, MAX_LINE_BYTES, MAX_LIST, MAX_REASON_CHARS, MAX_TITLE_CHARS,
 };
 use crate::note_sync::folder::Folder;
 use crate::redaction;
 use crate::runtime::Runtime;
-use throughline_model::contract::Memory;
+use crate::team::project_key::ProjectKey;
+use throughline_model::contract::{Memory, SessionNotes};
 use throughline_model::project::Project;
 use throughline_model::said_by::SaidBy;
 use throughline_notes::registry::Registry;
 use throughline_notes::{markdown, slug};
 use throughline_search::supersession::Relation;
-use throughline_store::{EXTERNAL_ID, Marks, StatedLink, Store, wrong_because};
+use throughline_store::{EXTERNAL_ID, KnownSession, Marks, StatedLink, Store, wrong_because};
 
 /// How many notes are redacted at once.
 const BATCH: usize = 200;
@@ -29,7 +30,61 @@ const BATCH: usize = 200;
 /// identifiers may have become equal by redaction.
 const PLACEHOLDER: &str = "[redacted:";
 
-/// One exported line: the fields that `import/line.rs` reads.
+/// What the lines of an export are.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub enum AnyExportLine<'a> {
+    /// A project.
+    Project(ProjectLine<'a>),
+    /// A session.
+    Session(Box<SessionLine<'a>>),
+    /// A memory.
+    Memory(ExportLine<'a>),
+}
+
+/// The line of a project that is a folder. These come first.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectLine<'a> {
+    /// The root folder, as the other lines name it.
+    project: &'a str,
+    /// How the project is recognized on another machine: a hash of its first commits and its remote; empty if it has no
+    /// repository.
+    project_key: String,
+}
+
+/// The line of a session. These come before the memories.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionLine<'a> {
+    project: &'a str,
+    session: ExportedSession<'a>,
+}
+
+/// A session.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ExportedSession<'a> {
+    /// The agent's identifier.
+    id: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    agent: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    /// Missing while the session runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    summary: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    topics: &'a [String],
+    /// Times are milliseconds since the Unix epoch.
+    notes: SessionNotes,
+}
+
+/// The line of a memory: the fields that `import/line.rs` reads.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportLine<'a> {
@@ -78,6 +133,51 @@ struct ExportedLink<'a> {
     /// When a person undid the link; RFC 3339, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     undone_at: Option<String>,
+}
+
+/// Returns the line of a project, without a newline; `None` if it is only a name.
+pub fn project_line(runtime: &Runtime, project: &Project) -> Result<Option<String>> {
+    if project.identity.starts_with("name:") {
+        return Ok(None);
+    }
+    let mut project_key = ProjectKey::of(project).map(|key| key.to_string()).unwrap_or_default();
+    let before = project_key.clone();
+    if !before.is_empty() {
+        redaction::in_place(runtime, Some(&project.root), vec![&mut project_key])?;
+    }
+    if project_key != before {
+        // A remote that was redacted would never be the project's.
+        project_key = ProjectKey::parse(&before).and_then(|key| key.without_remote()).unwrap_or_default();
+    }
+    Ok(Some(serde_json::to_string(&ProjectLine { project: project_name(project), project_key })?))
+}
+
+/// Returns the line of a session, without a newline; `None` if nothing is known of it, or if a line cannot have it.
+pub fn session_line(session: &KnownSession, project: &Project) -> Option<String> {
+    let record = &session.record;
+    let mut notes = record.notes.clone().unwrap_or_default();
+    if record.notes.is_none() {
+        notes.original_request = session.first_prompt.clone().unwrap_or_default();
+    }
+    let said = SessionNotes { turns: 0, started: None, ended: None, ..notes.clone() };
+    let says_something = !record.summary.trim().is_empty() || said != SessionNotes::default();
+    if !says_something || record.id.trim().is_empty() || record.id.len() > MAX_ID_BYTES {
+        return None;
+    }
+    notes.turns = session.turns;
+    notes.started = record.started;
+    notes.ended = Some(session.last_at).filter(|at| *at > 0);
+    let exported = ExportedSession {
+        id: &record.id,
+        agent: &session.agent,
+        model: session.model.as_deref(),
+        end_reason: session.end_reason.as_deref(),
+        summary: &record.summary,
+        topics: &record.topics,
+        notes,
+    };
+    let line = serde_json::to_string(&SessionLine { project: project_name(project), session: exported }).ok()?;
+    (line.len() <= MAX_LINE_BYTES).then_some(line)
 }
 
 /// Returns a memory's lines, without newlines: one line for each external identifier, or one line with the memory's own

@@ -13,11 +13,12 @@ mod revert;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
+use crate::git::git;
 use crate::import::{Importer, Line};
 use crate::runtime::Runtime;
 use revert::Revert;
@@ -129,25 +130,6 @@ pub fn follow(runtime: &Runtime, store: &mut Store, project: &Project) -> Result
         ingest(runtime, store, project, |_| {})?;
     }
     Ok(())
-}
-
-/// Returns `git` with nothing in force that could start another program, fetch, or ask.
-pub(crate) fn git(root: &Path) -> Command {
-    let mut command = Command::new("git");
-    command.args(["--no-pager", "--no-replace-objects", "--literal-pathspecs"]);
-    for setting in ["core.fsmonitor=false", "log.showSignature=false", "protocol.allow=never", "core.hooksPath=/dev/null"] {
-        command.args(["-c", setting]);
-    }
-    command.arg("-C").arg(root);
-    // A hook runs with the agent's environment, which may point git to another repository.
-    for name in
-        ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT"]
-    {
-        command.env_remove(name);
-    }
-    command.envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("LC_ALL", "C")]);
-    command.stdin(Stdio::null()).stderr(Stdio::null());
-    command
 }
 
 /// Returns the commit that is checked out.

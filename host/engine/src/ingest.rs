@@ -223,6 +223,83 @@ fn sources_at(path: &Path, own: &[PathBuf]) -> io::Result<Vec<TranscriptSource>>
     Ok(found)
 }
 
+/// A transcript, and what reading it would begin with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedFile {
+    /// The path of the file.
+    pub path: String,
+    /// The session; empty if the transcript does not say.
+    pub session_id: String,
+    /// The root folder of the session's project; empty if nothing would be read.
+    pub project: String,
+    /// Bytes that would be read; 0 if the whole file was already read.
+    pub bytes: u64,
+    /// Why nothing would be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// What reading all transcripts would read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IngestPlan {
+    /// Always true: nothing was read.
+    pub dry_run: bool,
+    /// The transcripts, in the order in which they would be read.
+    pub files: Vec<PlannedFile>,
+    /// Bytes that would be read.
+    pub bytes: u64,
+}
+
+/// Finds out what [`run`] would read, and reads nothing but the heads of the transcripts. Without a store nothing was read
+/// before.
+pub fn plan(runtime: &Runtime, store: Option<&Store>, sources: &[TranscriptSource]) -> Result<IngestPlan> {
+    let mut plan = IngestPlan { dry_run: true, ..IngestPlan::default() };
+    for source in sources.iter().filter(|source| is_wanted(runtime, source)) {
+        let roots = runtime.allowed_roots(vec![source.root.clone()]);
+        let request = ReadRequest::ingest(source.path.clone(), roots, source.named);
+        let mut file = PlannedFile { path: source.path.to_string_lossy().into_owned(), ..PlannedFile::default() };
+        match reading::preview(runtime, store, &request) {
+            Ok(Some(preview)) => {
+                file.session_id = preview.session;
+                match preview.project {
+                    Some(project) => {
+                        file.project = project.to_string_lossy().into_owned();
+                        file.bytes = preview.bytes;
+                    }
+                    None => file.error = Some("its session is excluded or paused".into()),
+                }
+            }
+            Ok(None) if source.bytes > 0 => file.error = Some("not a transcript: it names no session".into()),
+            Ok(None) => {}
+            Err(error) if error.is::<StoreError>() => return Err(error),
+            Err(error) => file.error = Some(format!("{error:#}")),
+        }
+        plan.bytes += file.bytes;
+        plan.files.push(file);
+    }
+    Ok(plan)
+}
+
+/// Returns the number of transcripts of this namespace of which nothing was read yet.
+pub fn unread(runtime: &Runtime, store: Option<&Store>, sources: &[TranscriptSource]) -> Result<usize> {
+    let mut unread = 0;
+    for source in sources.iter().filter(|source| is_wanted(runtime, source) && source.bytes > 0) {
+        let cursor = match store {
+            Some(store) => store.cursor(&source.path.to_string_lossy())?,
+            None => None,
+        };
+        unread += usize::from(cursor.is_none());
+    }
+    Ok(unread)
+}
+
+/// Returns whether a transcript is read: one of another namespace is read only if it is named, not if it is merely found.
+fn is_wanted(runtime: &Runtime, source: &TranscriptSource) -> bool {
+    source.named || namespace::owns_transcript(&runtime.paths, &source.path)
+}
+
 /// Reads all sources and calls `progress` before each. A transcript that cannot be read is reported, and the rest
 /// continues; an error in the store ends the run.
 pub fn run(
@@ -234,8 +311,7 @@ pub fn run(
     // If there is no policy, the error must not be blamed on a file.
     runtime.default_policy()?;
     store.set_synchronous_normal()?;
-    // A transcript of another namespace is read only if it is named, not if it is merely found.
-    let sources = sources.iter().filter(|source| source.named || namespace::owns_transcript(&runtime.paths, &source.path));
+    let sources = sources.iter().filter(|source| is_wanted(runtime, source));
     let mut report = IngestReport::default();
     for source in sources {
         progress(source);

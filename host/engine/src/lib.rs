@@ -30,6 +30,7 @@ pub mod cited_files;
 pub mod config;
 pub mod config_edit;
 pub mod export;
+mod git;
 pub mod hint;
 pub mod history;
 pub mod hooks;

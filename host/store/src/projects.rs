@@ -12,8 +12,10 @@ pub struct KnownProject {
     pub project: Project,
     /// Sessions that were read.
     pub sessions: u64,
-    /// Memories, without those that were folded into a digest.
+    /// Memories, without turns and without those that were folded into a digest.
     pub memories: u64,
+    /// Turns, which only searches find, without those that were folded into a digest.
+    pub turns: u64,
     /// When something of one of its sessions was stored last; none if nothing was.
     pub last_at: Option<u64>,
 }
@@ -37,28 +39,19 @@ impl Store {
     /// Returns projects with their numbers of sessions and memories, the one with the latest session first. The pseudo-project of
     /// shared memories is not among them.
     pub fn known_projects(&self, limit: u32) -> Result<Vec<KnownProject>> {
-        let known = |row: &Row<'_>| {
-            Ok(KnownProject {
-                project: from_row(row)?,
-                sessions: time_from_sql(row.get(3)?),
-                memories: time_from_sql(row.get(4)?),
-                last_at: Some(time_from_sql(row.get(5)?)).filter(|at| *at > 0),
-            })
-        };
         self.explain(
             self.conn
-                .prepare_cached(
-                    // Whole rows would have to be read to see which memories were folded into a digest. These have an index.
-                    "WITH folded AS (SELECT project, count(*) AS n FROM memories WHERE digest IS NOT NULL GROUP BY project)
-                     SELECT id, identity, root,
-                            (SELECT count(*) FROM session_history h WHERE h.project_id = p.id),
-                            (SELECT count(*) FROM memories m WHERE m.project = p.number)
-                                - COALESCE((SELECT n FROM folded WHERE folded.project = p.number), 0),
-                            max(COALESCE((SELECT max(ended_at) FROM session_history h WHERE h.project_id = p.id), 0),
-                                COALESCE((SELECT max(timestamp) FROM events e WHERE e.project_id = p.id), 0)) AS last_at
-                     FROM projects p WHERE p.id <> ?1 ORDER BY last_at DESC, p.number LIMIT ?2",
-                )
-                .and_then(|mut s| s.query_map(params![Project::shared().id, limit], known)?.collect()),
+                .prepare_cached(&format!("{KNOWN} WHERE p.id <> ?1 ORDER BY last_at DESC, p.number LIMIT ?2"))
+                .and_then(|mut s| s.query_map(params![Project::shared().id, limit], known_from_row)?.collect()),
+        )
+    }
+
+    /// Returns one project with its numbers, or `None` if nothing is stored of it.
+    pub fn known_project(&self, id: &str) -> Result<Option<KnownProject>> {
+        self.explain(
+            self.conn
+                .prepare_cached(&format!("{KNOWN} WHERE p.id = ?1"))
+                .and_then(|mut s| s.query_row([id], known_from_row).optional()),
         )
     }
 
@@ -74,6 +67,32 @@ impl Store {
                 .and_then(|mut s| s.query_row([session], from_row).optional()),
         )
     }
+}
+
+/// Selects projects with their numbers. Whole rows would have to be read to see which memories were folded into a digest: these
+/// have an index.
+const KNOWN: &str = "
+    WITH folded AS (SELECT project, count(*) AS n, sum(type = 'turn') AS turns FROM memories WHERE digest IS NOT NULL
+                    GROUP BY project)
+    SELECT id, identity, root,
+           (SELECT count(*) FROM session_history h WHERE h.project_id = p.id),
+           (SELECT count(*) FROM memories m WHERE m.project = p.number)
+               - COALESCE((SELECT n FROM folded WHERE folded.project = p.number), 0),
+           (SELECT count(*) FROM memories m WHERE m.project = p.number AND m.type = 'turn')
+               - COALESCE((SELECT turns FROM folded WHERE folded.project = p.number), 0),
+           max(COALESCE((SELECT max(ended_at) FROM session_history h WHERE h.project_id = p.id), 0),
+               COALESCE((SELECT max(timestamp) FROM events e WHERE e.project_id = p.id), 0)) AS last_at
+    FROM projects p";
+
+fn known_from_row(row: &Row<'_>) -> rusqlite::Result<KnownProject> {
+    let turns = time_from_sql(row.get(5)?);
+    Ok(KnownProject {
+        project: from_row(row)?,
+        sessions: time_from_sql(row.get(3)?),
+        memories: time_from_sql(row.get(4)?).saturating_sub(turns),
+        turns,
+        last_at: Some(time_from_sql(row.get(6)?)).filter(|at| *at > 0),
+    })
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {

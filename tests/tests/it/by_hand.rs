@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tests::home::{Home, run_in};
+use tests::home::{Home, json_of, run_in};
 use tests::mcp::Client;
 use tests::process::Finished;
 use tests::session::Session;
@@ -278,4 +278,111 @@ fn an_agent_saves_a_page_as_a_preference_and_it_does_not_pass_for_the_users_word
     let told = Session::new(&home, &project, &session_id(1)).start("startup");
     let rule = told.said().lines().find(|line| line.contains("Always upload")).unwrap_or_else(|| panic!("{}", told.said()));
     assert!(rule.ends_with("(noted by the agent, not in the user's words)"), "{rule}");
+}
+
+#[test]
+fn somebody_lists_what_would_be_read_first() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let file = home.transcript_path(&project, "trial");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("create the folder");
+    std::fs::write(&file, transcript("trial", &project, "a", "We decided on Redis.")).expect("write");
+    let plan = |home: &Home| json_of(home, &project, &["ingest", "--dry-run", "--json"]);
+    let first = plan(&home);
+    assert!(!home.database().exists(), "nothing is stored");
+    let bytes = std::fs::metadata(&file).expect("a file").len();
+    assert_eq!((&first["bytes"], &first["files"][0]["session_id"]), (&json!(bytes), &json!("trial")), "{first:#}");
+    assert_eq!(first["files"][0]["project"], json!(project.canonicalize().expect("a folder")));
+    let said = run_in(&home, &project, &["ingest", "--dry-run"]).success().stdout;
+    assert!(said.contains("1 of 1 transcript to read") && said.contains("1 session of 1 project"), "{said}");
+
+    let hint = |home: &Home| run_in(home, &project, &["install"]).success().stderr.contains("throughline ingest");
+    assert!(hint(&home));
+    drop(run_in(&home, &project, &["ingest"]).success());
+    assert_eq!(plan(&home)["bytes"], 0);
+    assert!(!hint(&home), "all transcripts are read");
+}
+
+#[test]
+fn somebody_compares_status_with_projects() {
+    let home = Home::new();
+    let project = home.project("shop");
+    Session::new(&home, &project, &session_id(1)).exporter("add headers to the otter exporter");
+    let (projects, memories) = (json_of(&home, &project, &["projects", "--json"])[0].clone(), home.memories_of(&project));
+    let status: serde_json::Value =
+        serde_json::from_str(&run_in(&home, &project, &["status", "--json"]).stdout).expect("an object");
+    for field in ["memories", "turns", "sessions"] {
+        assert_eq!(status[field], projects[field], "{field}");
+    }
+    assert_eq!(status["memories"], memories.len());
+    assert_eq!(status["turns"], 1);
+}
+
+#[test]
+fn somebody_asks_what_models_cost_and_has_none() {
+    let home = Home::new();
+    for command in [&["model", "spend"], &["model", "outbox"]] {
+        let said = home.run(command).success().stdout;
+        assert!(said.contains("language models are off") && said.contains("model.provider"), "{said}");
+    }
+}
+
+#[test]
+fn somebody_saves_a_better_decision_in_the_place_of_another() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let save = |more: &[&str]| json_of(&home, &project, &[&["memory", "save", "--json"], more].concat());
+    let first = save(&["--type", "decision", "Prices are integers."]);
+    let id = first["id"].as_str().expect("an id");
+    let second = save(&["--supersedes", id, "Prices are decimals."]);
+    assert_eq!(second["type"], "decision");
+    let third = save(&["--supersedes", second["id"].as_str().expect("an id"), "--type", "learning", "Prices are texts."]);
+    assert_eq!(third["type"], "learning");
+}
+
+#[test]
+fn somebody_lists_sessions_and_gets_a_line_for_each() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let long = "add headers to the otter exporter, ".repeat(20);
+    for number in 1..=2 {
+        Session::new(&home, &project, &session_id(number)).exporter(&format!("{number}: {long}"));
+    }
+    let said = run_in(&home, &project, &["session", "list"]).success().stdout;
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(said.lines().all(|line| line.chars().count() < 160), "{said}");
+}
+
+#[test]
+fn somebody_lists_notes() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let list = |more: &[&str]| json_of(&home, &project, &[&["note", "list", "--json"], more].concat());
+    let run = run_in(
+        &home,
+        &project,
+        &[
+            "note",
+            "add",
+            "--title",
+            "Pool is exhausted",
+            "--type",
+            "root-cause",
+            "--tags",
+            "db,pool",
+            "A worker keeps the connection.",
+        ],
+    );
+    drop(run.success());
+    drop(run_in(&home, &project, &["memory", "save", "--type", "decision", "Prices are integers."]).success());
+    let notes = list(&[]);
+    assert_eq!(notes.as_array().map(Vec::len), Some(1), "{notes:#}");
+    assert_eq!((&notes[0]["title"], &notes[0]["type"]), (&json!("Pool is exhausted"), &json!("root-cause")));
+    assert_eq!(list(&["--type", "pattern-discovery"]), json!([]));
+    let id = notes[0]["memory"].as_str().expect("an id");
+    assert!(run_in(&home, &project, &["note", "list"]).success().stdout.starts_with(id));
+    drop(run_in(&home, &project, &["memory", "show", id]).success());
+    drop(run_in(&home, &project, &["memory", "wrong", id]).success());
+    assert_eq!(list(&["--learned"]).as_array().map(|all| all.iter().filter(|it| it["memory"] == id).count()), Some(0));
+    drop(run_in(&home, &project, &["note", "list", "--type", "nope"]).failure_with_hint());
 }

@@ -164,3 +164,16 @@ fn what_a_later_session_confirms_is_not_marked_any_more() {
     learn(&home, &project, 2);
     assert!(!told(&home, &project, 12).contains("auth/session.rs has"), "the file counts as it is now");
 }
+
+#[test]
+fn many_missing_files_take_one_line_of_a_search() {
+    let home = Home::new();
+    let project = home.project("shop");
+    let memory = json!({"project": project, "content": "An idle login ends after 30 minutes.",
+        "files": ["a/one.rs", "a/two.rs", "a/three.rs", "a/four.rs", "a/five.rs"]});
+    let import = home.command(["import", "-"]);
+    drop(tests::process::run(import, memory.to_string().into_bytes(), tests::process::WATCHDOG).success());
+    let said = run_in(&home, &project, &["search", "idle login"]).success().stdout;
+    let about: Vec<&str> = said.lines().filter(|line| line.contains("not there")).collect();
+    assert!(matches!(about[..], [line] if line.contains("5 files are not there: a/one.rs")), "{said}");
+}

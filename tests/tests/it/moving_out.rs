@@ -104,12 +104,15 @@ fn what_sessions_taught_is_exported_by_project_and_in_order() {
     let of = |project: &Path| home.run(["export".as_ref(), "--project".as_ref(), project.as_os_str()]).success().stdout;
     let (first, second, all) = (of(&here), of(&there), export(&home));
     assert!(!first.is_empty() && !second.is_empty());
+    let is_memory = |line: &&str| line.contains("\"content\":");
     let mut lines: Vec<&str> = first.lines().chain(second.lines()).collect();
-    let mut every: Vec<&str> = all.lines().collect();
+    let mut every: Vec<&str> = all.lines().filter(is_memory).collect();
+    assert_eq!(all.lines().count(), every.len() + 2 + 3, "two projects and three sessions");
     let times: Vec<Value> =
         every.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["created_at"].clone()).collect();
     let moments: Vec<&str> = times.iter().map(|time| time.as_str().expect("a time")).collect();
     assert!(moments.is_sorted_by_key(|time| time.parse::<jiff::Timestamp>().expect("RFC 3339")), "{moments:?}");
+    lines.retain(is_memory);
     lines.sort_unstable();
     every.sort_unstable();
     assert_eq!(lines, every);
@@ -119,6 +122,86 @@ fn what_sessions_taught_is_exported_by_project_and_in_order() {
     let other = Home::new();
     import(&other, &all);
     assert_eq!(export(&other), all);
+}
+
+/// Runs the import of `file` in a folder and returns its report.
+#[track_caller]
+fn import_in(home: &Home, folder: &Path, file: &Path, more: &[&str]) -> Value {
+    let mut command = home.command(["import".as_ref(), file.as_os_str(), "--json".as_ref()]);
+    command.args(more).current_dir(folder);
+    let run = process::run(command, Vec::new(), WATCHDOG).success();
+    serde_json::from_str(&run.stdout).expect("a report")
+}
+
+#[test]
+fn a_new_machine_has_the_sessions_and_recognizes_the_projects() {
+    const PROMPT: &str = "add headers to the otter exporter";
+    let old = Home::new();
+    let shop = old.project("shop");
+    Session::new(&old, &shop, &session_id(1)).exporter(PROMPT);
+    let file = old.path().join("memories.jsonl");
+    drop(old.run(["export".as_ref(), "--all-projects".as_ref(), "-o".as_ref(), file.as_os_str()]).success());
+    let sessions = |home: &Home, project: &Path| {
+        home.json(["session".as_ref(), "list".as_ref(), "--json".as_ref(), "--project".as_ref(), project.as_os_str()])
+    };
+    let before = sessions(&old, &shop);
+    assert!(before[0]["outcome"].as_str().is_some_and(|outcome| !outcome.is_empty()), "{before:#}");
+
+    // The same repository at another path, right below the folder of the import.
+    let new = Home::new();
+    let clone = new.work().join("otters");
+    new.git(&new.work(), &["clone", "--quiet", shop.to_str().expect("UTF-8"), "otters"]);
+    // The folder at the former path is on this disk too: a laptop would not have it.
+    std::fs::rename(&shop, old.work().join("gone")).expect("move the project away");
+    let report = import_in(&new, &new.work(), &file, &[]);
+    assert_eq!((&report["sessions"], &report["failed"]), (&json!(1), &json!(0)), "{report:#}");
+    let wanted = json!([{"project": shop, "here": clone.canonicalize().expect("a folder"), "found": "repository"}]);
+    assert_eq!(report["projects"], wanted);
+    let after = sessions(&new, &clone);
+    for field in ["id", "title", "outcome", "turns", "files", "end_reason"] {
+        assert_eq!(after[0][field], before[0][field], "{field}");
+    }
+    assert_eq!(new.memories_of(&clone).len(), old.memories_of(&shop).len());
+    let told = Session::new(&new, &clone, &session_id(2)).start("startup");
+    assert!(told.said().contains("otter exporter"), "{told:#?}");
+    let again = import_in(&new, &new.work(), &file, &[]);
+    assert_eq!((&again["sessions"], &again["known_sessions"], &again["memories"]), (&json!(0), &json!(1), &json!(0)));
+
+    // Without the repository, the person is told, and can name a folder.
+    let other = Home::new();
+    let folder = other.project("otters");
+    let run = {
+        let mut command = other.command(["import".as_ref(), file.as_os_str()]);
+        command.current_dir(&folder);
+        process::run(command, Vec::new(), WATCHDOG).success()
+    };
+    assert!(run.stdout.contains("is not on this machine") && run.stderr.contains("--project"), "{run:#?}");
+    assert!(run.stdout.contains("1 new session") && run.stdout.contains("no tool calls"), "{run:#?}");
+    assert!(other.memories_of(&folder).is_empty());
+    let report = import_in(&other, other.path(), &file, &["--project", folder.to_str().expect("UTF-8")]);
+    assert_eq!(report["projects"][0]["found"], "named");
+    assert_eq!(sessions(&other, &folder)[0]["title"], before[0]["title"]);
+    assert_eq!(other.memories_of(&folder).len(), new.memories_of(&clone).len());
+}
+
+#[test]
+fn a_session_line_of_somebody_else_is_redacted_and_refused_if_it_has_no_identifier() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7c");
+    let session = json!({"id": "s1", "agent": "no such agent", "summary": format!("pushed with {token}"),
+        "notes": {"original_request": format!("use {token}"), "turns": 2, "started": 1_736_902_800_000_u64}});
+    let lines = format!(
+        "{}\n{}\n",
+        json!({"project": "shop", "session": session}),
+        json!({"project": "shop", "session": {"summary": "whose?"}})
+    );
+    let run = process::run(home.command(["import", "--json", "-"]), lines.into_bytes(), WATCHDOG);
+    let report: Value = serde_json::from_str(&run.stdout).expect("a report");
+    assert_eq!((&report["sessions"], &report["failed"]), (&json!(1), &json!(1)), "{report:#}");
+    let shown = home.json(["session", "show", "s1", "--json"]);
+    assert!(shown["summary"].as_str().is_some_and(|text| text.starts_with("pushed with")), "{shown:#}");
+    assert_eq!(shown["agent"], "");
+    assert!(!shown.to_string().contains(&token), "{shown:#}");
 }
 
 #[test]

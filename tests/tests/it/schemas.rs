@@ -94,6 +94,7 @@ impl Tour<'_> {
         self.json("memory show", &[saved]);
         self.json("memory stats", &[]);
         self.json("note recall", &["headers", "--hop", "2"]);
+        self.json("note list", &["--learned"]);
         self.prints("note graph", &["--format", "json", stored], "");
         let sync = self.json("note sync", &[]);
         assert!(sync["written"] != json!(0), "{sync}");
@@ -143,6 +144,7 @@ impl Tour<'_> {
         self.json("resume", &[]);
         self.json("projections", &["--folder", "projected"]);
         self.json("ingest", &[]);
+        self.json("ingest", &["--dry-run"]);
     }
 
     /// The program and its stored data.

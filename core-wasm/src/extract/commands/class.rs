@@ -2,7 +2,7 @@
 
 use super::program::own_words;
 use super::shell::segments;
-use super::shell::words;
+use super::shell::{without_keywords, words};
 use crate::scrubbed::Scrubbed;
 use crate::text;
 
@@ -39,13 +39,15 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
 /// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
-    let all = segments(command);
+    main_of(&segments(command)).unwrap_or(command)
+}
+
+fn main_of<'a>(all: &[&'a str]) -> Option<&'a str> {
     let last = |does_more: fn(&str) -> bool| all.iter().rev().find(|segment| does_more(segment));
     last(|segment| class_of(segment) != Class::Inspect)
         .or_else(|| last(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program))))
         .or(all.last())
         .copied()
-        .unwrap_or(command)
 }
 
 /// Returns the class of the command line.
@@ -85,14 +87,23 @@ fn class_of(segment: &str) -> Class {
     }
 }
 
-/// Returns the words that commands of the same purpose share: the program and its subcommands. The words have lost their
-/// options, so the command must be scrubbed before.
+/// Returns the words that commands of the same purpose share: the program and its subcommands. The words of a loop or a
+/// condition are not among them, but those of the command in it. The words have lost their options, so the command must be
+/// scrubbed before.
 pub(crate) fn purpose(command: &Scrubbed) -> String {
-    shared_words(command)
+    const TELLING: &[&str] = &["cd", "echo", "printf", "sleep", "true", "false", ":"];
+    let all: Vec<&str> = segments(command).into_iter().filter_map(without_keywords).collect();
+    let does_something = |segment: &&&str| words(segment).first().is_some_and(|program| !TELLING.contains(program));
+    let doing: Vec<&str> = all.iter().filter(does_something).copied().collect();
+    shared_words_of(main_of(&doing).or_else(|| main_of(&all)).unwrap_or(command))
 }
 
 pub(super) fn shared_words(command: &str) -> String {
-    let words = words(main_segment(command));
+    shared_words_of(main_segment(command))
+}
+
+fn shared_words_of(segment: &str) -> String {
+    let words = words(segment);
     let plain = |word: &&&str| {
         !word.contains("[redacted") && (!word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word))
     };

@@ -57,6 +57,29 @@ fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end:
     }
 }
 
+/// Returns the command of a segment without the words that only steer the shell: `do cargo test` runs `cargo test`. `None` if
+/// there is no other word.
+pub(super) fn without_keywords(segment: &str) -> Option<&str> {
+    const BEFORE: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
+    const ALONE: &[&str] = &[
+        "for", "select", "case", "esac", "done", "fi", "}", ")", "function", "read", "exit", "return", "break", "continue",
+    ];
+    let mut rest = segment.trim();
+    loop {
+        let word = rest.split_whitespace().next()?;
+        if ALONE.contains(&word) {
+            return None;
+        }
+        let is_before = BEFORE.contains(&word);
+        rest = match rest.strip_prefix('(') {
+            Some(inside) => inside.trim_start(),
+            None if is_before => rest[word.len()..].trim_start(),
+            None if rest.contains('(') => return Some(rest),
+            None => return Some(rest.trim_end_matches(')').trim_end()),
+        };
+    }
+}
+
 /// Returns the words of a segment without assignments, wrappers, flags and redirections.
 pub(super) fn words(segment: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();

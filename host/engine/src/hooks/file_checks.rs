@@ -65,6 +65,15 @@ impl FileFate {
             Self::Changed => "has changed since",
         }
     }
+
+    /// Returns the words that follow several paths.
+    fn words_of_many(self) -> &'static str {
+        match self {
+            Self::Gone => "are gone",
+            Self::Missing => "are not there",
+            Self::Changed => "have changed since",
+        }
+    }
 }
 
 /// A file that is not as it was when a memory about it was learned. Shown as "src/pay.rs has changed since".
@@ -84,6 +93,29 @@ impl fmt::Display for OutdatedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.file, self.state.words())
     }
+}
+
+/// The most files of one state that [`describe_outdated`] names.
+const MAX_NAMED: usize = 3;
+
+/// Says in one line which files are not as they were, such as "a.rs is gone; 5 files are not there: b.rs, c.rs, d.rs, …".
+/// `None` if all are.
+pub fn describe_outdated(outdated: &[OutdatedFile]) -> Option<String> {
+    let of_state = |state: FileFate| -> Option<String> {
+        let files: Vec<&str> = outdated.iter().filter(|it| it.state == state).map(|it| it.file.as_str()).collect();
+        match files[..] {
+            [] => None,
+            [file] => Some(format!("{file} {}", state.words())),
+            [..] => {
+                let more = if files.len() > MAX_NAMED { ", …" } else { "" };
+                let named = files.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
+                Some(format!("{} files {}: {named}{more}", files.len(), state.words_of_many()))
+            }
+        }
+    };
+    let parts: Vec<String> =
+        [FileFate::Gone, FileFate::Missing, FileFate::Changed].into_iter().filter_map(of_state).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Returns, for each of the memories that somebody asked for, the files that are not as they were. `roots` has the root folders of
@@ -231,6 +263,17 @@ mod tests {
 
     fn about(files: &[&str]) -> Memory {
         Memory { files: files.iter().map(|&it| it.into()).collect(), ..Memory::default() }
+    }
+
+    #[test]
+    fn many_files_take_one_line() {
+        let file = |name: &str, state| OutdatedFile { file: name.to_owned(), state, since: 0 };
+        assert_eq!(describe_outdated(&[]), None);
+        let mut files = vec![file("a.rs", FileFate::Missing), file("b.rs", FileFate::Changed)];
+        assert_eq!(describe_outdated(&files).as_deref(), Some("a.rs is not there; b.rs has changed since"));
+        files.extend(["c.rs", "d.rs", "e.rs"].map(|name| file(name, FileFate::Missing)));
+        let line = describe_outdated(&files).unwrap();
+        assert_eq!(line, "4 files are not there: a.rs, c.rs, d.rs, …; b.rs has changed since");
     }
 
     #[test]

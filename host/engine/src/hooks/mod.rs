@@ -61,7 +61,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-pub use file_checks::{FileChecks, OutdatedFile, outdated_files};
+pub use file_checks::{FileChecks, OutdatedFile, describe_outdated, outdated_files};
 pub use journal_writer::store_journal;
 pub use load::context;
 pub use loaded::LoadedText;

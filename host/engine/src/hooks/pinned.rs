@@ -43,7 +43,7 @@ fn line_of(memory: &Memory) -> String {
     let (title, content) = (one_line(&memory.title), one_line(&memory.content));
     if content.is_empty() {
         title
-    } else if title.is_empty() || content.starts_with(&title) {
+    } else if title.is_empty() || content.starts_with(title.trim_end_matches(ELLIPSIS)) {
         content
     } else {
         format!("{title}: {content}")

@@ -1,14 +1,18 @@
-//! Parses one line of an import. The JSON comes from other programs: it is read leniently where the meaning is clear,
-//! and rejected with a reason where it is not.
+//! Parses one line of an import: a memory, or a session or a project of an export. The JSON comes from other programs: it
+//! is read leniently where the meaning is clear, and rejected with a reason where it is not.
 
 use jiff::civil;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
 
-use throughline_model::contract::Timestamp;
+use throughline_agents::protocol::name::Agent;
+use throughline_model::contract::{SessionNotes, Timestamp};
 use throughline_model::said_by::SaidBy;
 use throughline_search::supersession::Relation;
+use throughline_store::SessionUpdate;
+
+use crate::team::project_key::ProjectKey;
 
 /// The longest line, bytes: the longest content with every character escaped, plus the other fields.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
@@ -81,6 +85,35 @@ pub struct Line {
     pub supersedes: Vec<LineLink>,
 }
 
+/// What a line of an export is.
+#[derive(Debug)]
+pub(super) enum AnyLine {
+    /// A memory.
+    Memory(Box<Line>),
+    /// A session with its summary and notes.
+    Session(Box<SessionLine>),
+    /// A project: the folder that other lines name, and how it is recognized on another machine.
+    Project(ProjectLine),
+}
+
+/// A session of an export.
+#[derive(Debug)]
+pub(super) struct SessionLine {
+    /// The folder's path, or a plain name.
+    pub(super) project: Option<String>,
+    /// The session. Its folder is not known here.
+    pub(super) session: SessionUpdate,
+}
+
+/// A project of an export.
+#[derive(Debug)]
+pub(super) struct ProjectLine {
+    /// The folder's path where it was exported.
+    pub(super) project: String,
+    /// How it is recognized; `None` for a folder without a repository.
+    pub(super) key: Option<ProjectKey>,
+}
+
 /// That a line's memory took the place of an earlier one, or that a person undid such a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineLink {
@@ -128,6 +161,29 @@ struct RawFields {
     wrong_because: Value,
     #[serde(default)]
     supersedes: Value,
+    #[serde(default)]
+    session: Value,
+    #[serde(default)]
+    project_key: Value,
+}
+
+/// The raw fields of a session.
+#[derive(Deserialize)]
+struct RawSession {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    agent: Value,
+    #[serde(default)]
+    model: Value,
+    #[serde(default)]
+    end_reason: Value,
+    #[serde(default)]
+    summary: Value,
+    #[serde(default)]
+    topics: Value,
+    #[serde(default)]
+    notes: SessionNotes,
 }
 
 /// The raw fields of a link.
@@ -201,16 +257,42 @@ pub enum InvalidLine {
         "its supersedes are not a list of objects with an id and a relation: amends, reverses, refutes, completes or follows"
     )]
     BadLink,
+    /// Its session has no identifier, or is not as an export writes it.
+    #[error("its session is not an object with an id and notes, as `throughline export` writes it")]
+    BadSession,
 }
 
-/// Parses a line, or says why it cannot be used.
+/// Parses a line that is a memory, or says why it cannot be used.
 pub fn parse(line: &[u8]) -> Result<Line, InvalidLine> {
+    memory(raw(line)?)
+}
+
+/// Parses any line of an export, or says why it cannot be used.
+pub(super) fn parse_any(line: &[u8]) -> Result<AnyLine, InvalidLine> {
+    let fields = raw(line)?;
+    if fields.session.is_object() {
+        return session(fields).map(Box::new).map(AnyLine::Session);
+    }
+    match (&fields.content, &fields.project_key) {
+        (Value::Null, Value::String(key)) => {
+            let key = ProjectKey::parse(key);
+            let project = name(fields.project, "project", MAX_PROJECT_BYTES)?.ok_or(InvalidLine::NotAString("project"))?;
+            Ok(AnyLine::Project(ProjectLine { project, key }))
+        }
+        _ => memory(fields).map(Box::new).map(AnyLine::Memory),
+    }
+}
+
+fn raw(line: &[u8]) -> Result<RawFields, InvalidLine> {
     let text = std::str::from_utf8(line).map_err(|error| InvalidLine::NotUtf8(error.valid_up_to() + 1))?;
     // serde would also accept a list of the fields in order.
     if !text.starts_with('{') {
         return Err(InvalidLine::NotAnObject);
     }
-    let fields: RawFields = serde_json::from_str(text).map_err(|error| InvalidLine::NotJson(error.column()))?;
+    serde_json::from_str(text).map_err(|error| InvalidLine::NotJson(error.column()))
+}
+
+fn memory(fields: RawFields) -> Result<Line, InvalidLine> {
     let content = match fields.content {
         Value::String(content) if !content.trim().is_empty() => content,
         Value::String(_) => return Err(InvalidLine::EmptyContent),
@@ -238,6 +320,24 @@ pub fn parse(line: &[u8]) -> Result<Line, InvalidLine> {
             .map(|because| cut(because.trim(), MAX_REASON_CHARS).trim().to_owned())
             .filter(|because| !because.is_empty()),
         supersedes: links(fields.supersedes)?,
+    })
+}
+
+fn session(fields: RawFields) -> Result<SessionLine, InvalidLine> {
+    let of: RawSession = serde_json::from_value(fields.session).map_err(|_| InvalidLine::BadSession)?;
+    let agent = string(of.agent, "agent")?.and_then(|name| Agent::of(&name));
+    Ok(SessionLine {
+        project: name(fields.project, "project", MAX_PROJECT_BYTES)?,
+        session: SessionUpdate {
+            id: name(of.id, "session id", MAX_ID_BYTES)?.ok_or(InvalidLine::BadSession)?,
+            cwd: String::new(),
+            agent: agent.map(|agent| agent.name().to_owned()).unwrap_or_default(),
+            model: string(of.model, "model")?,
+            end_reason: string(of.end_reason, "end_reason")?,
+            notes: of.notes,
+            summary: string(of.summary, "summary")?.unwrap_or_default(),
+            topics: list(of.topics, "topics")?,
+        },
     })
 }
 
@@ -297,7 +397,10 @@ pub(crate) fn title_of(content: &str) -> String {
         Some(end) => start[..end].to_owned(),
         None if start.len() == line.len() => line.to_owned(),
         // Without sentence ends, cut at a space; scripts without spaces are cut at the limit.
-        None => format!("{}…", start.rfind(' ').map_or(start, |space| &start[..space])),
+        None => {
+            let start = cut(start, MAX_TITLE_CHARS - 1);
+            format!("{}…", start.rfind(' ').map_or(start, |space| &start[..space]))
+        }
     }
 }
 
@@ -536,8 +639,8 @@ mod tests {
         let sentence = "The scheduler drops a job when the queue is full and nobody waits for it any more.";
         assert_eq!(title_of(&format!("{sentence} {}", "and so on ".repeat(30))), sentence);
         let title = title_of(&"word ".repeat(100));
-        assert!(title.ends_with("word…") && title.chars().count() <= MAX_TITLE_CHARS + 1);
-        assert_eq!(title_of(&"한".repeat(500)).chars().count(), MAX_TITLE_CHARS + 1);
+        assert!(title.ends_with("word…") && title.chars().count() <= MAX_TITLE_CHARS);
+        assert_eq!(title_of(&"한".repeat(500)).chars().count(), MAX_TITLE_CHARS);
     }
 
     proptest! {
@@ -567,7 +670,7 @@ mod tests {
         #[test]
         fn a_title_is_one_short_line(content in "\\PC{0,20}([ \\n。.]{1,2}\\PC{0,30}){0,20}") {
             let title = title_of(&content);
-            prop_assert!(!title.contains('\n') && title.chars().count() <= MAX_TITLE_CHARS + 1);
+            prop_assert!(!title.contains('\n') && title.chars().count() <= MAX_TITLE_CHARS);
         }
     }
 }

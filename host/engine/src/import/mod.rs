@@ -1,4 +1,5 @@
 //! Imports memories made elsewhere, given as one line of JSON each: reads, redacts and stores them in large batches.
+//! An export also has lines about its sessions, and about its projects, which may be at other paths here.
 //! Lines that were imported before are recognized, so an import can be stopped and repeated at any time.
 //!
 //! Databases and files of other systems ([`from`]) are converted to the same lines and pass through the same
@@ -7,6 +8,7 @@
 
 pub mod from;
 pub(crate) mod line;
+mod moved;
 mod reader;
 
 use std::collections::HashMap;
@@ -22,7 +24,10 @@ use serde::Serialize;
 use crate::memory::supersession;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use line::{AnyLine, ProjectLine, SessionLine, parse_any};
 pub use line::{InvalidLine, Line, LineLink, MAX_LINE_BYTES, parse};
+use moved::ProjectFinder;
+pub use moved::{ExportedProject, FoundBy};
 use reader::{LineOutcome, LineReader};
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
@@ -68,8 +73,14 @@ pub struct ImportReport {
     pub known: u64,
     /// Memories that were deleted for good before, and stay deleted.
     pub forgotten: u64,
-    /// Memories of projects, sessions or times that are excluded, paused or forgotten.
+    /// Memories and sessions of projects, sessions or times that are excluded, paused or forgotten.
     pub left_out: u64,
+    /// New sessions, with their summaries and notes.
+    pub sessions: u64,
+    /// Sessions that were known already.
+    pub known_sessions: u64,
+    /// The projects of the export, and where they are on this machine.
+    pub projects: Vec<ExportedProject>,
     /// Lines that could not be used.
     pub failed: u64,
     /// The first lines that could not be used.
@@ -95,8 +106,16 @@ impl ImportReport {
     }
 }
 
-/// Imports all of `input` into the store. Lines without a project belong to the folder `default`. `progress` gets the
-/// number of bytes read so far.
+/// The folder of an import.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportFolder<'a> {
+    /// The folder: lines without a project belong to it.
+    pub path: &'a Path,
+    /// Whether a person named it. Then it also takes the place of a project of an export that is not on this machine.
+    pub is_named: bool,
+}
+
+/// Imports all of `input` into the store. `progress` gets the number of bytes read so far.
 ///
 /// A line that cannot be used is reported, and the import continues. An error comes from the input, the redactors or
 /// the store; all batches before it are stored.
@@ -104,25 +123,30 @@ pub fn run(
     runtime: &Runtime,
     store: &mut Store,
     input: impl BufRead,
-    default: &Path,
+    folder: ImportFolder<'_>,
     mut progress: impl FnMut(u64),
 ) -> Result<ImportReport> {
     let mut lines = LineReader::new(input, MAX_LINE_BYTES);
-    let mut importer = Importer::new(runtime, Some(store), true, default)?;
+    let mut finder = ProjectFinder::new(folder.path, folder.is_named, store.all_projects()?);
+    let mut importer = Importer::new(runtime, Some(store), true, folder.path)?;
     loop {
         let understood = match lines.next().context("the input cannot be read")? {
             LineOutcome::End => break,
             LineOutcome::Blank => continue,
             LineOutcome::TooLong => Err(InvalidLine::TooLong),
-            LineOutcome::Line => parse(lines.line()),
+            LineOutcome::Line => parse_any(lines.line()),
         };
-        match understood {
-            Ok(line) => {
-                if let Err(reason) = importer.add(line)? {
-                    importer.report.fail(lines.number(), reason);
-                }
+        let used = match understood {
+            Ok(AnyLine::Memory(line)) => importer.add(*line)?,
+            Ok(AnyLine::Session(line)) => importer.add_exported_session(*line)?,
+            Ok(AnyLine::Project(line)) => importer.add_project(&mut finder, line)?,
+            Err(reason) => {
+                importer.report.fail(lines.number(), reason);
+                Ok(())
             }
-            Err(reason) => importer.report.fail(lines.number(), reason),
+        };
+        if let Err(reason) = used {
+            importer.report.fail(lines.number(), reason);
         }
         importer.report.lines += 1;
         importer.report.bytes = lines.bytes();
@@ -212,6 +236,44 @@ impl<'a> Importer<'a> {
         Ok(Ok(store.import_session(&place.project, &session, self.runtime.now)?))
     }
 
+    /// Takes a session of an export. The inner error says why it cannot be used.
+    fn add_exported_session(&mut self, line: SessionLine) -> Result<std::result::Result<(), InvalidProject>> {
+        let id = line.session.id.clone();
+        let is_known = match &self.store {
+            Some(store) => store.known_session(&id)?.is_some(),
+            None => false,
+        };
+        let stored = match self.add_session(line.project.as_deref(), line.session)? {
+            Ok(stored) => stored,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let counter = match (is_known, stored) {
+            (true, _) => &mut self.report.known_sessions,
+            (false, true) => &mut self.report.sessions,
+            (false, false) => &mut self.report.left_out,
+        };
+        *counter += 1;
+        Ok(Ok(()))
+    }
+
+    /// Takes a project of an export: from now on its former path means the folder that it has here. The inner error says why
+    /// it cannot be used.
+    fn add_project(
+        &mut self,
+        finder: &mut ProjectFinder<'_>,
+        line: ProjectLine,
+    ) -> Result<std::result::Result<(), InvalidProject>> {
+        if line.project.chars().any(char::is_control) {
+            return Ok(Err(InvalidProject::ControlCharacters));
+        }
+        let (project, found) = finder.find(&line)?;
+        let here = project.root.to_string_lossy().into_owned();
+        let place = Rc::new(self.places.folder(project));
+        self.places.known.insert(Some(line.project.trim().to_owned()), Ok(place));
+        self.report.projects.push(ExportedProject { project: line.project, here, found });
+        Ok(Ok(()))
+    }
+
     fn flush(&mut self) -> Result<()> {
         match &mut self.store {
             Some(store) => self.batch.store(self.runtime, store, &mut self.report),
@@ -286,21 +348,23 @@ impl TargetProjects<'_> {
         place
     }
 
+    /// Returns a project that is a folder.
+    fn folder(&self, project: Project) -> TargetProject {
+        let is_off = self.runtime.is_excluded(&project.root);
+        TargetProject { is_off, root: Some(project.root.clone()), project }
+    }
+
     fn find(&self, name: Option<&str>) -> std::result::Result<TargetProject, InvalidProject> {
-        let is_folder = |project: Project| {
-            let is_off = self.runtime.is_excluded(&project.root);
-            TargetProject { is_off, root: Some(project.root.clone()), project }
-        };
-        let Some(name) = name else { return Ok(is_folder(Project::discover(self.default))) };
+        let Some(name) = name else { return Ok(self.folder(Project::discover(self.default))) };
         if name.chars().any(char::is_control) {
             return Err(InvalidProject::ControlCharacters);
         }
         if let Some(below) = name.strip_prefix("~/") {
-            return Ok(is_folder(Project::discover(&self.runtime.paths.home.join(below))));
+            return Ok(self.folder(Project::discover(&self.runtime.paths.home.join(below))));
         }
         if !Project::is_name(name) {
             let folder = std::path::absolute(name).map_err(|_| InvalidProject::NotAPath)?;
-            return Ok(is_folder(Project::discover(&folder)));
+            return Ok(self.folder(Project::discover(&folder)));
         }
         // A name is an identity: redacting it could merge two projects into one.
         let mut texts = [name.to_owned()];

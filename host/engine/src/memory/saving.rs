@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::{RequestError, supersession, types};
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
+use crate::text::within_chars;
 use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
@@ -47,7 +48,8 @@ pub struct SaveRequest {
     pub text: String,
     /// The title; `None` for the text's first line.
     pub title: Option<String>,
-    /// The type; `None` for `session_summary` in a session, and otherwise `learning`.
+    /// The type; `None` for that of the first memory whose place it takes, for `session_summary` in a session, and otherwise
+    /// for `learning`.
     pub kind: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
@@ -77,7 +79,7 @@ pub struct SaveResult {
 /// Stores a memory in the project. Refuses if the request is invalid, if the project or session is paused or excluded,
 /// or if this exact text was deleted for good.
 pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &SaveRequest) -> Result<SaveResult> {
-    let kind = kind(request)?;
+    let kind = kind(store, request)?;
     types::resolve_kinds(std::slice::from_ref(&kind), store, Some(project))?;
     check(request)?;
     let session = request.session.as_deref().unwrap_or_default();
@@ -136,15 +138,23 @@ pub fn save(runtime: &Runtime, store: &mut Store, project: &Project, request: &S
     Ok(SaveResult { id, kind, title, is_new: put == PutOutcome::Stored, length })
 }
 
-fn kind(request: &SaveRequest) -> Result<String, RequestError> {
+/// The type of the turns that searches find and that are never told: what a person saves is not one.
+const TURN: &str = "turn";
+
+fn kind(store: &Store, request: &SaveRequest) -> Result<String> {
     let default = if request.session.is_some() { SUMMARY_TYPE } else { "learning" };
-    let kind = request.kind.as_deref().unwrap_or(default);
+    let older = match (&request.kind, request.supersedes.first()) {
+        (None, Some(id)) => store.memory(id, None)?.into_iter().map(|older| older.memory.kind).find(|kind| kind != TURN),
+        _ => None,
+    };
+    let kind = request.kind.as_deref().or(older.as_deref()).unwrap_or(default);
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
     if kind.is_empty() || kind.len() > MAX_TYPE_BYTES || !kind.bytes().all(plain) {
         return Err(RequestError::new(
             format!("{kind:?} is not a type"),
             "use a lower-case word such as decision, learning, preference or session_summary",
-        ));
+        )
+        .into());
     }
     Ok(kind.to_owned())
 }
@@ -176,7 +186,7 @@ fn without_marks(line: &str) -> &str {
 /// Returns the first line of a text.
 pub(crate) fn title_of(text: &str) -> String {
     let lines = text.lines().map(without_marks);
-    lines.filter(|line| !line.is_empty()).map(|line| line.chars().take(MAX_TITLE_CHARS).collect()).next().unwrap_or_default()
+    lines.filter(|line| !line.is_empty()).map(|line| within_chars(line, MAX_TITLE_CHARS)).next().unwrap_or_default()
 }
 
 /// Gives a redacted draft its title: the one that was given, or the first line of the content.

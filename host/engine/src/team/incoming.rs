@@ -93,12 +93,7 @@ fn redact_waiting(runtime: &Runtime, done: &mut [(usize, Incoming)]) -> Result<(
 /// Returns the key by the project's history alone, by which the project is still recognized when it comes to this machine. The
 /// remote of a redacted key would never be the project's.
 fn without_remote(redacted: &str) -> String {
-    match ProjectKey::parse(redacted) {
-        Some(ProjectKey::Git { roots, .. }) if !roots.is_empty() => {
-            ProjectKey::Git { roots, remote: String::new() }.to_string()
-        }
-        _ => redacted.to_owned(),
-    }
+    ProjectKey::parse(redacted).and_then(|key| key.without_remote()).unwrap_or_else(|| redacted.to_owned())
 }
 
 enum Understood {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::history::git;
+use crate::git::git;
 use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 
@@ -70,6 +70,16 @@ impl ProjectKey {
         match self {
             Self::Git { remote, .. } => remote,
             Self::Name(_) => "",
+        }
+    }
+
+    /// Returns the key by the project's history alone; `None` if the remote is all that is known.
+    pub fn without_remote(&self) -> Option<String> {
+        match self {
+            Self::Git { roots, .. } if !roots.is_empty() => {
+                Some(Self::Git { roots: roots.clone(), remote: String::new() }.to_string())
+            }
+            _ => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! `throughline export`: writes memories as JSON lines or Markdown.
+//! `throughline export`: writes memories and sessions as JSON lines, or memories as Markdown.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -16,11 +16,12 @@ use throughline_platform::files;
 use throughline_platform::open::FolderOptions as _;
 use throughline_store::{Access, Store};
 
-/// Write memories in a format that other programs can read
+/// Write memories and sessions for other programs
 ///
-/// Writes one JSON object per line, with the fields that `throughline import` reads, the oldest memory first. Importing
-/// the lines elsewhere and exporting them there gives the same lines. An export does not contain where and how often a
-/// memory was seen or which policy made it: use `throughline backup` for a complete copy.
+/// Writes one JSON object per line, as `throughline import` reads them: the projects, with what they are recognized by on
+/// another machine; the sessions, with their summaries; and the memories, the oldest first. Importing the lines elsewhere
+/// and exporting them there gives the same lines. An export has no tool calls, failures and timeline, nor where and how
+/// often a memory was seen or which policy made it: use `throughline backup` for a complete copy.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -53,10 +54,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if let Format::Markdown = arguments.format {
         return markdown(&runtime, &store, project.as_deref(), arguments);
     }
-    let write = |out: &mut dyn Write| jsonl(&store, project.as_deref(), out);
+    let write = |out: &mut dyn Write| jsonl(&runtime, &store, project.as_deref(), out);
     let Some(file) = arguments.output.as_deref().filter(|path| *path != Path::new("-")) else {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)??;
+        runtime.finish();
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -73,23 +75,64 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         return Err(cannot(&io::Error::from(io::ErrorKind::AlreadyExists)));
     }
     let mut out = BufWriter::new(files::temporary_beside(&file).map_err(|error| cannot(&error))?);
-    let lines = write(&mut out)?;
-    let finish = |lines: u64| {
+    let written = write(&mut out)?;
+    runtime.finish();
+    let finish = |written: Written| {
         let complete = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         complete.as_file().sync_all()?;
         files::persist(complete.into_temp_path(), &file, arguments.force)?;
-        Ok(lines)
+        Ok(written)
     };
-    let lines = lines.and_then(finish).map_err(|error| cannot(&error))?;
-    writeln!(anstream::stderr().lock(), "wrote {} to {}", output::counted(lines, "line", "lines"), file.display())?;
+    let written = written.and_then(finish).map_err(|error| cannot(&error))?;
+    writeln!(
+        anstream::stderr().lock(),
+        "wrote {} and {} to {}",
+        output::counted(written.memories, "memory", "memories"),
+        output::counted(written.sessions, "session", "sessions"),
+        file.display()
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// What was written.
+#[derive(Default)]
+struct Written {
+    memories: u64,
+    sessions: u64,
+}
+
 /// Writes the lines and returns how many there are. The inner error is that of writing.
-fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io::Result<u64>, CommandError> {
-    let (mut lines, mut failed) = (0, None);
+fn jsonl(
+    runtime: &Runtime,
+    store: &Store,
+    project: Option<&str>,
+    out: &mut dyn Write,
+) -> Result<io::Result<Written>, CommandError> {
+    // The memories of shared copies are written with the projects that they come from.
+    let mut projects = store.all_projects()?;
+    projects.retain(|it| !it.is_shared() && project.is_none_or(|id| id == it.id));
+    // Not in the order in which they were first seen, which is another one elsewhere.
+    projects.sort_by(|one, other| one.identity.cmp(&other.identity));
+    let mut written = Written::default();
+    for project in &projects {
+        if let Some(line) = export::project_line(runtime, project)?
+            && let Err(error) = writeln!(out, "{line}")
+        {
+            return Ok(Err(error));
+        }
+    }
+    for project in &projects {
+        for (id, _) in store.session_times(&project.id)? {
+            let Some(session) = store.known_session(&id)? else { continue };
+            let Some(line) = export::session_line(&session, project) else { continue };
+            if let Err(error) = writeln!(out, "{line}") {
+                return Ok(Err(error));
+            }
+            written.sessions += 1;
+        }
+    }
+    let mut failed = None;
     store.each_memory(project, |memory, project, marks, links| {
-        // The memories that these are copies of are written as well.
         if project.is_shared() {
             return true;
         }
@@ -98,11 +141,11 @@ fn jsonl(store: &Store, project: Option<&str>, out: &mut dyn Write) -> Result<io
                 failed = Some(error);
                 return false;
             }
-            lines += 1;
+            written.memories += 1;
         }
         true
     })?;
-    Ok(failed.map_or(Ok(lines), Err))
+    Ok(failed.map_or(Ok(written), Err))
 }
 
 /// Writes the notes of one project, or of all projects, as files.

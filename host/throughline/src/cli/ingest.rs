@@ -1,6 +1,6 @@
 //! `throughline ingest`: reads existing transcripts into memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,15 +10,16 @@ use indicatif::ProgressBar;
 
 use super::environment;
 use super::error::CommandError;
-use super::output;
+use super::output::{self, BOLD, DIM};
+use super::pager;
 use super::scope;
 use throughline_engine::history;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
-use throughline_engine::ingest::{self, FileReport, IngestReport, TranscriptSource};
+use throughline_engine::ingest::{self, FileReport, IngestPlan, IngestReport, PlannedFile, TranscriptSource};
 use throughline_engine::runtime::Runtime;
 use throughline_engine::targets;
 use throughline_platform::paths;
-use throughline_store::{Access, Store};
+use throughline_store::{Access, Store, StoreError};
 
 /// Read existing transcripts into memory
 ///
@@ -42,7 +43,10 @@ pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path; with --git
     #[arg(long, value_name = "DIR", requires = "git")]
     project: Option<PathBuf>,
-    /// Print an object: files, totals; with --git: project, commits, memories, known, `passed_over`, reverted,
+    /// List what would be read, and store nothing
+    #[arg(long, conflicts_with = "git")]
+    dry_run: bool,
+    /// Print an object: files, totals; with --dry-run: `dry_run`, files, bytes; with --git: project, commits, memories, known, `passed_over`, reverted,
     /// doubted
     #[arg(long)]
     json: bool,
@@ -55,6 +59,8 @@ pub(super) struct Arguments {
 pub(super) enum IngestOutput {
     /// Transcripts were read.
     Transcripts(IngestReport),
+    /// With `--dry-run`, nothing was read.
+    Plan(IngestPlan),
     /// With `--git`, a history was read.
     History(history::HistoryReport),
 }
@@ -65,6 +71,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         return read_history(&runtime, arguments);
     }
     let (sources, failed) = find(&runtime, &arguments.paths)?;
+    if arguments.dry_run {
+        return plan(&runtime, &sources, failed, arguments.json);
+    }
     let started = Instant::now();
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let bar = progress_bar(&sources);
@@ -100,6 +109,72 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     } else {
         "the others are stored; correct these and run the command again"
     }))
+}
+
+/// Lists what would be read.
+fn plan(
+    runtime: &Runtime,
+    sources: &[TranscriptSource],
+    failed: Vec<FileReport>,
+    as_json: bool,
+) -> Result<ExitCode, CommandError> {
+    let store = match runtime.store(Access::Existing, STORE_BUSY_TIMEOUT * 4) {
+        Ok(store) => Some(store),
+        Err(StoreError::Missing(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut plan = ingest::plan(runtime, store.as_ref(), sources)?;
+    let is_failed = !failed.is_empty();
+    plan.files.extend(failed.into_iter().map(|it| PlannedFile { path: it.path, error: it.error, ..PlannedFile::default() }));
+    if as_json {
+        output::json(&IngestOutput::Plan(plan))?;
+    } else {
+        print_plan(runtime, &plan)?;
+    }
+    if is_failed {
+        return Err(CommandError::new("not every path that you named can be read").hint("correct the paths"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_plan(runtime: &Runtime, plan: &IngestPlan) -> Result<(), CommandError> {
+    let shown = |path: &str| output::clean_line(&paths::display(path.as_ref(), &runtime.paths.home));
+    let mut err = anstream::stderr().lock();
+    let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+    for (file, why) in plan.files.iter().filter_map(|file| Some((file, file.error.as_ref()?))) {
+        writeln!(err, "{yellow}warning:{yellow:#} {}: {}", shown(&file.path), output::clean_line(why))?;
+    }
+    let mut projects: BTreeMap<&str, Vec<&PlannedFile>> = BTreeMap::new();
+    for file in plan.files.iter().filter(|file| file.bytes > 0) {
+        projects.entry(&file.project).or_default().push(file);
+    }
+    let mut out = Vec::new();
+    for (project, files) in &projects {
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}: {}, {}",
+            shown(project),
+            output::counted(files.len() as u64, "transcript", "transcripts"),
+            output::bytes(files.iter().map(|file| file.bytes).sum()),
+        )?;
+        for file in files {
+            let size = output::pad(&output::bytes(file.bytes), 9);
+            let session = output::clean_line(&file.session_id);
+            writeln!(out, "  {size}  {session}  {DIM}{}{DIM:#}", shown(&file.path))?;
+        }
+    }
+    let files: Vec<&PlannedFile> = projects.values().flatten().copied().collect();
+    let sessions: BTreeSet<&str> = files.iter().map(|file| file.session_id.as_str()).collect();
+    writeln!(
+        out,
+        "{} of {} to read, {}: {} of {}; nothing was read because this is a dry run",
+        output::count(files.len() as u64),
+        output::counted(plan.files.len() as u64, "transcript", "transcripts"),
+        output::bytes(plan.bytes),
+        output::counted(sessions.len() as u64, "session", "sessions"),
+        output::counted(projects.len() as u64, "project", "projects"),
+    )?;
+    pager::write(&out)
 }
 
 fn read_history(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
@@ -152,13 +227,14 @@ fn print_projects(runtime: &Runtime, store: &Store, report: &IngestReport) -> Re
     let mut out = output::stdout();
     for (root, transcripts) in read.iter().take(MAX_PROJECTS) {
         let found = known.iter().find(|it| it.project.root.to_string_lossy() == *root);
-        let (memories, sessions) = found.map_or((0, 0), |it| (it.memories, it.sessions));
+        let (memories, turns, sessions) = found.map_or((0, 0, 0), |it| (it.memories, it.turns, it.sessions));
         let name = found.map_or_else(|| output::clean_line(root), |it| scope::describe(&it.project, &runtime.paths.home));
         writeln!(
             out,
-            "{name}: {} read; {} of {} now",
+            "{name}: {} read; {} and {} of {} now",
             output::counted(*transcripts, "transcript", "transcripts"),
             output::counted(memories, "memory", "memories"),
+            output::counted(turns, "turn", "turns"),
             output::counted(sessions, "session", "sessions"),
         )?;
     }
@@ -228,7 +304,7 @@ fn print(runtime: &Runtime, report: &IngestReport, took: Duration) -> Result<(),
     )?;
     writeln!(
         out,
-        "{}, {} known already",
+        "{} (turns included), {} known already",
         output::counted(totals.memories, "new memory", "new memories"),
         output::count(totals.seen_again)
     )?;

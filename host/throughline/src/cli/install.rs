@@ -164,7 +164,7 @@ pub(super) struct Installed {
     updated: Vec<PathBuf>,
     /// What to do in the agent before it runs the hooks; null if there is nothing to do.
     next: Option<&'static str>,
-    /// How many transcripts of Claude Code `throughline ingest` could read; 0 for another agent.
+    /// How many transcripts of Claude Code nothing was read of yet, which `throughline ingest` could read; 0 for another agent.
     transcripts: usize,
 }
 
@@ -570,11 +570,7 @@ impl Installed {
         dry_run: bool,
     ) -> Self {
         let change = &changes[0];
-        let transcripts = if change.client() == Agent::ClaudeCode.into() {
-            ingest::sources(&[runtime.paths.claude_projects()], &runtime.paths.claude_projects()).0.len()
-        } else {
-            0
-        };
+        let transcripts = if change.client() == Agent::ClaudeCode.into() { unread_transcripts(runtime) } else { 0 };
         Self {
             agent: change.client().name(),
             settings: change.file().to_path_buf(),
@@ -591,6 +587,15 @@ impl Installed {
             transcripts,
         }
     }
+}
+
+/// Returns how many transcripts of Claude Code `throughline ingest` would read from their beginning.
+fn unread_transcripts(runtime: &Runtime) -> usize {
+    let folder = runtime.paths.claude_projects();
+    let sources = ingest::sources(std::slice::from_ref(&folder), &folder).0;
+    // Without a database nothing was read. A hint is not worth failing for.
+    let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT).ok();
+    ingest::unread(runtime, store.as_ref(), &sources).unwrap_or(0)
 }
 
 fn plugin_error(folder: &Path, error: &io::Error) -> CommandError {

@@ -19,6 +19,7 @@ use super::scope;
 use throughline_engine::hooks::{self, STORE_BUSY_TIMEOUT};
 use throughline_engine::model;
 use throughline_engine::model::caller::Outgoing;
+use throughline_engine::model::settings::Provider;
 use throughline_engine::runtime::Runtime;
 use throughline_engine::targets;
 use throughline_model::project::Project;
@@ -195,6 +196,7 @@ fn spend(arguments: &SpendArguments) -> Result<ExitCode, CommandError> {
     let mut out = output::stdout();
     if rows.is_empty() {
         writeln!(out, "no model was asked in the last {}", output::counted(arguments.days.into(), "day", "days"))?;
+        print_if_off(&mut out, &runtime)?;
     }
     for row in &rows {
         let project = paths::display(std::path::Path::new(&row.project), &runtime.paths.home);
@@ -218,8 +220,8 @@ fn spend(arguments: &SpendArguments) -> Result<ExitCode, CommandError> {
 }
 
 fn outbox(arguments: &OutboxArguments) -> Result<ExitCode, CommandError> {
+    let runtime = if arguments.dry_run { environment::runtime()? } else { environment::runtime_for_reading()? };
     let found = if arguments.dry_run {
-        let runtime = environment::runtime()?;
         let (mut store, project, session) = subject(&runtime, arguments.session.as_deref(), arguments.project.as_deref())?;
         let pending = Rc::new(RefCell::new(Vec::new()));
         let until = Instant::now() + RUN_TIME;
@@ -228,7 +230,6 @@ fn outbox(arguments: &OutboxArguments) -> Result<ExitCode, CommandError> {
         ran?;
         Outbox { sent: Vec::new(), pending: pending.take() }
     } else {
-        let runtime = environment::runtime_for_reading()?;
         let is_there = runtime.paths.model_ledger().exists();
         let sent = if is_there { model::ledger(&runtime)?.sent(arguments.limit)? } else { Vec::new() };
         Outbox { sent, pending: Vec::new() }
@@ -241,6 +242,7 @@ fn outbox(arguments: &OutboxArguments) -> Result<ExitCode, CommandError> {
     if found.sent.is_empty() && found.pending.is_empty() {
         let what = if arguments.dry_run { "nothing would be sent" } else { "nothing was sent" };
         writeln!(out, "{what}")?;
+        print_if_off(&mut out, &runtime)?;
     }
     for call in &found.sent {
         let (date, time) = output::local(call.at);
@@ -275,6 +277,14 @@ fn outbox(arguments: &OutboxArguments) -> Result<ExitCode, CommandError> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that no model is asked, if the configuration names none.
+fn print_if_off(out: &mut impl Write, runtime: &Runtime) -> Result<(), CommandError> {
+    if runtime.config.model.provider == Provider::None {
+        writeln!(out, "language models are off: `model.provider` in the configuration is \"none\"")?;
+    }
+    Ok(())
 }
 
 /// Formats billionths of a dollar.

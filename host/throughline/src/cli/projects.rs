@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = crate::cli::number::limit)]
     limit: u32,
-    /// Print an array of objects: name, path, sessions, memories, `last_session_at`
+    /// Print an array of objects: name, path, sessions, memories, turns, `last_session_at`
     #[arg(long)]
     json: bool,
 }
@@ -37,8 +37,10 @@ pub(super) struct ProjectEntry {
     path: Option<String>,
     /// How many of its sessions were read.
     sessions: u64,
-    /// Memories, without those that were folded into a digest.
+    /// Memories, without turns and without those that were folded into a digest.
     memories: u64,
+    /// Turns, the prompts and answers of sessions, which only searches find.
+    turns: u64,
     /// When something of a session was stored last; RFC 3339, UTC. Null if there is no session.
     last_session_at: Option<String>,
 }
@@ -52,6 +54,7 @@ impl ProjectEntry {
             path: root.is_absolute().then(|| root.to_string_lossy().into_owned()),
             sessions: known.sessions,
             memories: known.memories,
+            turns: known.turns,
             last_session_at: known.last_at.map(output::timestamp),
         }
     }
@@ -88,19 +91,21 @@ fn print(runtime: &Runtime, known: &[KnownProject]) -> Result<(), CommandError> 
     for ((known, name), ago) in known.iter().zip(&names).zip(&ages) {
         let sessions = output::counted(known.sessions, "session", "sessions");
         let memories = output::counted(known.memories, "memory", "memories");
+        let turns = output::counted(known.turns, "turn", "turns");
         let mut path = String::new();
         if known.project.root.is_absolute() {
             path = output::clean_line(&paths::display(&known.project.root, &runtime.paths.home));
         }
         if let Some(columns) = output::width() {
-            path = output::fit(&path, columns.saturating_sub(width + 2 + age + 2 + 14 + 2 + 16 + 2).max(20));
+            path = output::fit(&path, columns.saturating_sub(width + 2 + age + 2 + 14 + 2 + 16 + 2 + 12 + 2).max(20));
         }
         let line = format!(
-            "{BOLD}{}{BOLD:#}  {DIM}{}  {}  {}{DIM:#}  {path}",
+            "{BOLD}{}{BOLD:#}  {DIM}{}  {}  {}  {}{DIM:#}  {path}",
             output::pad(&output::fit(name, width), width),
             output::pad(ago, age),
             output::pad(&sessions, 14),
             output::pad(&memories, 16),
+            output::pad(&turns, 12),
         );
         writeln!(out, "{}", line.trim_end())?;
     }

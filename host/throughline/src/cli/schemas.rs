@@ -31,7 +31,7 @@ fn outputs() -> BTreeMap<&'static str, Schema> {
         ("context", of::<context::StartContext<'_>>()),
         ("demo", of::<crate::demo::DemoReport>()),
         ("doctor", of::<doctor::Diagnosis>()),
-        ("export", of::<throughline_engine::export::ExportLine<'_>>()),
+        ("export", of::<throughline_engine::export::AnyExportLine<'_>>()),
         ("failures", of::<Vec<failures::FailureEntry<'_>>>()),
         ("files", of::<files::FilesOutput<'_>>()),
         ("import", of::<import::Imported>()),

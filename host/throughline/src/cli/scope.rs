@@ -97,7 +97,7 @@ pub(super) fn print_nothing_found(runtime: &Runtime, store: &Store, scope: &Scop
     };
     writeln!(err, "{what} in {}", describe(&project, &runtime.paths.home))?;
     let known = store.known_projects(MAX_OTHERS)?;
-    let is_empty = !known.iter().any(|it| it.project.id == project.id && it.memories > 0);
+    let is_empty = !known.iter().any(|it| it.project.id == project.id && it.memories + it.turns > 0);
     let other = known.iter().find(|it| it.project.id != project.id && it.memories > 0);
     match other {
         Some(other) if is_empty => {

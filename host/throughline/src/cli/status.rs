@@ -21,9 +21,6 @@ use throughline_engine::targets;
 use throughline_model::project::Project;
 use throughline_store::{Access, MemoryFilter, StoreError};
 
-/// The kind of the memories that archive turns. Lists do not show them, so they are not counted.
-const TURN: &str = "turn";
-
 /// The most bytes that an agent says to its status line.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
@@ -36,7 +33,7 @@ pub(super) struct Arguments {
     /// Use the project of this folder, or the known project of this name or path, instead of the current one
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
-    /// Print an object: on, why, project, memories, sessions, stored, told, agents
+    /// Print an object: on, why, project, memories, turns, sessions, stored, told, agents
     #[arg(long)]
     json: bool,
 }
@@ -60,8 +57,10 @@ pub(super) struct MemoryStatus {
     why: Option<String>,
     /// The root folder of the project.
     project: String,
-    /// Memories of the project, without archived turns.
+    /// Memories of the project, without turns and without those that were folded into a digest.
     memories: u64,
+    /// Turns, the prompts and answers of sessions, which only searches find.
+    turns: u64,
     /// Sessions of the project that were read.
     sessions: u64,
     /// The newest memory of the project.
@@ -193,6 +192,7 @@ impl MemoryStatus {
             why: None,
             project: project.root.to_string_lossy().into_owned(),
             memories: 0,
+            turns: 0,
             sessions: 0,
             stored: None,
             told: last_told(&runs),
@@ -215,10 +215,9 @@ impl MemoryStatus {
 
     fn read(&mut self, runtime: &Runtime, project: &Project) -> Result<(), StoreError> {
         let store = runtime.store(Access::Existing, STORE_BUSY_TIMEOUT)?;
-        let stats = store.stats(Some(&project.id))?;
-        let turns = stats.types.iter().find(|(kind, _)| kind == TURN).map_or(0, |(_, count)| *count);
-        self.memories = stats.memories - turns;
-        self.sessions = stats.sessions;
+        if let Some(known) = store.known_project(&project.id)? {
+            (self.memories, self.turns, self.sessions) = (known.memories, known.turns, known.sessions);
+        }
         let filter = MemoryFilter { project: Some(project.id.clone()), ..MemoryFilter::default() };
         let newest = store.recent(&filter, 1)?.pop();
         self.stored = newest.map(|memory| LastStored {
@@ -282,8 +281,9 @@ fn print(runtime: &Runtime, project: &Project, status: &MemoryStatus, hint: Opti
     let why = status.why.as_deref().map(output::clean_line);
     if status.on {
         let memories = output::counted(status.memories, "memory", "memories");
+        let turns = output::counted(status.turns, "turn", "turns");
         let sessions = output::counted(status.sessions, "session", "sessions");
-        writeln!(out, "{BOLD}on{BOLD:#}: {memories} of {sessions} in {name}")?;
+        writeln!(out, "{BOLD}on{BOLD:#}: {memories} and {turns} of {sessions} in {name}")?;
         if let Some(why) = why {
             writeln!(out, "{RED}warning{RED:#}: {why}")?;
         }
@@ -337,6 +337,7 @@ mod tests {
             why: None,
             project: "/p".into(),
             memories: 340,
+            turns: 900,
             sessions: 12,
             stored: Some(LastStored { id: "x".into(), title: "Retry".into(), at: String::new(), millis: 0 }),
             told: None,

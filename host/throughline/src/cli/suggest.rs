@@ -48,7 +48,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("ls", &["memory list", "session list"]),
     ("memories", &["memory list"]),
     ("new", &["memory save", "note add"]),
-    ("notes", &["note recall", "note add"]),
+    ("notes", &["note list", "note recall", "note add"]),
     ("off", &["pause", "uninstall"]),
     ("on", &["resume", "install"]),
     ("plugin", &["install", "policy list"]),
@@ -206,7 +206,7 @@ mod tests {
     fn a_command_is_suggested_that_does_what_was_meant() {
         for (line, wanted) in [
             ("t health", &["status", "doctor"][..]),
-            ("t list", &["memory list", "session list", "policy list"]),
+            ("t list", &["memory list", "session list", "note list"]),
             ("t unistall", &["uninstall"]),
             ("t Instal", &["install"]),
             ("t serach", &["search"]),

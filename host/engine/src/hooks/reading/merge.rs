@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::extract::Answer;
 use crate::hooks::journal_writer;
+use crate::text::within_chars;
 use throughline_model::contract::{Draft, Origin, Session, SessionNotes};
 use throughline_model::redacted::Texts;
 use throughline_model::said_by::SaidBy;
@@ -223,7 +224,7 @@ fn summary_draft(text: &str, topics: &[String], notes: &SessionNotes) -> Draft {
     Draft {
         key: Some(SUMMARY_KEY.into()),
         kind: "session_summary".into(),
-        title: title.chars().take(MAX_TITLE).collect::<String>().trim_end().to_owned(),
+        title: within_chars(title, MAX_TITLE),
         content: text.into(),
         keywords: topics.to_vec(),
         files: notes.changes.iter().map(|change| change.path.clone()).collect(),
@@ -295,6 +296,6 @@ mod tests {
         assert_eq!((session.summary.len(), session.topics[0].len()), (MAX_SUMMARY, MAX_TOPIC));
         let (_, draft) = &learned.drafts[0];
         assert!(draft.content.len() <= MAX_SUMMARY && draft.title.chars().count() <= MAX_TITLE);
-        assert!(draft.title.ends_with("word"), "{:?}", draft.title);
+        assert!(draft.title.ends_with("word…"), "{:?}", draft.title);
     }
 }

@@ -54,6 +54,7 @@ use crate::runtime::Runtime;
 use throughline_agents::protocol::name::Agent;
 use throughline_agents::protocol::transcripts::Translator;
 use throughline_model::contract::Session;
+use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_platform::log::Level;
 use throughline_store::{CommitBatch, CommitCounts, SessionUpdate, Store, StoreError};
@@ -87,6 +88,26 @@ pub fn read(runtime: &Runtime, store: &mut Store, request: &ReadRequest, deadlin
             return Ok(outcome);
         }
     }
+}
+
+/// What reading a transcript would begin with.
+pub struct ReadPreview {
+    /// The session.
+    pub session: String,
+    /// The root folder of its project; `None` if the session is excluded or paused, so that nothing would be read.
+    pub project: Option<std::path::PathBuf>,
+    /// How many bytes are left to read.
+    pub bytes: u64,
+}
+
+/// Finds out what [`read`] would read, and reads nothing. Returns `None` if the transcript names no session. Without a store
+/// nothing was read before.
+pub fn preview(runtime: &Runtime, store: Option<&Store>, request: &ReadRequest) -> Result<Option<ReadPreview>> {
+    let source = Source::open(runtime, request, true)?;
+    let Some(location) = source::locate(runtime, store, request, &source)? else { return Ok(None) };
+    let scope = admit(runtime, store, request, &source, &location, Instant::now())?;
+    let bytes = source.bytes_after(location.from());
+    Ok(Some(ReadPreview { session: location.session, project: scope.map(|scope| scope.project.root), bytes }))
 }
 
 /// Reads the transcripts of the sub-agents of a session that was just read, which its hooks would have read.
@@ -164,11 +185,13 @@ fn read_chunk(
     deadline: Instant,
 ) -> Result<Chunk> {
     let source = Source::open(runtime, request, is_first)?;
-    let Some(location) = source::locate(runtime, store, request, &source)? else { return Ok(Chunk::nothing()) };
+    let Some(location) = source::locate(runtime, Some(store), request, &source)? else { return Ok(Chunk::nothing()) };
     if !source.has_more(location.from()) && (request.only_if_new || !is_first) {
         return Ok(Chunk::nothing());
     }
-    let Some(mut scope) = admit(runtime, store, request, &source, &location, deadline)? else { return Ok(Chunk::refused()) };
+    let Some(mut scope) = admit(runtime, Some(store), request, &source, &location, deadline)? else {
+        return Ok(Chunk::refused());
+    };
 
     let policies = runtime.policies(Some(&scope.project.root))?;
     runtime.secrets.add_env_files(&scope.project.root, &location.cwd);
@@ -220,13 +243,16 @@ fn read_chunk(
 /// Decides whether the session may be read: not if it is excluded or paused.
 fn admit(
     runtime: &Runtime,
-    store: &Store,
+    store: Option<&Store>,
     request: &ReadRequest,
     source: &Source,
     location: &Location,
     deadline: Instant,
 ) -> Result<Option<Scope>> {
-    let project = project_of(store, &location.session, &location.cwd)?;
+    let project = match store {
+        Some(store) => project_of(store, &location.session, &location.cwd)?,
+        None => Project::discover(&location.cwd),
+    };
     let is_off = runtime.is_excluded(&location.cwd) || runtime.is_excluded(&project.root);
     let is_paused = || {
         runtime.intervals.is_paused(&project.id, &location.session) || runtime.is_paused(&location.cwd, &location.session)

@@ -51,7 +51,12 @@ impl Source {
 
     /// Returns whether the transcript is longer than `from`.
     pub(super) fn has_more(&self, from: u64) -> bool {
-        self.transcript.as_ref().is_some_and(|transcript| transcript.size > from)
+        self.bytes_after(from) > 0
+    }
+
+    /// Returns how many bytes the transcript has behind `from`.
+    pub(super) fn bytes_after(&self, from: u64) -> u64 {
+        self.transcript.as_ref().map_or(0, |transcript| transcript.size.saturating_sub(from))
     }
 }
 
@@ -104,8 +109,13 @@ impl Location {
 }
 
 /// Finds the cursor, the session and its folder. Returns `None` if the transcript does not say which session it belongs
-/// to; such a transcript is empty.
-pub(super) fn locate(runtime: &Runtime, store: &Store, request: &ReadRequest, source: &Source) -> Result<Option<Location>> {
+/// to; such a transcript is empty. Without a store nothing was read.
+pub(super) fn locate(
+    runtime: &Runtime,
+    store: Option<&Store>,
+    request: &ReadRequest,
+    source: &Source,
+) -> Result<Option<Location>> {
     let Some((session, cwd)) = session_and_folder(runtime, request, source)? else { return Ok(None) };
     let cursor = match (&source.transcript, &request.path) {
         (Some(transcript), Some(path)) => Some(cursor(store, transcript, path, &session)?),
@@ -140,9 +150,10 @@ fn session_and_folder(
 
 /// Returns the transcript's cursor. A file that was never seen is read from its beginning; the extractor recognizes lines
 /// that repeat an earlier file of the session.
-fn cursor(store: &Store, transcript: &Transcript, path: &Path, session: &str) -> Result<Cursor> {
+fn cursor(store: Option<&Store>, transcript: &Transcript, path: &Path, session: &str) -> Result<Cursor> {
     let path = path.to_string_lossy();
-    let mut cursor = store.cursor(&path)?.unwrap_or_else(|| Cursor { path: path.into_owned(), ..Cursor::default() });
+    let known = store.map(|store| store.cursor(&path)).transpose()?.flatten();
+    let mut cursor = known.unwrap_or_else(|| Cursor { path: path.into_owned(), ..Cursor::default() });
     if cursor.version > 0 {
         let from = transcript.resume_offset(&cursor)?;
         if from != cursor.offset {

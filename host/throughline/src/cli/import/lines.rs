@@ -9,27 +9,28 @@ use indicatif::ProgressBar;
 
 use super::{CommandError, Runtime, output};
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
-use throughline_engine::import::{self, ImportReport};
+use throughline_engine::import::{self, FoundBy, ImportFolder, ImportReport};
+use throughline_platform::paths;
 use throughline_store::Access;
 
 /// The size of the read buffer, bytes.
 const BUFFER: usize = 256 << 10;
 
-/// Imports a file of JSON lines and prints the result. Lines that name no project go to that of the folder `default`.
-pub(super) fn run(runtime: &Runtime, file: &Path, default: &Path, as_json: bool) -> Result<(), CommandError> {
+/// Imports a file of JSON lines and prints the result.
+pub(super) fn run(runtime: &Runtime, file: &Path, folder: ImportFolder<'_>, as_json: bool) -> Result<(), CommandError> {
     let (input, bytes) = open(file)?;
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
     let started = Instant::now();
     let bar = progress_bar(bytes);
     let outcome =
-        import::run(runtime, &mut store, BufReader::with_capacity(BUFFER, input), default, |read| bar.set_position(read));
+        import::run(runtime, &mut store, BufReader::with_capacity(BUFFER, input), folder, |read| bar.set_position(read));
     bar.finish_and_clear();
     runtime.finish();
     let report = outcome?;
     if as_json {
         output::json(&report)?;
     } else {
-        print(&report, started.elapsed())?;
+        print(runtime, &report, started.elapsed())?;
     }
     match report.failed {
         0 => Ok(()),
@@ -69,7 +70,7 @@ fn progress_bar(bytes: Option<u64>) -> ProgressBar {
     output::progress_bar(bytes, template)
 }
 
-fn print(report: &ImportReport, took: Duration) -> Result<(), CommandError> {
+fn print(runtime: &Runtime, report: &ImportReport, took: Duration) -> Result<(), CommandError> {
     let mut err = anstream::stderr().lock();
     let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
     for bad in &report.errors {
@@ -94,5 +95,32 @@ fn print(report: &ImportReport, took: Duration) -> Result<(), CommandError> {
         report.forgotten,
         report.left_out,
     )?;
-    Ok(out.flush()?)
+    let is_export = !report.projects.is_empty() || report.sessions + report.known_sessions > 0;
+    if is_export {
+        let known = output::count(report.known_sessions);
+        writeln!(out, "{}, {known} known already", output::counted(report.sessions, "new session", "new sessions"))?;
+    }
+    let shown = |folder: &str| output::clean_line(&paths::display(folder.as_ref(), &runtime.paths.home));
+    for it in &report.projects {
+        let why = match it.found {
+            FoundBy::Path | FoundBy::Nowhere => continue,
+            FoundBy::Repository => "the same repository",
+            FoundBy::Named => "as you said",
+        };
+        writeln!(out, "{} is {} here: {why}", output::clean_line(&it.project), shown(&it.here))?;
+    }
+    let missing: Vec<&str> =
+        report.projects.iter().filter(|it| it.found == FoundBy::Nowhere).map(|it| it.project.as_str()).collect();
+    for project in &missing {
+        writeln!(out, "{} is not on this machine: its memories stay under that path", output::clean_line(project))?;
+    }
+    if is_export {
+        writeln!(out, "an export has no tool calls, failures and timeline; `throughline restore` of a backup brings them")?;
+    }
+    out.flush()?;
+    if !missing.is_empty() {
+        let how = "import again in the folder that has its repository, or name its folder with --project";
+        writeln!(err, "hint: {how}; until then `--all-projects` finds them")?;
+    }
+    Ok(())
 }

@@ -15,6 +15,7 @@ use super::error::CommandError;
 use super::output::{self, BOLD, DIM};
 use super::scope;
 use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
+use throughline_engine::import::ImportFolder;
 use throughline_engine::import::from::{self, NothingFound, PartReport, System, SystemReport};
 use throughline_engine::runtime::Runtime;
 use throughline_model::project::Project;
@@ -44,10 +45,14 @@ required; unknown fields are ignored.
                somebody whom you believe that
   pinned_at    when you pinned it, and wrong_at when you marked it wrong, in the
                forms of created_at; wrong_because says why
-  supersedes   what you or an agent said of earlier memories: a list of
-               objects with the id and, if it has one, the session_id of
-               another line, a relation (amends, reverses, refutes, completes,
-               follows), and undone_at if you undid it
+  supersedes   which earlier memories this one replaces: a list of objects
+               such as {\"id\": \"17\", \"relation\": \"reverses\"}. The id is that of
+               another line, with its session_id if it has one. The relation
+               is amends (by default), reverses, refutes, completes, or
+               follows, which replaces nothing. With undone_at, the time when
+               you undid it, it replaces nothing either
+An export also has lines of projects, with project and project_key, and of
+sessions, with project and session.
 
 Where each SYSTEM is looked for if no FILE is given:
 {places}  markdown, jsonl  nowhere: name a file, or for markdown a folder
@@ -80,8 +85,10 @@ const MAX_PLACES_NAMED: usize = 8;
 /// Import memories from JSON lines or another memory system
 ///
 /// Without `--from`, FILE contains one JSON object per line, as `throughline export` writes them; `-` is standard
-/// input. With `--from`, FILE is the database, file or folder of another system; without FILE, the usual places are
-/// searched. That source is read from a copy and never changed; times, sessions and projects are kept.
+/// input. A project of an export is recognized by the first commits and the remote of its repository, wherever that is now:
+/// in the current folder, right below it, or known already. With `--from`, FILE is the database, file or folder of another
+/// system; without FILE, the usual places are searched. That source is read from a copy and never changed; times, sessions
+/// and projects are kept.
 ///
 /// Secrets are redacted first, as always. You can stop an import at any time and repeat it: nothing is stored twice. A
 /// line or row that cannot be read is reported, and the rest is imported; the exit code is then 1.
@@ -94,7 +101,8 @@ pub(super) struct Arguments {
     /// The memory system to import from
     #[arg(long, value_parser = source_parser(), value_name = "SYSTEM")]
     from: Option<Source>,
-    /// The project of memories that name none, by the path of its folder; by default the current one
+    /// The project of memories that name none, by the path of its folder; by default the current one. For lines of an
+    /// export also that of its project, if this is not on this machine
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// With --from: show what would be imported, and store nothing
@@ -103,9 +111,9 @@ pub(super) struct Arguments {
     /// The format of FILE: the old `memory import` had this option
     #[arg(long, value_enum, hide = true, conflicts_with = "from")]
     format: Option<Format>,
-    /// Print an object. For JSON lines: lines, bytes, memories, `seen_again`, known, forgotten, `left_out`, failed,
-    /// errors. For a system: from, sources, rows, cut, memories, `seen_again`, known, forgotten, `left_out`, joined,
-    /// `passed_over`, failed, errors, parts, sessions
+    /// Print an object. For JSON lines: lines, bytes, memories, `seen_again`, known, forgotten, `left_out`, sessions,
+    /// `known_sessions`, projects, failed, errors. For a system: from, sources, rows, cut, memories, `seen_again`, known,
+    /// forgotten, `left_out`, joined, `passed_over`, failed, errors, parts, sessions
     #[arg(long)]
     json: bool,
 }
@@ -173,7 +181,8 @@ fn import_lines(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, Co
             .hint("to try an import, use another folder: THROUGHLINE_HOME=DIR throughline import …"));
     }
     let default = scope::folder(arguments.project.as_deref())?;
-    lines::run(runtime, file, &default, arguments.json)?;
+    let folder = ImportFolder { path: &default, is_named: arguments.project.is_some() };
+    lines::run(runtime, file, folder, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -200,11 +200,12 @@ pub(super) fn has_shared(memories: &[Memory]) -> bool {
 /// Returns the first lines of the content that say more than the title.
 fn excerpt(memory: &Memory) -> Vec<String> {
     let title = output::clean_line(&memory.title);
+    let title = title.trim_end_matches('…');
     memory
         .content
         .lines()
         .map(output::clean_line)
-        .map(|line| line.strip_prefix(&title).map(|rest| rest.trim_start().to_owned()).unwrap_or(line))
+        .map(|line| line.strip_prefix(title).map(|rest| rest.trim_start().to_owned()).unwrap_or(line))
         .filter(|line| !line.is_empty())
         .take(3)
         .collect()

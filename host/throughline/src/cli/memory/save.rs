@@ -32,8 +32,8 @@ pub(super) struct Arguments {
     /// The session that the memory is about; the beginning of its identifier is enough once something of it is stored
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The type, such as decision, learning or preference; by default `session_summary` with --session, otherwise
-    /// learning
+    /// The type, such as decision, learning or preference; by default that of the memory whose place it takes,
+    /// `session_summary` with --session, otherwise learning
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// The title; by default the first line

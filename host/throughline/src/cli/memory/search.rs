@@ -13,7 +13,7 @@ use super::{links, marks};
 use crate::cli::error::CommandError;
 use crate::cli::output;
 use crate::cli::scope;
-use throughline_engine::hooks::{OutdatedFile, outdated_files};
+use throughline_engine::hooks::{OutdatedFile, describe_outdated, outdated_files};
 use throughline_engine::runtime::Runtime;
 use throughline_engine::search::{self, SearchOptions, SearchOutcome, SearchRequest};
 use throughline_model::contract::Memory;
@@ -128,7 +128,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
             let mut all = marks::describe(&hit.memory, of_person);
             all.extend(arguments.explain.then(|| explanation(hit, profile)).into_iter().flatten());
             all.extend(replaced.iter().map(links::replaced));
-            all.extend(outdated.iter().map(|it| output::clean_line(&it.to_string())));
+            all.extend(describe_outdated(outdated).map(|line| output::clean_line(&line)));
             all.extend(lines.iter().take(MAX_DIGEST_LINES).map(|line| output::clean_line(line)));
             all
         })

@@ -4,6 +4,7 @@ mod add;
 mod check;
 mod context;
 mod graph;
+mod list;
 mod protocol;
 mod recall;
 mod sync;
@@ -19,7 +20,7 @@ use throughline_engine::hooks::STORE_BUSY_TIMEOUT;
 use throughline_engine::runtime::Runtime;
 use throughline_store::{Access, Store};
 
-/// Add, recall, check and sync typed notes
+/// Add, list, recall, check and sync typed notes
 ///
 /// A note is a memory that somebody writes down with a type, a title, tags and relations to other notes, such as the
 /// root cause of a failure. Notes can be synced with a folder of Markdown files that is tracked with git. For a fact in
@@ -34,6 +35,7 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Add(add::Arguments),
+    List(list::Arguments),
     Recall(recall::Arguments),
     Check(check::Arguments),
     Graph(graph::Arguments),
@@ -42,9 +44,9 @@ enum Command {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
-    // These two read notes only; the others work on a machine that has no database yet.
+    // These read notes only; the others work on a machine that has no database yet.
     let access = match arguments.command {
-        Command::Recall(_) | Command::Graph(_) => Access::Existing,
+        Command::Recall(_) | Command::List(_) | Command::Graph(_) => Access::Existing,
         _ => Access::Write,
     };
     let open = || {
@@ -63,6 +65,10 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Recall(arguments) => {
             let (runtime, store) = open()?;
             recall::run(&runtime, &store, &arguments).map(|()| ExitCode::SUCCESS)
+        }
+        Command::List(arguments) => {
+            let (runtime, store) = open()?;
+            list::run(&runtime, &store, &arguments).map(|()| ExitCode::SUCCESS)
         }
         Command::Graph(arguments) => {
             let (runtime, store) = open()?;
@@ -87,6 +93,7 @@ pub(super) fn schemas() -> Vec<super::schemas::Output> {
         ("note add", of::<add::AddedNote<'_>>()),
         ("note check", of::<Vec<check::CheckedFault>>()),
         ("note graph", of::<graph::Neighbourhood<'_>>()),
+        ("note list", of::<Vec<list::ListedNote<'_>>>()),
         ("note recall", of::<Vec<recall::RecalledNote<'_>>>()),
         ("note sync", of::<throughline_engine::note_sync::SyncReport>()),
     ]

@@ -15,6 +15,8 @@ use throughline_platform::paths;
 use throughline_store::{KnownSession, Store};
 
 /// List sessions, latest first
+///
+/// Prints one line a session. `throughline session show` has the rest.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -77,6 +79,9 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     Ok(())
 }
 
+/// The most columns of a title where there is no terminal.
+const MAX_TITLE: usize = 100;
+
 fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: bool) -> Result<(), CommandError> {
     let width = output::width();
     let ids = sessions.iter().map(|session| events::short(store, &session.record.id)).collect::<Result<Vec<_>, _>>()?;
@@ -106,21 +111,14 @@ fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: 
         if !root.is_empty() {
             root.insert_str(0, "  ");
         }
-        let fit = |text: String, taken: usize| match width {
-            Some(width) => output::fit(&text, width.saturating_sub(taken).max(1)),
-            None => text,
-        };
+        let room = width.map_or(MAX_TITLE, |width| width.saturating_sub(before_title + output::columns(&root)).max(1));
         let beside: String = (0..kept).map(|index| output::pad(&head[index], widths[index]) + "  ").collect();
         writeln!(
             out,
             "{}  {DIM}{beside}{DIM:#}{BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
             output::pad(id, columns),
-            fit(title(session), before_title + output::columns(&root)),
+            output::fit(&title(session), room),
         )?;
-        let outcome = outcome(session);
-        if !outcome.is_empty() {
-            writeln!(out, "{}{DIM}{}{DIM:#}", " ".repeat(before_title), fit(outcome, before_title))?;
-        }
     }
     pager::write(&out)
 }
