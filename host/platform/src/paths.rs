@@ -73,6 +73,8 @@ pub struct Paths {
     pub copilot: PathBuf,
     /// Factory droid's folder.
     pub factory: PathBuf,
+    /// pi's folder.
+    pub pi: PathBuf,
     /// The administrator's configuration. No variable moves it.
     pub managed: PathBuf,
     /// The namespace; `None` for the default one.
@@ -147,6 +149,7 @@ impl Paths {
             cursor: home.join(".cursor"),
             copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
             factory: home.join(".factory"),
+            pi: var("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent")),
             home,
             managed: PathBuf::from(MANAGED_FOLDER),
             namespace: None,
