@@ -43,6 +43,7 @@ WHOLE_FOLDERS = [
     "target/mcp-inspector",
     "target/opencode-*",
     "target/pgserver",
+    "target/pi-*",
     "target/tools",
     "target/viewer-browser",
     "policies/private-terms/node_modules",

@@ -160,6 +160,7 @@ fn script(prompt: &str, request: &Value, project: &Path) -> Vec<Answer> {
     let offered =
         |name: &str| request["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == name));
     let mut rounds = opencode_rounds(prompt, file);
+    rounds.extend(pi_rounds(prompt));
     if prompt.contains("SCN_WRITE") {
         rounds.push(Answer::tool(
             "I write the file.",
@@ -274,12 +275,31 @@ fn opencode_rounds(prompt: &str, file: impl Fn(&str) -> String) -> Vec<Answer> {
     rounds
 }
 
+/// The rounds with pi's own tools.
+fn pi_rounds(prompt: &str) -> Vec<Answer> {
+    if !prompt.contains("SCN_PI") {
+        return Vec::new();
+    }
+    let edit = json!({"path": "greeting.txt", "edits": [{"oldText": "hello from the model", "newText": "HELLO"}]});
+    vec![
+        Answer::tool("I write the file.", "write", json!({"path": "greeting.txt", "content": "hello from the model\n"})),
+        Answer::tool("Now the edit.", "edit", edit),
+        Answer {
+            text: "I run the check, and read what it needs.",
+            tools: vec![
+                ("bash", json!({"command": "ls missing-folder-of-the-check"})),
+                ("read", json!({"path": "nowhere.txt"})),
+            ],
+        },
+    ]
+}
+
 fn closing(prompt: &str) -> &'static str {
     if prompt.starts_with("Stop hook feedback:") {
         ADDITION
     } else if prompt.contains("SUBJOB") || prompt.contains("SUBTASK") {
         "Sub result: done."
-    } else if prompt.contains("SCN_FAIL") || prompt.contains("SCN_OPENCODE") {
+    } else if ["SCN_FAIL", "SCN_OPENCODE", "SCN_PI"].iter().any(|it| prompt.contains(it)) {
         "The check cannot run yet: `missing-folder-of-the-check` does not exist."
     } else if prompt.contains("SCN_EDIT") {
         "The greeting in `greeting.txt` is in capitals now."

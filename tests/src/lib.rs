@@ -28,6 +28,7 @@ pub mod measure;
 pub mod modules;
 pub mod moving;
 pub mod opencode;
+pub mod pi;
 pub mod picture;
 pub mod postgres;
 pub mod process;

@@ -79,6 +79,12 @@ fn instructions(agent: Agent, paths: &Paths, root: &Path, cwd: &Path) -> Vec<Pat
         Agent::Gemini => [vec![paths.gemini.join("GEMINI.md")], in_each(&within, &["GEMINI.md"])].concat(),
         Agent::Copilot => in_each(&within, &[".github/copilot-instructions.md", "AGENTS.md"]),
         Agent::Droid | Agent::Cursor => in_each(&within, &["AGENTS.md"]),
+        Agent::Pi => [vec![paths.pi.join("AGENTS.md")], in_each(&within, &["AGENTS.md"])].concat(),
+        Agent::Amp => [vec![paths.user_config.join("amp/AGENTS.md")], in_each(&within, &["AGENTS.md"])].concat(),
+        Agent::Goose => {
+            let own = vec![paths.user_config.join("goose/.goosehints")];
+            [own, in_each(&within, &["AGENTS.md", ".goosehints"])].concat()
+        }
         Agent::Qwen => [vec![paths.home.join(".qwen/QWEN.md")], in_each(&within, &["QWEN.md", "AGENTS.md"])].concat(),
         Agent::Opencode => [vec![paths.user_config.join("opencode/AGENTS.md")], in_each(&within, &["AGENTS.md"])].concat(),
     }
@@ -207,7 +213,7 @@ mod tests {
         write("work/shop/.claude/rules/notes.txt", "no rule");
         write("home/.claude/rules/own.md", "the user's rule");
         let [data, config, cache, claude] = ["data", "config", "cache", "home/.claude"].map(|name| dir.join(name));
-        let [codex, gemini, cursor, copilot, factory, claude_state, user_config] = [(); 7].map(|()| dir.join("other"));
+        let [codex, gemini, cursor, copilot, factory, pi, claude_state, user_config] = [(); 8].map(|()| dir.join("other"));
         let (home, managed, namespace) = (dir.join("home"), dir.join("managed"), None);
         let paths = Paths {
             data,
@@ -221,6 +227,7 @@ mod tests {
             cursor,
             copilot,
             factory,
+            pi,
             user_config,
             managed,
             namespace,

@@ -115,9 +115,9 @@ pub fn open(path: &Path, roots: &[PathBuf]) -> Result<Transcript, TranscriptErro
         return Err(TranscriptError::NotAFile(path.into()));
     }
     Ok(Transcript {
+        identity: metadata::file_id(&file).map_err(refuse)?,
         file,
         translator: None,
-        identity: metadata::file_id(&meta),
         size: meta.len(),
         modified: metadata::modified_ns(&meta),
     })

@@ -99,8 +99,7 @@ pub fn create(store: &Store, file: &Path, overwrite: bool) -> Result<CopySummary
 
 /// Returns whether two paths lead to the same file.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let id = |path: &Path| fs::metadata(path).map(|meta| metadata::file_id(&meta)).ok();
-    id(a).is_some_and(|found| id(b) == Some(found))
+    metadata::path_id(a).is_ok_and(|found| metadata::path_id(b).is_ok_and(|id| id == found))
 }
 
 fn check_target(database: &Path, file: &Path) -> Result<()> {

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use tempfile::{NamedTempFile, TempPath};
@@ -11,9 +10,19 @@ use crate::open::FileOptions as _;
 use crate::permissions;
 
 /// Fills `bytes` from the file, beginning at `offset`. The file position is neither used nor changed, so handles that
-/// share one do not disturb each other.
+/// share one do not disturb each other; on Windows, they do while this function runs.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    file.read_exact_at(bytes, offset)
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let mut file = file;
+        let before = file.stream_position()?;
+        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(bytes));
+        file.seek(SeekFrom::Start(before))?;
+        read
+    }
 }
 
 /// Writes the file under a temporary name and renames it: after a power cut there is the old file or the new one.
@@ -23,8 +32,7 @@ pub fn replace_atomically(file: &Path, bytes: &[u8], mode: u32) -> io::Result<()
     temporary.write_all(bytes)?;
     permissions::set_mode_of(temporary.as_file(), mode)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(file)?;
-    Ok(())
+    rename_over(temporary.into_temp_path(), file)
 }
 
 /// Creates a file for content that is not complete yet. It is in the folder of `file`, so that it can be renamed to it, only
@@ -40,11 +48,29 @@ pub fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
 /// kept and an error is returned.
 pub fn persist(complete: TempPath, file: &Path, overwrite: bool) -> io::Result<()> {
     if overwrite {
-        complete.persist(file)?;
+        rename_over(complete, file)?;
     } else {
         complete.persist_noclobber(file)?;
     }
     sync_folder(file)
+}
+
+/// Renames a temporary file to its final name, whatever was there.
+fn rename_over(complete: TempPath, file: &Path) -> io::Result<()> {
+    // The standard library's renaming also replaces a file that another process has open, and `tempfile`'s does not.
+    #[cfg(windows)]
+    {
+        let kept = complete.keep()?;
+        std::fs::rename(&kept, file).inspect_err(|_| drop(std::fs::remove_file(&kept)))
+    }
+    #[cfg(unix)]
+    Ok(complete.persist(file)?)
+}
+
+/// Locks a file that many processes append to. They do not wait for each other, only for the one that holds [`File::lock`]. On
+/// Windows, where nobody can write to what is locked in common, they do.
+pub fn lock_for_appending(file: &File) -> io::Result<()> {
+    if cfg!(windows) { file.lock() } else { file.lock_shared() }
 }
 
 /// Takes a lock file; the lock is held as long as the returned file lives. Returns `None` if another process holds it.
@@ -69,8 +95,11 @@ pub fn lock_or_leave_to_next(file: &Path, waiting: &Path) -> io::Result<Option<F
     Ok(Some(lock))
 }
 
-/// Syncs the file's folder, so that the names in it are on disk.
+/// Syncs the file's folder, so that the names in it are on disk. Windows cannot be asked to, and this does nothing there.
 pub fn sync_folder(file: &Path) -> io::Result<()> {
+    if cfg!(windows) {
+        return Ok(());
+    }
     file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 

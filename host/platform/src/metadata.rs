@@ -1,7 +1,9 @@
 //! The identity of a file, and its times.
 
-use std::fs::Metadata;
+use std::fs::{self, File, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Metadata with a modification time: the standard library's, and that of cap-std.
 pub trait Modified {
@@ -34,20 +36,27 @@ pub fn modified_ns(meta: &Metadata) -> u64 {
 }
 
 /// Returns when a file's content or metadata last changed: seconds since the Unix epoch, and nanoseconds of the last
-/// second. No program can set this time.
-pub fn changed_parts(meta: &Metadata) -> (i64, i64) {
-    (meta.ctime(), meta.ctime_nsec())
+/// second. No program can set this time. `None` where the system does not tell it.
+pub fn changed_parts(meta: &Metadata) -> Option<(i64, i64)> {
+    Some((meta.ctime(), meta.ctime_nsec()))
 }
 
-/// Returns what identifies a file on this machine, whatever its name: the device and the inode.
-pub fn file_id(meta: &Metadata) -> (u64, u64) {
+/// Returns what identifies an open file on this machine, whatever its name: the device and the inode.
+pub fn file_id(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|meta| id(&meta))
+}
+
+/// Returns what identifies the file or folder at `path`, as [`file_id`] does. Links are followed.
+pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(path).map(|meta| id(&meta))
+}
+
+fn id(meta: &Metadata) -> (u64, u64) {
     (meta.dev(), meta.ino())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
-    use std::path::Path;
     use std::time::{Duration, UNIX_EPOCH};
 
     use cap_std::ambient_authority;
@@ -66,7 +75,7 @@ mod tests {
         assert_eq!(modified_ns(&meta), 1_700_000_000_123_456_789);
         let folder = Dir::open_ambient_dir(dir.path(), ambient_authority()).unwrap();
         assert_eq!(folder.metadata("x").unwrap().modified_parts(), meta.modified_parts());
-        assert!(changed_parts(&meta) > meta.modified_parts());
+        assert!(changed_parts(&meta) > Some(meta.modified_parts()));
 
         file.set_modified(UNIX_EPOCH - Duration::from_secs(10)).unwrap();
         let meta = file.metadata().unwrap();
@@ -79,10 +88,11 @@ mod tests {
         let [one, other, renamed] = ["one", "other", "renamed"].map(|name| dir.path().join(name));
         fs::write(&one, "").unwrap();
         fs::write(&other, "").unwrap();
-        let id = |path: &Path| file_id(&fs::metadata(path).unwrap());
+        let id = |path: &Path| path_id(path).unwrap();
         let before = id(&one);
         assert_ne!(before, id(&other));
+        let open = File::open(&one).unwrap();
         fs::rename(&one, &renamed).unwrap();
-        assert_eq!(before, id(&renamed));
+        assert_eq!([before; 2], [id(&renamed), file_id(&open).unwrap()]);
     }
 }

@@ -11,8 +11,34 @@ use crate::namespace::{self, InvalidNamespaceName};
 use crate::open::FolderOptions as _;
 use crate::{permissions, process};
 
-/// The folder of managed configuration.
-const MANAGED_FOLDER: &str = "/etc/throughline";
+/// The folder of managed configuration, in which only an administrator can make files.
+const MANAGED_FOLDER: &str = if cfg!(windows) { r"C:\Program Files\throughline\managed" } else { "/etc/throughline" };
+
+/// Where a system keeps a user's files of one kind.
+struct BaseFolder {
+    /// The environment variable that names the folder.
+    variable: &'static str,
+    /// The folder below the home folder otherwise.
+    default: &'static str,
+    /// Our folder in it.
+    own: &'static str,
+}
+
+#[cfg(not(windows))]
+const BASE_FOLDERS: [BaseFolder; 3] = [
+    BaseFolder { variable: "XDG_DATA_HOME", default: ".local/share", own: "throughline" },
+    BaseFolder { variable: "XDG_CONFIG_HOME", default: ".config", own: "throughline" },
+    BaseFolder { variable: "XDG_CACHE_HOME", default: ".cache", own: "throughline" },
+];
+#[cfg(windows)]
+const BASE_FOLDERS: [BaseFolder; 3] = [
+    BaseFolder { variable: "LOCALAPPDATA", default: r"AppData\Local", own: "throughline" },
+    BaseFolder { variable: "APPDATA", default: r"AppData\Roaming", own: "throughline" },
+    BaseFolder { variable: "LOCALAPPDATA", default: r"AppData\Local", own: r"throughline\cache" },
+];
+
+/// The environment variable that names the user's home.
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// The environment variable that names the namespace.
 pub const NAMESPACE: &str = "THROUGHLINE_NAMESPACE";
@@ -47,6 +73,8 @@ pub struct Paths {
     pub copilot: PathBuf,
     /// Factory droid's folder.
     pub factory: PathBuf,
+    /// pi's folder.
+    pub pi: PathBuf,
     /// The administrator's configuration. No variable moves it.
     pub managed: PathBuf,
     /// The namespace; `None` for the default one.
@@ -66,7 +94,7 @@ pub enum PathsError {
 
 impl Paths {
     /// Reads the paths from the environment: everything is below `THROUGHLINE_HOME` if it is set, and otherwise in the
-    /// XDG base directories. `THROUGHLINE_NAMESPACE` selects a separate data folder.
+    /// XDG base directories, or on Windows in the folders for application data. `THROUGHLINE_NAMESPACE` selects a separate data folder.
     pub fn from_env() -> Result<Self, PathsError> {
         let paths = Self::from_lookup(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
             .ok_or(PathsError::Home)?;
@@ -102,15 +130,16 @@ impl Paths {
     fn from_lookup(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
         let absolute = |name: &str| var(name).filter(|path| path.is_absolute());
         let own = var("THROUGHLINE_HOME").map(|path| std::path::absolute(&path).unwrap_or(path));
-        let home = absolute("HOME").or_else(env::home_dir).or_else(|| own.clone())?;
-        let place = |part: &str, xdg: &str, default: &str| match &own {
+        let home = absolute(HOME).or_else(env::home_dir).or_else(|| own.clone())?;
+        let place = |part: &str, base: &BaseFolder| match &own {
             Some(own) => own.join(part),
-            None => absolute(xdg).unwrap_or_else(|| home.join(default)).join("throughline"),
+            None => absolute(base.variable).unwrap_or_else(|| home.join(base.default)).join(base.own),
         };
+        let [data, config, cache] = &BASE_FOLDERS;
         Some(Self {
-            data: place("data", "XDG_DATA_HOME", ".local/share"),
-            config: place("config", "XDG_CONFIG_HOME", ".config"),
-            cache: place("cache", "XDG_CACHE_HOME", ".cache"),
+            data: place("data", data),
+            config: place("config", config),
+            cache: place("cache", cache),
             user_config: absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             claude: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
             claude_state: var("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.clone()).join(".claude.json"),
@@ -120,6 +149,7 @@ impl Paths {
             cursor: home.join(".cursor"),
             copilot: var("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot")),
             factory: home.join(".factory"),
+            pi: var("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent")),
             home,
             managed: PathBuf::from(MANAGED_FOLDER),
             namespace: None,
@@ -242,10 +272,14 @@ fn other_users(folder: &Path) -> Option<PathBuf> {
     (!permissions::belongs_to_user(&meta)).then(|| nearest.to_owned())
 }
 
-/// Returns the home that the user's account has in the system's user database, whatever `HOME` says.
+/// Returns the home that the user's account has in the system's user database, whatever `HOME` says. Windows is asked in the
+/// ordinary way, because nothing that a user could pretend depends on it there: managed settings are not read.
 pub fn account_home() -> Option<PathBuf> {
-    let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()??;
-    Some(user.dir).filter(|home| home.is_absolute())
+    #[cfg(unix)]
+    let home = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()??.dir;
+    #[cfg(windows)]
+    let home = env::home_dir()?;
+    Some(home).filter(|home| home.is_absolute())
 }
 
 /// Creates the folder and its missing parents, accessible to this user only.

@@ -8,6 +8,10 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 
+/// Whether owners and access of files can be checked. Where they cannot, nothing that only an administrator may write is
+/// trusted, and who has access to this user's files is not known.
+pub const OWNERS_ARE_KNOWN: bool = true;
+
 /// Returns the mode: the permission bits, with setuid, setgid and sticky.
 pub fn mode(meta: &Metadata) -> u32 {
     meta.mode() & 0o7777

@@ -18,6 +18,11 @@ pub fn start_session() -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a process that the command starts outlive this one. The process itself has to call [`start_session`].
+pub fn outlive_parent(_: &mut Command) -> io::Result<()> {
+    Ok(())
+}
+
 /// Puts another program in the place of this one. Returns only if that fails.
 pub fn replace_with(command: &mut Command) -> io::Error {
     command.exec()

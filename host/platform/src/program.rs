@@ -21,6 +21,11 @@ pub const NETWORK_VARIABLES: [&str; 10] = [
     "SSL_CERT_DIR",
 ];
 
+/// Returns the file name of a program of ours on this system.
+fn file_name(program: &str) -> String {
+    format!("{program}{}", env::consts::EXE_SUFFIX)
+}
+
 /// Returns a path to this program that stays valid: an entry of `PATH` that leads to it if there is one, because
 /// upgrades and package managers replace the file behind that entry; else the file itself.
 pub fn stable_path() -> io::Result<PathBuf> {
@@ -28,7 +33,7 @@ pub fn stable_path() -> io::Result<PathBuf> {
     let found = env::var_os("PATH").and_then(|path| {
         env::split_paths(&path)
             .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("throughline"))
+            .map(|folder| folder.join(file_name("throughline")))
             .find(|candidate| is_same_file(candidate, &program))
     });
     Ok(found.unwrap_or(program))
@@ -51,7 +56,7 @@ pub fn installations(home: &Path) -> Vec<PathBuf> {
         let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut mark));
         read.is_ok() && mark != *b"#!" && std::fs::metadata(file).is_ok_and(|meta| permissions::is_executable(&meta))
     };
-    let others = usual_folders(home).map(|folder| folder.join("throughline"));
+    let others = usual_folders(home).map(|folder| folder.join(file_name("throughline")));
     let mut found: Vec<PathBuf> = Vec::new();
     for file in stable_path().into_iter().chain(others).filter(is_program) {
         if !found.iter().any(|known| is_same_file(known, &file)) {
@@ -69,7 +74,7 @@ pub fn find_companion(name: &str, own: Option<&Path>, path: Option<&OsStr>) -> O
         .into_iter()
         .chain(others)
         .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
+        .map(|folder| folder.join(file_name(name)))
         .find(|file| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && permissions::is_executable(&meta)))
 }
 
@@ -102,7 +107,7 @@ fn find_beside(name: &str, own: &Path) -> Result<PathBuf, CompanionError> {
     // While an upgrade replaces this program, its name leads nowhere, but its folder is still the right one.
     let own = own.canonicalize().unwrap_or_else(|_| own.to_path_buf());
     let folder = own.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let file = folder.join(name);
+    let file = folder.join(file_name(name));
     let Some(meta) = std::fs::metadata(&file).ok().filter(|meta| meta.is_file() && permissions::is_executable(meta)) else {
         return Err(CompanionError::Missing { folder });
     };

@@ -221,11 +221,9 @@ impl Cache {
     /// may, so the digest is kept together with the file's metadata, as in a seal; no program can set a ctime.
     pub fn digest(&self, component: &mut File) -> Result<String> {
         let meta = component.metadata()?;
-        let (device, inode) = metadata::file_id(&meta);
-        let (seconds, nanos) = metadata::changed_parts(&meta);
-        if self.kind != CacheKind::User {
-            return Ok(sha256_hex(&read_whole(component)?));
-        }
+        let changed = metadata::changed_parts(&meta).filter(|_| self.kind == CacheKind::User);
+        let Some((seconds, nanos)) = changed else { return Ok(sha256_hex(&read_whole(component)?)) };
+        let (device, inode) = metadata::file_id(component)?;
         let identity = format!("{device} {inode} {} {seconds} {nanos}", meta.len());
         let index = self.folder.join("digests");
         let known = match private_folder(&self.folder) {
@@ -280,7 +278,8 @@ impl Cache {
 #[derive(PartialEq)]
 struct Seal {
     digest: String,
-    identity: [i64; 4],
+    /// Inode, size and ctime; `None` where the system tells no ctime, and only the bytes can tell whether they changed.
+    identity: Option<[i64; 4]>,
 }
 
 impl Seal {
@@ -289,23 +288,25 @@ impl Seal {
         if !meta.is_file() || !permissions::belongs_to_user(&meta) || permissions::others_may_write(&meta) {
             bail!("{} is not a private file of this user", file.display());
         }
-        let (_, inode) = metadata::file_id(&meta);
-        let (seconds, nanos) = metadata::changed_parts(&meta);
+        let (_, inode) = metadata::path_id(file)?;
         // Only compared for equality.
-        let identity = [inode.cast_signed(), meta.len().cast_signed(), seconds, nanos];
+        let identity = metadata::changed_parts(&meta)
+            .map(|(seconds, nanos)| [inode.cast_signed(), meta.len().cast_signed(), seconds, nanos]);
         Ok(Self { digest, identity })
     }
 
     fn line(&self) -> String {
-        let [inode, size, seconds, nanos] = self.identity;
-        format!("{} {inode} {size} {seconds} {nanos}\n", self.digest)
+        let numbers = self.identity.iter().flatten().map(i64::to_string);
+        let words: Vec<String> = std::iter::once(self.digest.clone()).chain(numbers).collect();
+        format!("{}\n", words.join(" "))
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_ascii_whitespace();
         let digest = words.next()?.to_owned();
-        let mut number = || words.next()?.parse().ok();
-        Some(Self { digest, identity: [number()?, number()?, number()?, number()?] })
+        let numbers: Vec<i64> = words.map_while(|word| word.parse().ok()).collect();
+        let identity = if numbers.is_empty() { None } else { Some(numbers.try_into().ok()?) };
+        Some(Self { digest, identity })
     }
 }
 
@@ -317,12 +318,14 @@ fn seal_path(file: &Path) -> PathBuf {
 fn check_seal(file: &Path) -> Result<()> {
     let seal = Seal::parse(&fs::read_to_string(seal_path(file))?).context("the seal is damaged")?;
     let now = Seal::of(seal.digest.clone(), file)?;
-    if now != seal {
+    if now.identity.is_none() || now != seal {
         // The file was moved, copied, restored from a backup, or tampered with: only the bytes can tell.
         if sha256_hex(&fs::read(file)?) != seal.digest {
             bail!("the compiled component is damaged");
         }
-        files::replace_atomically(&seal_path(file), now.line().as_bytes(), 0o600)?;
+        if now.identity.is_some() {
+            files::replace_atomically(&seal_path(file), now.line().as_bytes(), 0o600)?;
+        }
     }
     Ok(())
 }

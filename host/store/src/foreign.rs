@@ -305,7 +305,9 @@ fn stamps(path: &Path) -> io::Result<Vec<Option<Stamp>>> {
     [""].iter()
         .chain(&SIDECAR_SUFFIXES)
         .map(|end| match fs::metadata(with_end(path, end)) {
-            Ok(meta) if meta.is_file() => Ok(Some((metadata::file_id(&meta).1, meta.len(), meta.modified_parts()))),
+            Ok(meta) if meta.is_file() => {
+                Ok(Some((metadata::path_id(&with_end(path, end))?.1, meta.len(), meta.modified_parts())))
+            }
             Ok(_) => Err(io::Error::other("it is not a file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !end.is_empty() => Ok(None),
             Err(error) => Err(error),

@@ -21,7 +21,7 @@ pub use tail::JournalTail;
 use throughline_model::digest::sha256_hex;
 use throughline_model::redacted::{Redacted, Texts};
 use throughline_platform::open::FileOptions as _;
-use throughline_platform::{metadata, paths};
+use throughline_platform::{files, metadata, paths};
 
 /// The maximum size of a session's journal, in bytes. Once it is reached, appending fails until the journal has been
 /// taken.
@@ -340,14 +340,13 @@ impl Journal {
                 }
                 other => other?,
             };
-            file.lock_shared()?;
-            let meta = file.metadata()?;
-            let is_current = fs::metadata(path).is_ok_and(|now| metadata::file_id(&now) == metadata::file_id(&meta));
-            if !is_current {
+            files::lock_for_appending(&file)?;
+            if !is_at(&file, path)? {
                 continue;
             }
-            if meta.len() >= most {
-                return Err(io::Error::other(format!("{} has {} bytes", path.display(), meta.len())));
+            let size = file.metadata()?.len();
+            if size >= most {
+                return Err(io::Error::other(format!("{} has {size} bytes", path.display())));
             }
             file.write_all(bytes)?;
             // In append mode the file position is the end of this write, even if others have written since.
@@ -474,13 +473,18 @@ impl Journal {
             other => other?,
         };
         file.lock()?;
-        let meta = file.metadata()?;
-        if !fs::metadata(path).is_ok_and(|now| metadata::file_id(&now) == metadata::file_id(&meta)) {
+        if !is_at(&file, path)? {
             return Ok(());
         }
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         fs::rename(path, path.with_extension(format!("{nanos:020}-{}.{TAKEN}", std::process::id())))
     }
+}
+
+/// Returns whether the open file still has this name: another process may have renamed it before it was locked.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let id = metadata::file_id(file)?;
+    Ok(metadata::path_id(path).is_ok_and(|now| now == id))
 }
 
 #[cfg(test)]

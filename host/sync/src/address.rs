@@ -23,7 +23,8 @@ pub(crate) struct Address {
 pub(crate) enum Endpoint {
     /// A name or address, and a port.
     Tcp(String, u16),
-    /// A socket.
+    /// A socket in the file system, which Windows does not have.
+    #[cfg(unix)]
     Unix(PathBuf),
 }
 
@@ -67,6 +68,7 @@ impl Address {
         let port = config.get_ports().first().copied().unwrap_or(5432);
         let endpoint = match config.get_hosts() {
             [Host::Tcp(name)] => Endpoint::Tcp(name.clone(), port),
+            #[cfg(unix)]
             [Host::Unix(folder)] => Endpoint::Unix(folder.join(format!(".s.PGSQL.{port}"))),
             _ => return Err(bad("it has no host, or several")),
         };
@@ -74,6 +76,7 @@ impl Address {
             return Err(bad("it has no name"));
         }
         let is_local = match &endpoint {
+            #[cfg(unix)]
             Endpoint::Unix(_) => true,
             Endpoint::Tcp(name, _) => {
                 name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
@@ -85,6 +88,7 @@ impl Address {
             "" | "require" | "verify-ca" | "verify-full" => {}
             _ => return Err(bad("sslmode is neither disable nor verify-full, which is the default")),
         }
+        #[cfg(unix)]
         if matches!(endpoint, Endpoint::Unix(_)) {
             trust = Trust::Local;
         }
@@ -99,6 +103,7 @@ impl Address {
     pub(crate) fn describe(&self) -> String {
         match &self.endpoint {
             Endpoint::Tcp(name, port) => format!("{name}:{port}"),
+            #[cfg(unix)]
             Endpoint::Unix(path) => path.display().to_string(),
         }
     }

@@ -299,13 +299,14 @@ async fn invite(arguments: &InviteArguments) -> Result<(), Fault> {
 /// Writes the address that a member joins with.
 fn invitation(address: &Address, arguments: &InviteArguments, login: &str, password: &str) -> String {
     let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-    let port = address.config.get_ports().first().copied().unwrap_or(5432);
     let host = match (&arguments.reached_at, &address.endpoint) {
         (Some(host), _) => host.clone(),
         (None, Endpoint::Tcp(host, port)) if host.contains(':') => format!("[{host}]:{port}"),
         (None, Endpoint::Tcp(host, port)) => format!("{host}:{port}"),
+        #[cfg(unix)]
         (None, Endpoint::Unix(path)) => {
             let folder = path.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+            let port = address.config.get_ports().first().copied().unwrap_or(5432);
             format!("{}:{port}", encoded(&folder))
         }
     };

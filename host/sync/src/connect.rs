@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 use tokio_postgres::{Client, NoTls};
 
 use crate::address::{Address, Endpoint, Trust};
@@ -69,8 +69,10 @@ async fn connect(address: &Address, server: &str, overrun: &Arc<AtomicBool>) -> 
     let overrun = Arc::clone(overrun);
     let explain = |error: tokio_postgres::Error| fault::of(&error, server);
     match (&address.endpoint, &address.trust) {
+        #[cfg(unix)]
         (Endpoint::Unix(path), _) => {
-            let stream = UnixStream::connect(path).await.map_err(|error| fault::of_connecting(&error, server))?;
+            let stream =
+                tokio::net::UnixStream::connect(path).await.map_err(|error| fault::of_connecting(&error, server))?;
             let stream = Bounded::new(stream, overrun);
             let (client, connection) = address.config.connect_raw(stream, NoTls).await.map_err(explain)?;
             tokio::spawn(connection);

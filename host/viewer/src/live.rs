@@ -195,7 +195,7 @@ struct OpenStore {
 impl OpenStore {
     /// Opens the database at its end, or at its beginning if it was just made.
     fn open(paths: &Paths, from_the_beginning: bool) -> Option<Self> {
-        let file = metadata::file_id(&std::fs::metadata(paths.database()).ok()?);
+        let file = metadata::path_id(&paths.database()).ok()?;
         let store = Store::open_read_only(&paths.database()).ok()?;
         let version = store.data_version().ok()?;
         let (mut last_event, mut last_told) = (0, 0);
@@ -245,7 +245,7 @@ impl Watcher {
 
     /// Returns what is new in the database, and whether anything in it changed.
     fn stored(&mut self) -> (Vec<Happening>, bool) {
-        let there = std::fs::metadata(self.paths.database()).ok().map(|meta| metadata::file_id(&meta));
+        let there = metadata::path_id(&self.paths.database()).ok();
         if self.store.as_ref().map(|open| open.file) != there {
             let was_missing = self.store.is_none();
             self.store = OpenStore::open(&self.paths, was_missing);

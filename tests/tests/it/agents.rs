@@ -820,7 +820,7 @@ fn whatever_they_send_the_answer_is_json_or_nothing() {
         .to_string()
         .into(),
     ];
-    for agent in ["codex", "gemini", "cursor", "copilot", "droid", "opencode", "qwen", "claude-code"] {
+    for agent in ["codex", "gemini", "cursor", "copilot", "droid", "opencode", "qwen", "pi", "goose", "amp", "claude-code"] {
         for input in &inputs {
             let run = home.hook_with_input(&["--agent", agent], input.clone());
             assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""), "{agent} {run:#?}");

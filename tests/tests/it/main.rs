@@ -43,6 +43,7 @@ mod notice;
 mod observations;
 mod opencode;
 mod packages;
+mod pi;
 mod planted;
 mod plugin;
 mod policies;

@@ -17,8 +17,8 @@ const OTHERS: &str = r#"{
 "#;
 
 /// All names that `install --agent` takes, but for Claude Code's.
-const OTHER_AGENTS: [&str; 11] =
-    ["codex", "gemini", "cursor", "copilot", "droid", "opencode", "qwen", "antigravity", "amp", "goose", "zed"];
+const OTHER_AGENTS: [&str; 12] =
+    ["codex", "gemini", "cursor", "copilot", "droid", "opencode", "qwen", "pi", "antigravity", "amp", "goose", "zed"];
 
 fn settings(home: &Home) -> PathBuf {
     home.agent().join("settings.json")

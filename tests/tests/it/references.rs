@@ -215,7 +215,7 @@ fn the_table_of_crates_is_what_the_manifests_say() {
 }
 
 #[test]
-fn only_the_platform_crate_is_specific_to_unix() {
+fn only_the_platform_crate_is_specific_to_a_system() {
     let host = component::workspace().join("host");
     for (path, text) in sources() {
         let Ok(inside) = path.strip_prefix(&host) else { continue };
@@ -224,7 +224,7 @@ fn only_the_platform_crate_is_specific_to_unix() {
         }
         // Unit tests are at the end of a file.
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for specific in ["std::os::unix", "rustix::", "nix::", "libc::"] {
+        for specific in ["std::os::unix", "std::os::windows", "rustix::", "nix::", "libc::", "winapi_util::"] {
             assert!(!code.contains(specific), "{} uses {specific}, which belongs in host/platform", path.display());
         }
     }

@@ -8,7 +8,7 @@ use tests::home::Home;
 use tests::process::{self, WATCHDOG};
 
 /// Each client, and its file with servers in the home.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("claude-code", "claude/.claude.json"),
     ("codex", ".codex/config.toml"),
     ("gemini", ".gemini/settings.json"),
@@ -20,11 +20,12 @@ const FILES: [(&str, &str); 12] = [
     ("antigravity", ".gemini/config/mcp_config.json"),
     ("amp", "xdg/config/amp/settings.json"),
     ("goose", "xdg/config/goose/config.yaml"),
+    ("pi", ".pi/agent/mcp.json"),
     ("zed", "xdg/config/zed/settings.json"),
 ];
 
 /// Those that have no hooks.
-const WITHOUT_HOOKS: [&str; 4] = ["antigravity", "amp", "goose", "zed"];
+const WITHOUT_HOOKS: [&str; 2] = ["antigravity", "zed"];
 
 fn file(home: &Home, name: &str) -> PathBuf {
     let (_, file) = FILES.into_iter().find(|(client, _)| *client == name).expect("a client");
@@ -89,7 +90,7 @@ fn what_others_wrote_stays_byte_by_byte() {
         let text = match name {
             "codex" => toml.to_owned(),
             "goose" => yaml.to_owned(),
-            "claude-code" | "copilot" | "antigravity" => strict.replace("KEY", "mcpServers"),
+            "claude-code" | "copilot" | "antigravity" | "pi" => strict.replace("KEY", "mcpServers"),
             "opencode" => json.replace("KEY", "mcp"),
             "amp" => json.replace("KEY", "amp.mcpServers"),
             "zed" => json.replace("KEY", "context_servers"),

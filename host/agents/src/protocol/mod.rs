@@ -26,6 +26,9 @@
 //! | Cursor | synthesized by our hooks | its documentation |
 //! | Qwen Code | synthesized by our hooks | what 0.15.10 sends, run likewise |
 //! | opencode | synthesized by our plugin's events; its own are in a database | what 1.18.33 does, run likewise |
+//! | pi | synthesized by our extension's events; its own are trees | what 1.3.0 does, run likewise |
+//! | Goose | synthesized by our hooks; its own are in a database | its source of November 2026 |
+//! | Amp | synthesized by our plugin's events; its own are on its server | plugins that others published |
 //!
 //! # Duplicate hooks
 //!
@@ -46,6 +49,7 @@
 //! - Gemini CLI's `PreCompress` with `auto` comes before every call of the model and is ignored. Without a terminal,
 //!   Gemini CLI puts the output of the hooks at the start into the first prompt, from which it is removed again.
 
+mod amp;
 pub mod claude_code;
 pub mod codex;
 mod copilot;
@@ -55,10 +59,12 @@ pub mod duplicate_hooks;
 mod event;
 pub mod fields;
 mod gemini;
+mod goose;
 pub mod harmless;
 pub mod name;
 mod opencode;
 mod patch;
+mod pi;
 mod qwen;
 pub mod shorten;
 mod tool_mapping;
@@ -79,6 +85,9 @@ pub fn parse(agent: Agent, input: &[u8], name: Option<&str>) -> Result<Event, Pa
         Agent::Droid => droid::parse(input),
         Agent::Opencode => opencode::parse(input),
         Agent::Qwen => qwen::parse(input),
+        Agent::Pi => pi::parse(input),
+        Agent::Goose => goose::parse(input),
+        Agent::Amp => amp::parse(input),
     }
 }
 
@@ -108,6 +117,10 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
         Agent::Cursor => cursor::answer,
         Agent::Copilot => copilot::answer,
         Agent::Opencode => opencode::answer,
+        Agent::Pi => pi::answer,
+        Agent::Amp => amp::answer,
+        // Goose shows the model nothing that a hook says.
+        Agent::Goose => return None,
     };
     answer(&event.moment, context)
 }
@@ -116,11 +129,11 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
 pub fn shows_notice(agent: Agent, is_warning: bool) -> bool {
     match agent {
         // `systemMessage` is documented for every hook, and for Gemini CLI's `SessionStart`.
-        // Our plugin for opencode shows it as a toast.
-        Agent::ClaudeCode | Agent::Droid | Agent::Gemini | Agent::Opencode | Agent::Qwen => true,
+        // Our plugins for opencode and pi show it as a toast.
+        Agent::ClaudeCode | Agent::Droid | Agent::Gemini | Agent::Opencode | Agent::Qwen | Agent::Pi => true,
         // Codex shows it as a warning.
         Agent::Codex => is_warning,
-        Agent::Cursor | Agent::Copilot => false,
+        Agent::Cursor | Agent::Copilot | Agent::Goose | Agent::Amp => false,
     }
 }
 
@@ -141,6 +154,9 @@ pub fn shows_answer(event: &Event) -> bool {
         Agent::Cursor => !matches!(event.moment, Moment::PromptSubmitted { .. }),
         Agent::Copilot => copilot::shows_answer(&event.moment),
         Agent::Opencode => opencode::shows_answer(&event.moment),
+        Agent::Pi => pi::shows_answer(&event.moment),
+        Agent::Amp => amp::shows_answer(&event.moment),
+        Agent::Goose => false,
         _ => true,
     }
 }

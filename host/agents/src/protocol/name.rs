@@ -19,12 +19,29 @@ pub enum Agent {
     Opencode,
     /// Qwen Code.
     Qwen,
+    /// pi.
+    Pi,
+    /// Goose.
+    Goose,
+    /// Amp.
+    Amp,
 }
 
 impl Agent {
     /// All supported agents.
-    pub const ALL: [Self; 8] =
-        [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Cursor, Self::Copilot, Self::Droid, Self::Opencode, Self::Qwen];
+    pub const ALL: [Self; 11] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Cursor,
+        Self::Copilot,
+        Self::Droid,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Pi,
+        Self::Goose,
+        Self::Amp,
+    ];
 
     /// Returns the name that sessions and commands use.
     pub fn name(self) -> &'static str {
@@ -37,6 +54,9 @@ impl Agent {
             Self::Droid => "droid",
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
+            Self::Pi => "pi",
+            Self::Goose => "goose",
+            Self::Amp => "amp",
         }
     }
 

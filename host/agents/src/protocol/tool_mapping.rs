@@ -14,11 +14,11 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("PowerShell", &["powershell"]),
     ("BashOutput", &["write_stdin", "read_bash", "write_bash", "stop_bash", "list_bash"]),
     ("Read", &["read", "view", "read_file", "view_image"]),
-    ("Write", &["write", "create", "Create", "write_file"]),
+    ("Write", &["write", "create", "Create", "write_file", "create_file"]),
     ("Edit", &["edit", "replace", "StrReplace", "search_replace", "str_replace_editor", "edit_file"]),
     ("Grep", &["grep", "rg", "grep_search", "search_file_content"]),
-    ("Glob", &["glob", "glob_file_search", "file_search"]),
-    ("LS", &["list", "list_directory", "list_dir"]),
+    ("Glob", &["glob", "glob_file_search", "file_search", "find"]),
+    ("LS", &["list", "list_directory", "list_dir", "ls", "tree"]),
     ("WebFetch", &["webfetch", "web_fetch", "FetchUrl"]),
     ("WebSearch", &["websearch", "web_search", "google_web_search"]),
     ("TodoWrite", &["update_plan", "write_todos", "update_todo", "todo_write", "todowrite"]),
@@ -30,8 +30,8 @@ const TOOLS: &[(&str, &[&str])] = &[
 const COMMAND: (&str, &[&str]) = ("command", &["command", "cmd"]);
 const FILE: (&str, &[&str]) = ("file_path", &["file_path", "path", "absolute_path", "target_file", "filePath"]);
 const CONTENT: (&str, &[&str]) = ("content", &["content", "file_text", "contents"]);
-const OLD: (&str, &[&str]) = ("old_string", &["old_string", "old_str", "oldString"]);
-const NEW: (&str, &[&str]) = ("new_string", &["new_string", "new_str", "newString"]);
+const OLD: (&str, &[&str]) = ("old_string", &["old_string", "old_str", "oldString", "oldText", "before"]);
+const NEW: (&str, &[&str]) = ("new_string", &["new_string", "new_str", "newString", "newText", "after"]);
 const PLACE: (&str, &[&str]) = ("path", &["path", "dir_path", "target_directory"]);
 const QUERY: (&str, &[&str]) = ("query", &["query", "search_term"]);
 const ABOUT: (&str, &[&str]) = ("description", &["description", "agent_name", "agent_type", "name"]);
@@ -113,6 +113,13 @@ fn one(tool: &str, input: &Value, cwd: Option<&Path>) -> NamedInput {
             }
         }
         _ => return (named.to_owned(), input.clone()),
+    }
+    for edit in out.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+        for (key, others) in [OLD, NEW] {
+            if let Some(value) = others.iter().find_map(|other| edit.remove(*other)) {
+                edit.insert(key.to_owned(), value);
+            }
+        }
     }
     if let Some(command) = out.get_mut("command") {
         *command = Value::from(script(command));

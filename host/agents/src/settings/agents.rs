@@ -150,6 +150,37 @@ const QWEN: [Hook; 8] = [
     hook("SessionEnd", "memory-save", 15, Profile::Minimal),
 ];
 
+/// What our extension for pi (1.3.0) reports, by pi's names. pi has no sub-agents of its own.
+const PI: [Hook; 7] = [
+    hook("session_start", "memory-load", 10, Profile::Minimal),
+    hook("before_agent_start", "memory-search", 5, Profile::Standard),
+    hook("tool_result", "memory-track", 3, Profile::Standard),
+    hook("session_before_compact", "memory-flush", 15, Profile::Minimal),
+    hook("session_compact", "", 15, Profile::Standard),
+    hook("agent_end", "memory-complete", 5, Profile::Standard),
+    hook("session_shutdown", "memory-save", 15, Profile::Minimal),
+];
+
+/// Goose's hooks, which only report: it shows the model nothing that they say. There is none for a compaction.
+const GOOSE: [Hook; 6] = [
+    hook("SessionStart", "memory-load", 10, Profile::Minimal),
+    hook("UserPromptSubmit", "memory-search", 5, Profile::Standard),
+    hook("PostToolUse", "memory-track", 3, Profile::Standard),
+    hook("PostToolUseFailure", "memory-failure", 3, Profile::Standard),
+    hook("Stop", "memory-complete", 5, Profile::Standard),
+    hook("SessionEnd", "memory-save", 15, Profile::Minimal),
+];
+
+/// What our plugin for Amp reports, by Amp's names. A thread starts when the plugin first hears of it, and ends when Amp does. Amp
+/// does not compact.
+const AMP: [Hook; 5] = [
+    hook("session.start", "memory-load", 10, Profile::Minimal),
+    hook("agent.start", "memory-search", 5, Profile::Standard),
+    hook("tool.result", "memory-track", 3, Profile::Standard),
+    hook("agent.end", "memory-complete", 5, Profile::Standard),
+    hook("dispose", "memory-save", 15, Profile::Minimal),
+];
+
 /// What installation has to know about an agent.
 struct AgentFacts {
     /// The name for display.
@@ -248,7 +279,7 @@ const DROID_FACTS: AgentFacts = AgentFacts {
 const OPENCODE_FACTS: AgentFacts = AgentFacts {
     title: "opencode",
     hooks: &OPENCODE,
-    layout: Layout { call: Call::Plugin, only_hooks: true, ..GROUPED },
+    layout: Layout { call: Call::Plugin(Agent::Opencode), only_hooks: true, ..GROUPED },
     home: |paths| paths.user_config.join("opencode"),
     project_folder: ".opencode",
     file: "plugins/throughline.js",
@@ -267,6 +298,40 @@ const QWEN_FACTS: AgentFacts = AgentFacts {
     project_variable: None,
 };
 
+const PI_FACTS: AgentFacts = AgentFacts {
+    title: "pi",
+    hooks: &PI,
+    layout: Layout { call: Call::Plugin(Agent::Pi), only_hooks: true, ..GROUPED },
+    home: |paths| paths.pi.clone(),
+    project_folder: ".pi",
+    file: "extensions/throughline.js",
+    more_files: &[],
+    project_variable: None,
+};
+
+/// Goose. Its hooks are in a plugin's folder, which is not in its own ([`files`]).
+const GOOSE_FACTS: AgentFacts = AgentFacts {
+    title: "Goose",
+    hooks: &GOOSE,
+    layout: Layout { only_hooks: true, ..GROUPED },
+    home: |paths| paths.user_config.join("goose"),
+    project_folder: ".agents",
+    file: "plugins/throughline/hooks/hooks.json",
+    more_files: &[],
+    project_variable: None,
+};
+
+const AMP_FACTS: AgentFacts = AgentFacts {
+    title: "Amp",
+    hooks: &AMP,
+    layout: Layout { call: Call::Plugin(Agent::Amp), only_hooks: true, ..GROUPED },
+    home: |paths| paths.user_config.join("amp"),
+    project_folder: ".amp",
+    file: "plugins/throughline.js",
+    more_files: &[],
+    project_variable: None,
+};
+
 /// Returns what installation has to know about the agent.
 const fn facts(agent: Agent) -> &'static AgentFacts {
     match agent {
@@ -278,6 +343,9 @@ const fn facts(agent: Agent) -> &'static AgentFacts {
         Agent::Droid => &DROID_FACTS,
         Agent::Opencode => &OPENCODE_FACTS,
         Agent::Qwen => &QWEN_FACTS,
+        Agent::Pi => &PI_FACTS,
+        Agent::Goose => &GOOSE_FACTS,
+        Agent::Amp => &AMP_FACTS,
     }
 }
 
@@ -330,8 +398,8 @@ pub(super) enum Call {
     Exec,
     /// A shell command line, in the member with that name.
     Shell(&'static str),
-    /// By a plugin that is the whole file.
-    Plugin,
+    /// By a plugin that is the whole file, for this agent.
+    Plugin(Agent),
 }
 
 /// Claude Code's format, which other agents adopted.
@@ -383,6 +451,7 @@ pub fn files(agent: Agent, scope: Scope, paths: &Paths, folder: &Path) -> Vec<Pa
             // Creating the hook file would hide the hooks in the settings.
             if scope != Scope::Local && own.exists() { vec![own, settings] } else { vec![settings] }
         }
+        (Agent::Goose, Scope::User) => vec![paths.home.join(facts.project_folder).join(facts.file)],
         (_, Scope::User) => vec![(facts.home)(paths).join(facts.file)],
         (_, Scope::Project) => vec![project().join(facts.file)],
         (_, Scope::Local) => Vec::new(),
@@ -399,8 +468,8 @@ pub(crate) fn hook_files(agent: Agent, paths: &Paths, folder: &Path) -> Vec<Path
     let facts = facts(agent);
     let (home, project) = ((facts.home)(paths), folder.join(facts.project_folder));
     match agent {
-        // opencode runs no hooks of another agent.
-        Agent::ClaudeCode | Agent::Opencode => Vec::new(),
+        // These run no hooks of another agent.
+        Agent::ClaudeCode | Agent::Opencode | Agent::Pi | Agent::Goose | Agent::Amp => Vec::new(),
         Agent::Copilot => {
             let mut files = vec![home.join("settings.json"), project.join("copilot/settings.json")];
             for folder in [home.join("hooks"), project.join("hooks")] {
@@ -443,6 +512,13 @@ pub fn next(agent: Agent, scope: Scope) -> Option<&'static str> {
             Some("droid sessions that are open now do not use the new hooks; `/hooks` in droid shows which hooks it runs")
         }
         Agent::Opencode => Some("opencode loads plugins when it starts: restart one that is running"),
+        Agent::Amp => {
+            Some("Amp loads plugins when it starts: restart one that is running, or choose `plugins: reload` there")
+        }
+        Agent::Pi => Some("pi loads extensions when it starts: restart one that is running, or type `/reload` there"),
+        Agent::Goose => Some(
+            "Goose shows the model nothing that a hook says: its sessions are remembered, and it looks memories up with the MCP server",
+        ),
         _ => None,
     }
 }
@@ -468,7 +544,9 @@ mod tests {
             let tasks: Vec<&str> = Profile::Minimal.hooks(agent).map(|hook| hook.task).collect();
             let mut sorted = tasks.clone();
             sorted.sort_unstable();
-            assert_eq!(sorted, ["memory-flush", "memory-load", "memory-save"], "{agent:?}");
+            let wanted = ["memory-flush", "memory-load", "memory-save"];
+            let has_compactions = !matches!(agent, Agent::Goose | Agent::Amp);
+            assert_eq!(sorted, wanted[usize::from(!has_compactions)..], "{agent:?}");
             for task in ["memory-search", "memory-track", "memory-complete"] {
                 assert!(Profile::Standard.hooks(agent).any(|hook| hook.task == task), "{agent:?} {task}");
             }

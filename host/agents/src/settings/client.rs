@@ -17,10 +17,6 @@ pub enum Client {
     Agent(Agent),
     /// Google's Antigravity CLI.
     Antigravity,
-    /// Amp.
-    Amp,
-    /// Goose.
-    Goose,
     /// Zed.
     Zed,
 }
@@ -44,7 +40,7 @@ pub struct Target {
 
 impl Client {
     /// The clients that have no hooks that Throughline could use.
-    pub const WITHOUT_HOOKS: [Self; 4] = [Self::Antigravity, Self::Amp, Self::Goose, Self::Zed];
+    pub const WITHOUT_HOOKS: [Self; 2] = [Self::Antigravity, Self::Zed];
 
     /// Returns all clients: first the agents with hooks.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -56,8 +52,6 @@ impl Client {
         match self {
             Self::Agent(agent) => agent.name(),
             Self::Antigravity => "antigravity",
-            Self::Amp => "amp",
-            Self::Goose => "goose",
             Self::Zed => "zed",
         }
     }
@@ -72,8 +66,6 @@ impl Client {
         match self {
             Self::Agent(agent) => agents::title(agent),
             Self::Antigravity => "Antigravity CLI",
-            Self::Amp => "Amp",
-            Self::Goose => "Goose",
             Self::Zed => "Zed",
         }
     }
@@ -88,8 +80,6 @@ impl Client {
         match self {
             Self::Agent(agent) => agents::home(agent, paths),
             Self::Antigravity => paths.gemini.join("antigravity-cli"),
-            Self::Amp => paths.user_config.join("amp"),
-            Self::Goose => paths.user_config.join("goose"),
             Self::Zed => paths.user_config.join("zed"),
         }
     }
@@ -123,10 +113,11 @@ impl Client {
                 let with_comments = self.home(paths).join("opencode.jsonc");
                 if with_comments.exists() { with_comments } else { self.home(paths).join("opencode.json") }
             }
-            Self::Agent(Agent::Qwen) | Self::Amp | Self::Zed => self.home(paths).join("settings.json"),
+            Self::Agent(Agent::Qwen | Agent::Amp) | Self::Zed => self.home(paths).join("settings.json"),
             // The app and the command line share this file.
             Self::Antigravity => paths.gemini.join("config/mcp_config.json"),
-            Self::Goose => self.home(paths).join("config.yaml"),
+            Self::Agent(Agent::Pi) => self.home(paths).join("mcp.json"),
+            Self::Agent(Agent::Goose) => self.home(paths).join("config.yaml"),
         }
     }
 
@@ -144,10 +135,10 @@ impl Client {
             Self::Agent(Agent::Droid) => json("mcpServers", typed(&[("type", "stdio")]), Syntax::Comments),
             Self::Agent(Agent::Opencode) => json("mcp", Entry::List, Syntax::Comments),
             Self::Agent(Agent::Gemini | Agent::Cursor | Agent::Qwen) => json("mcpServers", plain, Syntax::Comments),
-            Self::Antigravity => json("mcpServers", plain, Syntax::Strict),
-            Self::Amp => json("amp.mcpServers", plain, Syntax::Comments),
+            Self::Antigravity | Self::Agent(Agent::Pi) => json("mcpServers", plain, Syntax::Strict),
+            Self::Agent(Agent::Amp) => json("amp.mcpServers", plain, Syntax::Comments),
             Self::Zed => json("context_servers", plain, Syntax::Comments),
-            Self::Goose => Format::Yaml,
+            Self::Agent(Agent::Goose) => Format::Yaml,
         }
     }
 }

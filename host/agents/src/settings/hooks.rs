@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::agents::{Call, Hook, Layout, Profile};
 use super::json::{Document, PathStep, Piece, Syntax};
 use super::malformed::Malformed;
-use super::opencode;
+use super::plugin_file;
 use crate::protocol::name::Agent;
 
 /// A hook of Throughline's that was found in settings.
@@ -41,24 +41,24 @@ pub(super) fn install(
     let present = registered(text, layout, program)?;
     let present = || Profile::of(agent, present.iter().map(|it| it.event.as_str())).unwrap_or(Profile::Standard);
     let profile = profile.unwrap_or_else(present);
-    if layout.call == Call::Plugin {
-        return opencode::install(text, &command(agent, program), profile);
+    if let Call::Plugin(agent) = layout.call {
+        return plugin_file::install(agent, text, &command(agent, program), profile);
     }
     edit(text, agent, layout, program, Some(profile))
 }
 
 /// Returns the text without Throughline's hooks, and without groups and lists that contained nothing else.
 pub(super) fn uninstall(text: &str, agent: Agent, layout: &Layout, program: &Path) -> Result<String, Malformed> {
-    if layout.call == Call::Plugin {
-        return Ok(opencode::uninstall(text));
+    if let Call::Plugin(agent) = layout.call {
+        return Ok(plugin_file::uninstall(agent, text));
     }
     edit(text, agent, layout, program, None)
 }
 
 /// Returns Throughline's hooks in the order of the text.
 pub(super) fn registered(text: &str, layout: &Layout, program: &Path) -> Result<Vec<Registration>, Malformed> {
-    if layout.call == Call::Plugin {
-        return opencode::registered(text, called);
+    if let Call::Plugin(agent) = layout.call {
+        return plugin_file::registered(agent, text, called);
     }
     let document = Document::parse(text, layout.syntax)?;
     let mut found = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn has_events_at_top(text: &str, hooks: &[Hook]) -> bool {
 
 /// Returns whether the text contains nothing but what every file of this kind has.
 pub(super) fn is_empty(text: &str, layout: &Layout) -> bool {
-    if layout.call == Call::Plugin {
+    if let Call::Plugin(_) = layout.call {
         return text.is_empty();
     }
     let left = Document::parse(text, layout.syntax).ok().and_then(|document| document.get(&[]));
@@ -274,7 +274,7 @@ impl Handler {
                 (None, Some(line), _) => (split(line), false),
                 (None, None, arguments) => (with_first(value["exec"].as_str()?, arguments.unwrap_or_default()), false),
             },
-            (Call::Plugin, _) => return None,
+            (Call::Plugin(_), _) => return None,
         };
         let by_name = looks_up(&words);
         let (called_program, called) = called(words)?;
@@ -321,7 +321,7 @@ impl Handler {
             Call::Exec => &["shell"],
             Call::Shell("bash") => &["command", "exec", "args", "timeout"],
             Call::Shell(_) => &["args"],
-            Call::Plugin => &[],
+            Call::Plugin(_) => &[],
         };
         for name in others {
             document.remove(&below(way, &[PathStep::Name(name)]));
@@ -358,7 +358,7 @@ fn members(hook: &Hook, agent: Agent, layout: &Layout, program: &Path) -> Vec<(S
             let words: Vec<String> = called.iter().map(|word| quoted(word)).collect();
             members.push((name.into(), words.join(" ").into()));
         }
-        Call::Plugin => {}
+        Call::Plugin(_) => {}
     }
     members.push((layout.timeout.into(), (hook.timeout * layout.second).into()));
     members

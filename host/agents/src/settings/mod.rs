@@ -25,7 +25,8 @@
 //! - *Codex CLI* trusts a hook by a hash of command and timeout. So a line that works is never rewritten.
 //! - *droid* reads `hooks.json` before the `hooks` of its settings. So that file is used if it exists and is never
 //!   created: it would hide somebody's hooks in the settings.
-//! - *opencode* has no settings for hooks. [`opencode`] is a plugin, a file of our own.
+//! - *opencode*, *pi* and *Amp* have no settings for hooks. [`plugin_file`] writes a plugin, a file of our own.
+//! - *Goose* reads hooks from a plugin's folder, and shows the model nothing that they say.
 //! - *Cursor* and *Copilot CLI* also run the hooks in Claude Code's settings, which `install` and `doctor` say.
 
 pub mod agents;
@@ -33,8 +34,8 @@ mod client;
 mod hooks;
 mod json;
 mod malformed;
-pub mod opencode;
 mod plugin;
+pub mod plugin_file;
 mod prompt_hook;
 mod scope;
 mod server;
@@ -636,7 +637,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("hooks.json");
             let by_name = Path::new(BY_NAME);
-            if agent != Agent::Opencode {
+            if !matches!(agent, Agent::Opencode | Agent::Pi | Agent::Amp) {
                 fs::write(&file, "{}").unwrap();
             }
             Change::install(agent, &file, Path::new(PROGRAM), None).unwrap().apply().unwrap();

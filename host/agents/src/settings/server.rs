@@ -366,6 +366,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::protocol::name::Agent;
     use crate::settings::Client;
 
     const PROGRAM: &str = "/opt/a b/throughline";
@@ -415,7 +416,7 @@ mod tests {
             with("", Client::of("codex").unwrap()),
             format!("[mcp_servers.throughline]\ncommand = \"{PROGRAM}\"\nargs = [\"mcp\"]\n")
         );
-        let goose = with("", Client::Goose);
+        let goose = with("", Client::Agent(Agent::Goose));
         assert!(goose.starts_with("extensions:\n  throughline:\n    "), "{goose}");
         assert!(goose.contains("\n    cmd: \"/opt/a b/throughline\"\n"), "{goose}");
     }
@@ -493,7 +494,7 @@ mod tests {
                 let format = client.server_format();
                 if let Ok(added) = add(&text, format, Path::new(PROGRAM)) {
                     prop_assert_eq!(add(&added, format, Path::new(PROGRAM)).unwrap(), added.clone());
-                    prop_assert!(remove(&added, format, Path::new(PROGRAM)).is_ok() || client == Client::Goose);
+                    prop_assert!(remove(&added, format, Path::new(PROGRAM)).is_ok() || client == Client::Agent(Agent::Goose));
                 }
             }
         }
@@ -509,7 +510,7 @@ mod tests {
             let yaml = format!("model: \"{model}\"\nextensions:\n{blocks}");
             let codex = Client::of("codex").unwrap();
             prop_assert_eq!(without(&with(&toml, codex), codex), toml);
-            prop_assert_eq!(without(&with(&yaml, Client::Goose), Client::Goose), yaml);
+            prop_assert_eq!(without(&with(&yaml, Client::Agent(Agent::Goose)), Client::Agent(Agent::Goose)), yaml);
         }
     }
 }

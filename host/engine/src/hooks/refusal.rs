@@ -97,6 +97,7 @@ mod tests {
             cursor: below(".cursor"),
             copilot: below(".copilot"),
             factory: below(".factory"),
+            pi: below(".pi"),
             managed: below("managed"),
             namespace: None,
         }

@@ -14,6 +14,7 @@ use crate::team::credentials;
 use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_platform::paths::{NAMESPACE, Paths};
+use throughline_platform::process;
 use throughline_store::{self as store, Store};
 
 /// Starts [`Task::ContinueReading`](super::background::Task::ContinueReading).
@@ -131,5 +132,6 @@ fn command(paths: &Paths) -> io::Result<Command> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .current_dir("/");
+    process::outlive_parent(&mut command)?;
     Ok(command)
 }

@@ -60,6 +60,7 @@ impl Trial {
             cursor: root.join("cursor"),
             copilot: root.join("copilot"),
             factory: root.join("factory"),
+            pi: root.join("pi"),
             managed: root.join("managed"),
             namespace: None,
         };

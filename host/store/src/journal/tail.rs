@@ -30,8 +30,8 @@ impl JournalTail {
     /// Goes to the end of every journal.
     fn skip(&mut self) {
         for entry in self.journal.files().into_iter().flatten().filter(|it| it.ending == NOTED || it.ending == TAKEN) {
-            if let Ok(meta) = fs::metadata(entry.path) {
-                self.read.insert(metadata::file_id(&meta), meta.len());
+            if let (Ok(id), Ok(meta)) = (metadata::path_id(&entry.path), fs::metadata(&entry.path)) {
+                self.read.insert(id, meta.len());
             }
         }
     }
@@ -43,8 +43,7 @@ impl JournalTail {
         let mut there = HashMap::new();
         for entry in self.journal.files().into_iter().flatten().filter(|it| it.ending == NOTED || it.ending == TAKEN) {
             let Ok(mut file) = File::open(&entry.path) else { continue };
-            let Ok(meta) = file.metadata() else { continue };
-            let id = metadata::file_id(&meta);
+            let (Ok(id), Ok(meta)) = (metadata::file_id(&file), file.metadata()) else { continue };
             // A shorter file is another one that got the same number.
             let from = self.read.get(&id).copied().filter(|at| *at <= meta.len()).unwrap_or(0);
             let mut bytes = Vec::new();

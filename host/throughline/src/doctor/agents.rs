@@ -62,7 +62,7 @@ impl AgentFindings {
         findings.extend(check_disabled_hooks(agent, paths, &sources));
         findings.extend(hooks::programs(&whose, &found, program, paths));
         findings.extend(hooks::events(&whose, &found, paths));
-        let has_old_plugin = agent == Agent::Opencode && !sources.iter().all(|it| settings::opencode::is_current(&it.text));
+        let has_old_plugin = !sources.iter().all(|it| settings::plugin_file::is_current(agent, &it.text));
         if has_old_plugin || found.iter().any(|(_, it)| is_outdated(agent, it)) {
             findings.push(Finding::warn(
                 CHECK,
@@ -208,7 +208,7 @@ fn check_disabled_hooks(agent: Agent, paths: &Paths, sources: &[SettingsFile]) -
                 findings.push(off(&source.file, "disableAllHooks"));
             }
         }
-        Agent::ClaudeCode | Agent::Cursor | Agent::Opencode => {}
+        Agent::ClaudeCode | Agent::Cursor | Agent::Opencode | Agent::Pi | Agent::Goose | Agent::Amp => {}
     }
     findings
 }

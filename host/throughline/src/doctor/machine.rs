@@ -120,6 +120,10 @@ fn folder_finding(folder: &Path, needed: bool, paths: &Paths) -> Option<Finding>
     if permissions::others_have_access(&meta) {
         return Some(Finding::warn("folders", format!("other users can read {shown}"), format!("chmod 700 {shown}")));
     }
+    if needed && !permissions::OWNERS_ARE_KNOWN && !folder.starts_with(&paths.home) {
+        let message = format!("{shown} is not below {}, and who can read it cannot be checked here", paths.home.display());
+        return Some(Finding::warn("folders", message, "keep Throughline's folders below your own"));
+    }
     if needed && !permissions::may_write(folder) {
         return Some(Finding::fail("folders", format!("{shown} cannot be written"), format!("chmod 700 {shown}")));
     }

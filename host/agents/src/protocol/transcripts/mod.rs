@@ -99,7 +99,7 @@ impl Translator {
             Agent::Gemini => gemini::translate_line(&line, &mut out),
             Agent::Copilot => copilot::translate_line(&line, &mut out),
             Agent::Droid => droid::translate_line(&line, &mut out),
-            Agent::ClaudeCode | Agent::Cursor | Agent::Opencode | Agent::Qwen => {}
+            Agent::ClaudeCode | Agent::Cursor | Agent::Opencode | Agent::Qwen | Agent::Pi | Agent::Goose | Agent::Amp => {}
         }
         out.into_lines()
     }

@@ -225,8 +225,8 @@ pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> 
         let Ok(meta) = entry.metadata() else { continue };
         let known = cursors.iter().any(|cursor| {
             cursor.path.as_bytes() == path.as_os_str().as_encoded_bytes()
-                && ((cursor.device, cursor.inode), cursor.size) == (metadata::file_id(&meta), meta.len())
-                && cursor.modified == metadata::modified_ns(&meta)
+                && (cursor.size, cursor.modified) == (meta.len(), metadata::modified_ns(&meta))
+                && metadata::path_id(&path).is_ok_and(|id| id == (cursor.device, cursor.inode))
         });
         if meta.is_file() && !known {
             unread.push((meta.modified_parts().0, path));

@@ -11,7 +11,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output;
 use throughline_engine::runtime::Runtime;
 use throughline_platform::open::FolderOptions as _;
-use throughline_platform::process;
+use throughline_platform::{permissions, process};
 use throughline_sandbox::cache::Cache;
 use throughline_sandbox::chain::Sandbox;
 use throughline_sandbox::folder::{self, Owner};
@@ -30,6 +30,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    if !permissions::OWNERS_ARE_KNOWN {
+        return Err(CommandError::new("policies for everybody on this machine are not supported on this system yet")
+            .hint("a command compiles your own policies when it first needs them"));
+    }
     if !process::is_root() {
         return Err(CommandError::new("only root can compile policies for everybody on this machine")
             .hint("run it with sudo; hooks compile your own policies by themselves"));

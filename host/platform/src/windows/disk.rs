@@ -1,0 +1,9 @@
+//! The space of a file system, on Windows.
+
+use std::io;
+use std::path::Path;
+
+/// Returns how many bytes this user can still write to the file system of `path`.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    fs4::available_space(path)
+}

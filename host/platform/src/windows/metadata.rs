@@ -1,0 +1,68 @@
+//! The identity of a file, and its times, on Windows.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// `FILE_FLAG_BACKUP_SEMANTICS`, without which a folder cannot be opened.
+const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+
+/// Metadata with a modification time: the standard library's, and that of cap-std.
+pub trait Modified {
+    /// Returns when the file was last modified: seconds since the Unix epoch, and nanoseconds of the last second.
+    fn modified_parts(&self) -> (i64, i64);
+}
+
+impl Modified for Metadata {
+    fn modified_parts(&self) -> (i64, i64) {
+        self.modified().map_or((0, 0), parts)
+    }
+}
+
+impl Modified for cap_std::fs::Metadata {
+    fn modified_parts(&self) -> (i64, i64) {
+        self.modified().map_or((0, 0), |time| parts(time.into_std()))
+    }
+}
+
+fn parts(time: SystemTime) -> (i64, i64) {
+    let nanos = match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i128::try_from(since.as_nanos()).unwrap_or(i128::MAX),
+        Err(before) => -i128::try_from(before.duration().as_nanos()).unwrap_or(i128::MAX),
+    };
+    let second = 1_000_000_000;
+    let whole = |number: i128| i64::try_from(number).unwrap_or(0);
+    (whole(nanos.div_euclid(second)), whole(nanos.rem_euclid(second)))
+}
+
+/// Returns when a file was last modified, in milliseconds since the Unix epoch; `None` before it.
+pub fn modified_ms(meta: &Metadata) -> Option<u64> {
+    let (seconds, nanos) = meta.modified_parts();
+    u64::try_from(seconds * 1000 + nanos / 1_000_000).ok()
+}
+
+/// Returns when a file was last modified, in nanoseconds since the Unix epoch; 0 before it.
+pub fn modified_ns(meta: &Metadata) -> u64 {
+    let (seconds, nanos) = meta.modified_parts();
+    u64::try_from(i128::from(seconds) * 1_000_000_000 + i128::from(nanos)).unwrap_or(0)
+}
+
+/// Returns `None`: the standard library does not give the time of the last change on Windows.
+pub fn changed_parts(_: &Metadata) -> Option<(i64, i64)> {
+    None
+}
+
+/// Returns what identifies an open file on this machine, whatever its name: the serial number of the volume, and the file's
+/// index there.
+pub fn file_id(file: &File) -> io::Result<(u64, u64)> {
+    let information = winapi_util::file::information(file)?;
+    Ok((information.volume_serial_number(), information.file_index()))
+}
+
+/// Returns what identifies the file or folder at `path`, as [`file_id`] does. Links are followed.
+pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
+    // No access rights are needed to ask for it.
+    file_id(&File::options().access_mode(0).custom_flags(BACKUP_SEMANTICS).open(path)?)
+}
