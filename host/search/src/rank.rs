@@ -11,8 +11,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::supersession::Change;
-
 /// How many pieces each search method should return.
 pub const MAX_CANDIDATES: usize = 200;
 
@@ -58,10 +56,6 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 /// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
 /// likely changed it needs no match: "make it 15" has none of the words that one searches for.
 const POSSIBLE_SHARE: f64 = 0.2;
-
-/// The same share if the later one is only about the same: of two statements that answer a search about equally well, the newer
-/// one comes first.
-const TIE_SHARE: f64 = 0.8;
 
 /// How textual and vector relevance are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,30 +154,19 @@ pub struct Candidate<Id> {
     pub is_colleagues: bool,
     /// What holds now, if a later memory took its place.
     pub head: Option<Id>,
-    /// The later memories about the same, the oldest first, if none took its place.
+    /// The later memories about the same that may have changed it, the oldest first, if none took its place.
     pub later: Vec<Later<Id>>,
 }
 
-/// A later memory about the same as an earlier one.
+/// A later memory about the same that may have changed an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Later<Id> {
     /// The later memory.
     pub id: Id,
-    /// Whether it may have changed the earlier one.
-    pub change: Change,
+    /// Whether more speaks for a change than against it.
+    pub is_likely: bool,
     /// Whether the two are similar enough that the earlier one is in doubt.
     pub is_doubt: bool,
-}
-
-impl<Id> Later<Id> {
-    /// Returns the share of the earlier one's score that the later one needs on its own to rank above it.
-    fn share_needed(&self) -> f64 {
-        match self.change {
-            Change::Likely => 0.0,
-            Change::Possible => POSSIBLE_SHARE,
-            Change::Unlikely => TIE_SHARE,
-        }
-    }
 }
 
 /// The inputs of the scores besides the memories.
@@ -306,18 +289,18 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
 impl<Id: Copy> Candidate<Id> {
     /// Returns what stands before it in every search that finds it.
     fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
-        self.head.into_iter().chain(self.later.iter().filter(|it| it.change == Change::Likely).map(|it| it.id))
+        self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
     }
 
-    /// Returns what may have changed it, the oldest first.
+    /// Returns what puts it in doubt, the oldest first.
     fn doubts(&self) -> impl Iterator<Item = Id> + '_ {
         self.later.iter().filter(|it| it.is_doubt).map(|it| it.id)
     }
 }
 
 /// Gives a current memory at least the score of the memory that it superseded, and lowers the score of the superseded one. A
-/// later memory about the same gets the earlier one's score too, if it likely changed that or matches as well; the earlier one
-/// keeps its own. Returns which memories must stand before which: by the earlier one, the later ones, the oldest first.
+/// later memory that may have changed an earlier one gets the latter's score too, if it likely did or matches as well; the
+/// latter keeps its own. Returns which memories must stand before which: by the earlier one, the later ones, the oldest first.
 fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
     scored: &mut [(f64, Candidate<Id>, ScoreExplanation)],
 ) -> HashMap<Id, Vec<Id>> {
@@ -343,7 +326,7 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         }
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
-            if later.change == Change::Likely || own[place] >= later.share_needed() * score {
+            if later.is_likely || own[place] >= POSSIBLE_SHARE * score {
                 scored[place].0 = scored[place].0.max(score);
                 heads.entry(id).or_default().push(later.id);
             }
@@ -554,29 +537,16 @@ mod tests {
 
     #[test]
     fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
-        let earlier = |is_likely| {
-            let change = if is_likely { Change::Likely } else { Change::Possible };
-            Candidate { later: vec![Later { id: 2, change, is_doubt: true }], ..candidate(1, "a", 8.0) }
-        };
+        let earlier =
+            |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(true), later(0.0)]), [2, 1], "what likely changed it needs no match");
-        let again =
-            Candidate { later: vec![Later { id: 3, change: Change::Likely, is_doubt: true }], created: 1, ..later(0.1) };
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.1) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.0) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
-    }
-
-    #[test]
-    fn of_two_that_match_about_equally_the_newer_one_stands_first_and_nothing_is_in_doubt() {
-        let earlier =
-            Candidate { later: vec![Later { id: 2, change: Change::Unlikely, is_doubt: false }], ..candidate(1, "a", 8.0) };
-        let ranked = |bm25| rank(vec![earlier.clone(), candidate(2, "b", bm25)], &SETTING, 20);
-        assert_eq!(ranked(6.0).iter().map(|it| it.id).collect::<Vec<_>>(), [2, 1]);
-        assert_eq!(ranked(1.0).iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2], "the query is about the earlier one");
-        assert!(ranked(6.0).iter().all(|it| it.later.is_none()));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use throughline_search::supersession::{FEATURES, Statement, weigh};
 
 /// How strongly weights are pulled to zero.
-const RIDGE: f64 = 0.1;
+const RIDGE: f64 = 0.02;
 
 /// The weight of a pair of two chains beside that of a pair of one.
 const OTHERS_WEIGHT: f64 = 0.5;
@@ -21,10 +21,6 @@ const OTHERS_WEIGHT: f64 = 0.5;
 /// The share of the changes, in percent, that may be missed even by a link that only orders. With 4, so many statements that hold
 /// were followed by another that prompts told less of what holds.
 const MISSED_PERCENT: usize = 10;
-
-/// The share of the changes, in percent, that may be missed even by a link that only decides between two memories that match a
-/// search about equally well.
-const UNFOLLOWED_PERCENT: usize = 2;
 
 /// What is added to the score above which no statement of these chains is hidden wrongly, because others are less like them.
 const MARGIN: f64 = 0.25;
@@ -97,7 +93,7 @@ fn turn((file, chain): (usize, usize), place: usize, created: u64, said: &Value,
 fn turns() -> (Vec<Turn>, Vec<(String, Vec<bool>)>) {
     let mut turns = Vec::new();
     let mut chains = Vec::new();
-    let files = ["dev.jsonl", "wide.jsonl", "fresh.jsonl", "plain.jsonl"].map(read);
+    let files = ["dev.jsonl", "wide.jsonl", "fresh.jsonl"].map(read);
     for (file, value) in files.iter().enumerate().flat_map(|(file, values)| values.iter().map(move |value| (file, value))) {
         let conversations = value["conversations"].as_array().expect("conversations");
         for (place, conversation) in conversations.iter().enumerate() {
@@ -265,7 +261,7 @@ fn generate(samples: &[Sample]) -> (String, String) {
         scored.iter().filter(|(it, _)| it.label == Label::Changes).map(|(_, score)| *score).collect();
     changes.sort_by(f64::total_cmp);
     let missed = |percent: usize| (changes[changes.len() * percent / 100] * 20.0).floor() / 20.0;
-    let (doubt, follows) = (missed(MISSED_PERCENT), missed(UNFOLLOWED_PERCENT));
+    let doubt = missed(MISSED_PERCENT);
     let mut others: Vec<f64> = scored.iter().filter(|(it, _)| it.label == Label::Other).map(|(_, score)| *score).collect();
     others.sort_by(f64::total_cmp);
     let likely = (others[others.len() - 1 - others.len() * OTHERS_PERCENT / 100] * 20.0).ceil() / 20.0;
@@ -308,7 +304,6 @@ fn generate(samples: &[Sample]) -> (String, String) {
             "DOUBT_THRESHOLD",
             doubt,
         ),
-        ("The least score of what is about the same, if little speaks for a change.", "FOLLOWS_THRESHOLD", follows),
     ] {
         writeln!(out, "/// {about}\npub(super) const {name}: f32 = {value:.2};\n").expect("it fits");
     }

@@ -56,7 +56,6 @@ use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
 use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
-use throughline_search::supersession::{Change, MIN_DOUBT, MIN_FOLLOWS};
 use throughline_search::vector::QueryVector;
 
 /// How many memories a query without words examines.
@@ -74,10 +73,6 @@ const MAX_SCANNED_ROWS: usize = 40_000;
 
 /// From this number of memories on, half of the work is given to a helper.
 const MIN_MEMORIES_FOR_HELPER: i64 = 2_000;
-
-/// Of how many candidates, the best by their words, all later memories about the same are looked up. Each costs some
-/// microseconds, and what is further down is not shown.
-const MAX_FOLLOWED: usize = 40;
 
 /// How many memories are added because they replaced, or likely changed, one that was found.
 const MAX_ADDED: usize = 100;
@@ -217,7 +212,6 @@ impl Store {
             let found = Arc::new(self.legs(search, &ranges, &extents, &scans, helper.as_ref())?);
             let mut candidates = self.candidates(search, probe.as_ref(), &found, helper.as_ref())?;
             add_heads(conn, search, probe.as_ref(), &found, &mut candidates)?;
-            add_followers(conn, &mut candidates)?;
             Ok::<_, rusqlite::Error>((found, candidates))
         })?;
         let MatchedPieces { by_words, words, .. } = &*found;
@@ -394,7 +388,7 @@ fn add_heads(
     // The memory that is added may itself have been changed.
     while at < candidates.len() {
         let candidate = &candidates[at].0;
-        let likely = candidate.later.iter().filter(|it| it.change == Change::Likely).map(|it| it.id);
+        let likely = candidate.later.iter().filter(|it| it.is_likely).map(|it| it.id);
         let heads: Vec<i64> = candidate.head.into_iter().chain(likely).collect();
         at += 1;
         for head in heads {
@@ -416,37 +410,16 @@ fn add_heads(
     Ok(())
 }
 
-/// Adds to the best candidates which later ones are only about the same.
-fn add_followers(conn: &Connection, candidates: &mut [(Candidate<i64>, Vec<usize>)]) -> rusqlite::Result<()> {
-    let mut best: Vec<&mut Candidate<i64>> =
-        candidates.iter_mut().map(|(candidate, _)| candidate).filter(|it| it.head.is_none()).collect();
-    if best.len() > MAX_FOLLOWED {
-        best.select_nth_unstable_by(MAX_FOLLOWED, |a, b| b.bm25.total_cmp(&a.bm25).then(a.id.cmp(&b.id)));
-        best.truncate(MAX_FOLLOWED);
-    }
-    for candidate in best {
-        let id = candidate.id;
-        candidate.later = supersessions::later_of(conn, id, Change::Unlikely)?;
-        candidate.later.retain(|later| later.id != id);
-    }
-    Ok(())
-}
-
-/// Returns the identifier of the latest memory about the same that is near enough to be shown beside it.
+/// Returns the identifier of a later memory about the same.
 fn followed_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
-    conn.prepare_cached(
-        "SELECT n.id FROM supersessions s JOIN memories n ON n.rowid = s.newer
-         WHERE s.older = ?1 AND s.relation = 'follows' AND s.undone_at IS NULL AND n.wrong_at IS NULL
-           AND (s.similarity IS NULL OR s.similarity >= CASE s.may_change WHEN 0 THEN ?2 ELSE ?3 END)
-         ORDER BY n.created_at DESC, s.newer DESC LIMIT 1",
-    )?
-    .query_row(params![rowid, MIN_FOLLOWS, MIN_DOUBT], |row| row.get(0))
-    .optional()
+    conn.prepare_cached("SELECT n.id FROM memories m JOIN memories n ON n.rowid = m.followed_by WHERE m.rowid = ?1")?
+        .query_row([rowid], |row| row.get(0))
+        .optional()
 }
 
 /// Returns the identifier of the latest memory that puts one in doubt.
 fn in_doubt_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
-    let later = supersessions::later_of(conn, rowid, Change::Possible)?;
+    let later = supersessions::revisits_of(conn, rowid)?;
     later.iter().rev().find(|later| later.is_doubt).map_or(Ok(None), |later| id_of(conn, later.id))
 }
 
@@ -649,9 +622,7 @@ fn scored(
         }
     }
     let later = match (stored.superseded_by, stored.revisited_by) {
-        (None, Some(_)) => {
-            supersessions::later_of(conn, rowid, Change::Possible)?.into_iter().filter(|later| later.id != rowid).collect()
-        }
+        (None, Some(_)) => supersessions::revisits_of(conn, rowid)?.into_iter().filter(|later| later.id != rowid).collect(),
         _ => Vec::new(),
     };
     let candidate = Candidate {

@@ -7,9 +7,8 @@
 //! join.
 //!
 //! A superseded memory is not told unasked, and a search puts its head above it. A memory that is only *followed* stays
-//! in force; if a search matches both about equally well, the later one stands above it. If the later one *may have changed* it, it
-//! needs a weaker match for that, and the earlier one is told as the earlier word, unless the two are hardly similar. If it *likely*
-//! did, it stands above the earlier one in every search that finds that.
+//! in force. If the later one *may have changed* it, a search that matches both puts the later one above it, and it is told as the earlier
+//! word, unless the two are hardly similar. If it *likely* did, so does every search that finds the earlier one.
 //! A person can undo a link; its row stays, so that the next comparison does not
 //! make it again.
 
@@ -223,19 +222,17 @@ pub(super) fn head_of(conn: &Connection, row: i64) -> rusqlite::Result<i64> {
     Ok(chain_from(conn, row)?.pop().unwrap_or(row))
 }
 
-/// Returns the later rows about the same as `row`, the oldest first, that have changed it with at least this likelihood. A
-/// superseded memory is represented by the memory that replaced it.
-pub(super) fn later_of(conn: &Connection, row: i64, least: Change) -> rusqlite::Result<Vec<Later<i64>>> {
+/// Returns the later rows that may have changed `row`, the oldest first. A superseded memory is represented by the memory that
+/// replaced it.
+pub(super) fn revisits_of(conn: &Connection, row: i64) -> rusqlite::Result<Vec<Later<i64>>> {
     let links: Vec<Later<i64>> = conn
         .prepare_cached(
-            "SELECT s.newer, s.may_change, s.similarity FROM supersessions s JOIN memories n ON n.rowid = s.newer
-             WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change >= ?2 AND n.wrong_at IS NULL
-             ORDER BY n.created_at, s.newer",
+            "SELECT s.newer, s.may_change >= ?2, s.similarity FROM supersessions s JOIN memories n ON n.rowid = s.newer
+             WHERE s.older = ?1 AND s.undone_at IS NULL AND s.may_change <> 0 ORDER BY n.created_at, s.newer",
         )?
-        .query_map(params![row, least.number()], |row| {
-            let change = Change::from_number(row.get(1)?);
-            let is_near = row.get::<_, Option<f32>>(2)?.is_none_or(|similarity| similarity >= MIN_DOUBT);
-            Ok(Later { id: row.get(0)?, change, is_doubt: is_near && change > Change::Unlikely })
+        .query_map(params![row, Change::Likely.number()], |row| {
+            let is_doubt = row.get::<_, Option<f32>>(2)?.is_none_or(|similarity| similarity >= MIN_DOUBT);
+            Ok(Later { id: row.get(0)?, is_likely: row.get(1)?, is_doubt })
         })?
         .collect::<rusqlite::Result<_>>()?;
     links.into_iter().map(|later| Ok(Later { id: head_of(conn, later.id)?, ..later })).collect()
@@ -558,21 +555,5 @@ mod tests {
             let order = found(&it, &project, true);
             assert!(order.iter().position(|id| *id == ids[2]) < order.iter().position(|id| *id == ids[0]), "{order:?}");
         }
-    }
-
-    #[test]
-    fn of_two_about_the_same_that_match_equally_the_newer_one_stands_first() {
-        let (mut it, project, ids) = three_rules();
-        let query = Query::parse("cache", &jiff::Zoned::now());
-        let newest_is_first = |it: &Fixture| {
-            let hits = it.store.search(&Search::new(&query, Some(&project.id), 10, 5 * 86_400_000)).unwrap().hits;
-            let place = |id: &String| hits.iter().position(|hit| hit.memory.id == *id).expect("a hit");
-            place(&ids[2]) < place(&ids[0])
-        };
-        it.store.mark_shown(&[ids[0].clone()], None, "lookup", 1).unwrap();
-        assert!(!newest_is_first(&it), "what was looked up stands before its equals");
-        it.store.supersede(&ids[0], &ids[2], Relation::Follows, 1).unwrap();
-        assert!(newest_is_first(&it));
-        assert_eq!(found(&it, &project, true)[0], ids[0], "the query is about the earlier one");
     }
 }

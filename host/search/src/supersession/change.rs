@@ -11,7 +11,7 @@ use super::evidence::Evidence;
 use super::facts::{self, Assignments, Value};
 use super::nearness::Nearness;
 use super::relation::{Change, Relation, Statement};
-use super::weights::{DOUBT_THRESHOLD, FOLLOWS_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
+use super::weights::{DOUBT_THRESHOLD, LIKELY_THRESHOLD, SURE_THRESHOLD, THRESHOLD};
 
 /// What a statement consists of.
 pub(super) struct Parts<'a> {
@@ -56,8 +56,6 @@ pub(super) struct Claims {
     pub(super) is_refuted: bool,
     pub(super) is_from_now: bool,
     pub(super) is_closed: bool,
-    pub(super) complains: bool,
-    pub(super) asks_upkeep: bool,
     pub(super) added: usize,
 }
 
@@ -137,8 +135,6 @@ impl<'a> Parts<'a> {
                 is_refuted: cues::REFUTED.is_match(self.result),
                 is_from_now: cues::FROM_NOW.is_match(&self.text),
                 is_closed: cues::CLOSED.is_match(self.request) && !cues::is_question(self.request),
-                complains: cues::COMPLAINS.is_match(self.request),
-                asks_upkeep: cues::ASKS_UPKEEP.is_match(self.request),
                 added: cues::ADDED.find_iter(self.result).count(),
             }
         })
@@ -157,8 +153,6 @@ pub(super) enum Judgement {
     Changes(Relation),
     /// It may have changed it.
     MayChange(Change),
-    /// It is about the same, and little speaks for a change.
-    Follows,
     /// The earlier one holds.
     Holds,
 }
@@ -176,8 +170,6 @@ pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) ->
         Judgement::MayChange(Change::Likely)
     } else if score > DOUBT_THRESHOLD {
         Judgement::MayChange(Change::Possible)
-    } else if score > FOLLOWS_THRESHOLD {
-        Judgement::Follows
     } else {
         Judgement::Holds
     }

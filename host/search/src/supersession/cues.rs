@@ -188,33 +188,6 @@ pub(super) static FROM_NOW: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static ALL: LazyLock<Regex> =
     LazyLock::new(|| phrases(r"all|every|everywhere|whole|each", r"모든|전체|전부|모두|통일", "すべて|全て|全部|全体|統一"));
 
-/// A human says what is bad about the present state, without saying what to do.
-pub(super) static COMPLAINS: LazyLock<Regex> = LazyLock::new(|| {
-    phrases(
-        concat!(
-            r"complain\w*|angry|furious|annoy\w*|unhappy|hates?|nobody|no one|everybody|can'?t|cannot|won'?t|too|never|",
-            r"always|keep(?:s|ing)?|flagged|tripled|doubled|full|empty|slow\w*|crawls?|expensive|costs?|bill|out of|",
-            r"miss(?:es|ed|ing)?|lost|los(?:es|ing)|lags?|behind|late|stuck|tickets?|pointless|useless|confus\w*|ignored?|",
-            r"bored|waits?|waiting|stand around|eats?|drains?|times? out|no space|overloaded|blocked|get stuck|told (?:me|us)"
-        ),
-        r"불만|민원|항의|난리|불평|귀찮|답답|느려|느리|비싸|너무|자꾸|매번|맨날|아무도|못 |못해|못하|안 돼|안되|안 됨|부담|틀려|틀린|꽉|모자라|부족|늦|넘쳐|줄어|떨어|의미없|쓸모|헷갈|욕|죽는|버벅|욕먹|컴플레인|힘들",
-        r"苦情|不満|遅い|重い|高い|足りない|間に合わ|困って|多すぎ|少なすぎ|長すぎ|短すぎ|毎回|使えない|誰も|できない|怒",
-    )
-});
-
-/// A human asks for work that leaves the rule as it is: to write it down, to tidy up, to test or to repair.
-pub(super) static ASKS_UPKEEP: LazyLock<Regex> = LazyLock::new(|| {
-    phrases(
-        concat!(
-            r"tidy|clean ?up|refactor\w*|renam\w*|write (?:it|that|this) (?:down|up)|document\w*|docs?|handbook|wiki|readme|",
-            r"tests?|spec|mess|split|typo|bug|broken|breaks?|crash\w*|errors?|fails?|exception|500|404|noise|upgrade|bump|",
-            r"explain|list|log(?:s|ged)?|monitor\w*|alarm|dashboard|translate"
-        ),
-        r"정리|문서|위키|리팩|테스트|주석|오타|버그|오류|에러|깨져|깨짐|깨지|안 나와|안 나옴|소리|설명|적어|그래프|모니터링|번역|이름만",
-        r"整理|文書|ドキュメント|テスト|リファクタ|誤字|バグ|エラー|壊れ|落ちる|説明|書いて|監視|翻訳",
-    )
-});
-
 /// A request ends with a question.
 pub(super) fn is_question(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？'])
@@ -248,8 +221,6 @@ mod tests {
             (&INSTEAD, "it is no longer used", "예전 값", "旧サーバー"),
             (&FROM_NOW, "from now on", "이제부터", "今後は"),
             (&EXPLAINS, "the reason", "원인은", "原因は"),
-            (&COMPLAINS, "everybody is angry", "민원이 많다", "苦情が来た"),
-            (&ASKS_UPKEEP, "tidy it", "문서로 정리해줘", "整理して"),
         ];
         for (phrases, english, korean, japanese) in all {
             assert!(phrases.is_match(english), "{english}");

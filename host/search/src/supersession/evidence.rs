@@ -12,7 +12,7 @@ use super::{cues, facts};
 const SURE_TOPIC: f32 = 0.20;
 
 /// The names of the features, in their order.
-pub const FEATURES: [&str; 40] = [
+pub const FEATURES: [&str; 37] = [
     "similarity",
     "shared_identifiers",
     "shared_in_heads",
@@ -50,9 +50,6 @@ pub const FEATURES: [&str; 40] = [
     "other_values",
     "request_is_about_it",
     "is_short",
-    "complains",
-    "asks_for_upkeep",
-    "other_values_of_time",
 ];
 
 /// What speaks for and against a change.
@@ -232,7 +229,7 @@ impl Evidence {
 }
 
 /// Returns the last features: how the two are near each other beside all others, and what of each is in the other.
-fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 12] {
+fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f32; 9] {
     let yes = |it: bool| f32::from(u8::from(it));
     let newer_values: BTreeSet<facts::Value> = newer.request_values.union(&newer.result_values).cloned().collect();
     [
@@ -245,9 +242,6 @@ fn beside_others(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) -> [f
         yes(units_differ(&older.head_values, &newer_values)),
         share(&newer.request_words, &older.words),
         yes(newer.request_words.len() < 6),
-        yes(newer.claims().complains),
-        yes(newer.claims().asks_upkeep),
-        yes(times_differ(&older.head_values, &newer_values)),
     ]
 }
 
@@ -260,15 +254,6 @@ fn share<T: Ord>(some: &BTreeSet<T>, others: &BTreeSet<T>) -> f32 {
 /// Returns which share of some are not among others; 0 if there are none.
 fn share_new<T: Ord>(some: &BTreeSet<T>, others: &BTreeSet<T>) -> f32 {
     if some.is_empty() { 0.0 } else { 1.0 - share(some, others) }
-}
-
-/// Returns whether both name times, in whatever unit, and none in common: hours may take the place of minutes.
-fn times_differ(some: &BTreeSet<facts::Value>, others: &BTreeSet<facts::Value>) -> bool {
-    let times = |values: &BTreeSet<facts::Value>| -> BTreeSet<facts::Value> {
-        values.iter().filter(|(_, unit)| facts::is_time(unit)).cloned().collect()
-    };
-    let (before, after) = (times(some), times(others));
-    !before.is_empty() && !after.is_empty() && before.is_disjoint(&after)
 }
 
 /// Returns whether both have values of a unit, and none in common.

@@ -88,9 +88,6 @@ const UNITS: [(&str, &str); 44] = [
     ("文字", "characters"),
 ];
 
-/// The units of time.
-const TIMES: [&str; 8] = ["ms", "s", "m", "h", "d", "w", "mo", "y"];
-
 /// Words that say nothing about a text's subject.
 const STOP_WORDS: &str = " the a an and or of to in on at for with from by is are was were be been it its this that these those as \
     not no so if then than there here which who what when where how why i we you they he she our your their them us me my have \
@@ -211,11 +208,6 @@ fn unit(word: &str) -> &'static str {
         "m" => "m",
         _ => UNITS.iter().find(|(beginning, _)| word.starts_with(beginning)).map_or("", |(_, unit)| unit),
     }
-}
-
-/// Returns whether a unit is one of time.
-pub(super) fn is_time(unit: &str) -> bool {
-    TIMES.contains(&unit)
 }
 
 /// Returns the numbers of a text with their units. Number words count.

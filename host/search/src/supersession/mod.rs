@@ -51,14 +51,12 @@ pub struct Link {
 /// those about the same rule had .10 to .29, and of those about two rules one in a hundred had more than .14.
 const MIN_SIMILARITY: f32 = 0.12;
 
-/// The similarity from which a later statement follows an earlier one even though nothing says that it changes it. What is less
-/// similar may follow an earlier one too, but need not be shown beside it.
-pub const MIN_FOLLOWS: f32 = 0.24;
+/// The similarity from which a later statement follows an earlier one even though nothing says that it changes it.
+const MIN_FOLLOWS: f32 = 0.24;
 
 /// The similarity from which a later statement that may have changed an earlier one puts it in doubt before the agent. What is less
-/// similar only orders. Of the written chains that the weights are learned from, each set in a store of its own, 20 pairs were
-/// linked below it: four were changes, 16 were of two chains.
-pub const MIN_DOUBT: f32 = 0.10;
+/// similar only orders: of 15 such pairs of the written chains that are not kept apart, ten were of two chains.
+pub const MIN_DOUBT: f32 = 0.08;
 
 /// How many of the nearest statements, older and newer, are looked at.
 const MAX_NEAREST: usize = 6;
@@ -83,10 +81,8 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
         let (relation, change) = match change::judge(parts_of(older), parts_of(newer), nearness) {
             Judgement::Changes(relation) => (relation, Change::Unlikely),
             Judgement::MayChange(change) if statements[older].is_whole && statements[newer].is_whole => {
-                let most = if similarity >= MIN_DOUBT { Change::Likely } else { Change::Possible };
-                (Relation::Follows, change.min(most))
+                (Relation::Follows, change)
             }
-            Judgement::Follows if similarity >= MIN_DOUBT => (Relation::Follows, Change::Unlikely),
             _ if similarity >= MIN_FOLLOWS => (Relation::Follows, Change::Unlikely),
             _ => continue,
         };
@@ -293,8 +289,7 @@ mod tests {
         let links = compare(&all);
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Amends);
-        let is_harmless = |link: &Link| !link.relation.supersedes() && link.change == Change::Unlikely;
-        assert!(links.iter().all(|link| link.older >= 3 || is_harmless(link)), "{links:?}");
+        assert!(links.iter().all(|link| link.older >= 3), "{links:?}");
     }
 
     #[test]
@@ -315,7 +310,7 @@ mod tests {
         let mut all = others();
         all.push(statement("a", 10, ASKED, KEEPS_30));
         all.push(statement("a", 20, "make it 90", KEEPS_90));
-        assert!(compare(&all).iter().all(|link| (link.older, link.newer) != (3, 4)));
+        assert!(compare(&all).is_empty());
     }
 
     #[test]

@@ -2,64 +2,58 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const BIAS: f32 = -1.24;
+pub(super) const BIAS: f32 = -1.56;
 
 /// One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
-    1.70, // similarity
-    0.16, // shared_identifiers
-    0.22, // shared_in_heads
-    0.24, // common_head_words
-    1.11, // other_value_of_a_name
-    -0.96, // same_value_of_a_name
-    0.48, // other_value_of_its_unit
-    0.14, // decided_value_gone
-    0.38, // asks_for_another_value
-    1.37, // refutes_a_ticket
-    1.26, // refutes_an_explanation
-    1.26, // completes
-    0.45, // removes
-    0.68, // removal_was_asked
-    0.61, // names_what_was_before
-    0.10, // holds_from_now
-    0.53, // asks_for_a_change
-    0.33, // asks_for_a_reversal
-    0.67, // asks_about_all
-    -0.87, // asks_a_question
-    -0.71, // asks_for_no_change
-    -0.73, // has_a_name_of_its_own
-    -0.61, // keeps_what_was_decided
-    -0.46, // keeps_a_name
-    -0.63, // keeps_the_value
-    -0.51, // says_unchanged
-    -0.37, // adds
-    -1.74, // same_file_elsewhere
-    0.55, // nearest_earlier
-    0.17, // nearest_later
-    0.43, // stands_out
-    -0.13, // kept_identifiers
-    -0.55, // new_identifiers
-    -0.07, // kept_values
-    0.13, // other_values
-    -0.03, // request_is_about_it
-    -0.65, // is_short
-    0.27, // complains
-    -0.33, // asks_for_upkeep
-    -0.17, // other_values_of_time
+    2.61, // similarity
+    0.21, // shared_identifiers
+    0.43, // shared_in_heads
+    0.60, // common_head_words
+    1.74, // other_value_of_a_name
+    -1.87, // same_value_of_a_name
+    0.78, // other_value_of_its_unit
+    0.33, // decided_value_gone
+    0.63, // asks_for_another_value
+    2.64, // refutes_a_ticket
+    2.28, // refutes_an_explanation
+    2.32, // completes
+    0.50, // removes
+    1.08, // removal_was_asked
+    1.12, // names_what_was_before
+    0.11, // holds_from_now
+    0.82, // asks_for_a_change
+    0.34, // asks_for_a_reversal
+    0.73, // asks_about_all
+    -1.50, // asks_a_question
+    -1.12, // asks_for_no_change
+    -1.38, // has_a_name_of_its_own
+    -0.93, // keeps_what_was_decided
+    -0.51, // keeps_a_name
+    -1.01, // keeps_the_value
+    -0.71, // says_unchanged
+    -0.60, // adds
+    -3.57, // same_file_elsewhere
+    0.96, // nearest_earlier
+    0.21, // nearest_later
+    0.60, // stands_out
+    -0.64, // kept_identifiers
+    -0.94, // new_identifiers
+    0.07, // kept_values
+    0.21, // other_values
+    -0.53, // request_is_about_it
+    -1.14, // is_short
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
-pub(super) const THRESHOLD: f32 = 1.15;
+pub(super) const THRESHOLD: f32 = 1.75;
 
 /// The least score of a change of which many weak signs speak.
-pub(super) const SURE_THRESHOLD: f32 = 1.95;
+pub(super) const SURE_THRESHOLD: f32 = 3.00;
 
 /// The least score of what is likely a change.
-pub(super) const LIKELY_THRESHOLD: f32 = -0.15;
+pub(super) const LIKELY_THRESHOLD: f32 = 0.30;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLD: f32 = -0.60;
-
-/// The least score of what is about the same, if little speaks for a change.
-pub(super) const FOLLOWS_THRESHOLD: f32 = -1.40;
+pub(super) const DOUBT_THRESHOLD: f32 = -0.85;
