@@ -73,6 +73,7 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
     }
     drop(home.run(["ingest".as_ref(), home.projects().as_os_str()]).success());
     let found = links(&home, &places);
+    let graded = grades(&home, &places);
     let mut report = Report::default();
     for ((older, newer), relation) in &found {
         if older.0 != newer.0 {
@@ -104,10 +105,20 @@ pub fn measure(folder: &Path, name: &str) -> Result<Report> {
         if own.is_empty() {
             report.details.push(format!("{}: {} was not seen", chain.id, chain.relation));
         }
-        let is_first = first_found(&home, &project, &chain.prompt, &places, at) == Some(chain.conversations.len() - 1);
+        let last = chain.conversations.len() - 1;
+        let order = found_of_chain(&home, &project, &chain.prompt, &places, at);
+        let is_first = order.first() == Some(&last);
         report.first += usize::from(is_first);
         if !is_first {
-            report.details.push(format!("{}: a search finds an earlier conversation first, or none", chain.id));
+            let head = match order.iter().position(|place| *place == last) {
+                Some(before) => format!("what holds comes after {before} earlier memories"),
+                None => "what holds is not found".to_owned(),
+            };
+            let earlier = order.first().copied().unwrap_or(0);
+            let grade = graded.get(&((at, earlier), (at, last))).map_or("no link", String::as_str);
+            report
+                .details
+                .push(format!("{}: a search finds an earlier conversation first, or none: {head}; {grade}", chain.id));
         }
         let stale = chain.stale.iter().map(|it| Needles::new(std::slice::from_ref(it))).collect::<Result<Vec<_>>>()?;
         let current = |line: &&String| !line.contains("(earlier)");
@@ -140,16 +151,40 @@ fn links(
         .collect()
 }
 
-/// Returns which conversation of a chain a search finds first.
-fn first_found(
+/// Returns the strongest link of any kind between two conversations, in words for a reader.
+fn grades(
+    home: &Home,
+    places: &BTreeMap<String, ConversationIndex>,
+) -> BTreeMap<(ConversationIndex, ConversationIndex), String> {
+    let database = database::open(&home.database());
+    let select = database.prepare(
+        "SELECT o.session_id, n.session_id, s.relation, s.may_change, s.similarity FROM supersessions s
+         JOIN memories o ON o.rowid = s.older JOIN memories n ON n.rowid = s.newer
+         WHERE s.undone_at IS NULL ORDER BY s.relation <> 'follows', s.may_change, s.similarity",
+    );
+    let Ok(mut select) = select else { return BTreeMap::new() };
+    let rows = select
+        .query_map([], |row| {
+            let sessions: (String, String) = (row.get(0)?, row.get(1)?);
+            let (relation, change, similarity): (String, u8, Option<f64>) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok((sessions, format!("{relation}, change {change}, similarity {:.2}", similarity.unwrap_or(1.0))))
+        })
+        .expect("rows");
+    rows.map(|row| row.expect("a row"))
+        .filter_map(|((older, newer), grade)| Some(((*places.get(&older)?, *places.get(&newer)?), grade)))
+        .collect()
+}
+
+/// Returns which conversations of a chain the memories are of that a search finds, best first.
+fn found_of_chain(
     home: &Home,
     project: &Path,
     query: &str,
     places: &BTreeMap<String, ConversationIndex>,
     chain: usize,
-) -> Option<usize> {
+) -> Vec<usize> {
     let arguments = ["search", "--json", "--limit", "50", "--project"].map(OsStr::new);
     let found = home.json(arguments.into_iter().chain([project.as_os_str(), OsStr::new("--"), OsStr::new(query)]));
-    let sessions = found.as_array()?.iter().filter_map(|it| it["session_id"].as_str());
-    sessions.filter_map(|session| places.get(session)).find(|place| place.0 == chain).map(|place| place.1)
+    let sessions = found.as_array().into_iter().flatten().filter_map(|it| it["session_id"].as_str());
+    sessions.filter_map(|session| places.get(session)).filter(|place| place.0 == chain).map(|place| place.1).collect()
 }
