@@ -165,6 +165,8 @@ pub struct Later<Id> {
     pub id: Id,
     /// Whether more speaks for a change than against it.
     pub is_likely: bool,
+    /// Whether the two are similar enough that the earlier one is in doubt.
+    pub is_doubt: bool,
 }
 
 /// The inputs of the scores besides the memories.
@@ -193,7 +195,7 @@ pub struct RankedMemory<Id> {
     pub score: f64,
     /// How the score was computed.
     pub why: ScoreExplanation,
-    /// The latest memory about the same that may have changed it: of several, the latest that the query is about as well.
+    /// The latest memory about the same that puts it in doubt: of several, the latest that the query is about as well.
     pub later: Option<Id>,
 }
 
@@ -266,7 +268,7 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
         })
         .collect();
     let heads = prefer_heads(&mut scored);
-    let doubts: HashMap<Id, Id> = scored.iter().filter_map(|(_, it, _)| Some((it.id, it.later.last()?.id))).collect();
+    let doubts: HashMap<Id, Vec<Id>> = scored.iter().map(|(_, it, _)| (it.id, it.doubts().collect())).collect();
     if setting.current {
         scored.retain(|(_, it, _)| it.head.is_none());
     }
@@ -277,8 +279,9 @@ pub fn rank<Id: Ord + Copy + std::hash::Hash>(
     let mut ranked = diversify(scored, setting.profile.min_score, limit);
     put_heads_first(&mut ranked, &heads);
     for it in &mut ranked {
-        let later = doubts.get(&it.id).copied();
-        it.later = later.and_then(|_| heads.get(&it.id).and_then(|heads| heads.last()).copied()).or(later);
+        let doubts = doubts.get(&it.id).map_or(&[][..], Vec::as_slice);
+        let raised = heads.get(&it.id).and_then(|heads| heads.iter().rev().find(|head| doubts.contains(head)));
+        it.later = raised.or(doubts.last()).copied();
     }
     ranked
 }
@@ -287,6 +290,11 @@ impl<Id: Copy> Candidate<Id> {
     /// Returns what stands before it in every search that finds it.
     fn preferred(&self) -> impl Iterator<Item = Id> + '_ {
         self.head.into_iter().chain(self.later.iter().filter(|it| it.is_likely).map(|it| it.id))
+    }
+
+    /// Returns what puts it in doubt, the oldest first.
+    fn doubts(&self) -> impl Iterator<Item = Id> + '_ {
+        self.later.iter().filter(|it| it.is_doubt).map(|it| it.id)
     }
 }
 
@@ -529,13 +537,14 @@ mod tests {
 
     #[test]
     fn what_may_have_changed_an_earlier_memory_stands_before_it_if_it_matches() {
-        let earlier = |is_likely| Candidate { later: vec![Later { id: 2, is_likely }], ..candidate(1, "a", 8.0) };
+        let earlier =
+            |is_likely| Candidate { later: vec![Later { id: 2, is_likely, is_doubt: true }], ..candidate(1, "a", 8.0) };
         let later = |bm25| candidate(2, "b", bm25);
         assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(true), later(0.0)]), [2, 1], "what likely changed it needs no match");
-        let again = Candidate { later: vec![Later { id: 3, is_likely: true }], created: 1, ..later(0.1) };
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.1) };
         let last = Candidate { created: 2, ..candidate(3, "c", 0.0) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
     }

@@ -54,7 +54,7 @@ use throughline_model::contract::Memory;
 use throughline_model::project::Project;
 use throughline_search::pieces;
 use throughline_search::query::{FilterableFields, Query};
-use throughline_search::rank::{self, Candidate, Later, MAX_CANDIDATES, Profile, ScoreExplanation};
+use throughline_search::rank::{self, Candidate, MAX_CANDIDATES, Profile, ScoreExplanation};
 use throughline_search::score::{PieceText, Score, WeightedWords, idf};
 use throughline_search::vector::QueryVector;
 
@@ -417,6 +417,12 @@ fn followed_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>
         .optional()
 }
 
+/// Returns the identifier of the latest memory that puts one in doubt.
+fn in_doubt_by(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
+    let later = supersessions::revisits_of(conn, rowid)?;
+    later.iter().rev().find(|later| later.is_doubt).map_or(Ok(None), |later| id_of(conn, later.id))
+}
+
 fn id_of(conn: &Connection, rowid: i64) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT id FROM memories WHERE rowid = ?1")?.query_row([rowid], |row| row.get(0)).optional()
 }
@@ -616,11 +622,7 @@ fn scored(
         }
     }
     let later = match (stored.superseded_by, stored.revisited_by) {
-        (None, Some(_)) => supersessions::revisits_of(conn, rowid)?
-            .into_iter()
-            .filter(|(id, _)| *id != rowid)
-            .map(|(id, is_likely)| Later { id, is_likely })
-            .collect(),
+        (None, Some(_)) => supersessions::revisits_of(conn, rowid)?.into_iter().filter(|later| later.id != rowid).collect(),
         _ => Vec::new(),
     };
     let candidate = Candidate {
@@ -796,7 +798,7 @@ fn filtered(conn: &Connection, search: &Search<'_>) -> rusqlite::Result<Vec<Sear
                 };
                 let followed_by = followed_by(conn, row.get(0)?)?;
                 let revisited_by = match row.get::<_, Option<i64>>(2)?.filter(|_| superseded_by.is_none()) {
-                    Some(later) => id_of(conn, later)?,
+                    Some(_) => in_doubt_by(conn, row.get(0)?)?,
                     None => None,
                 };
                 let why = ScoreExplanation::default();
