@@ -34,7 +34,6 @@ const PLACEHOLDER: &str = "[redacted:";
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
 pub enum AnyExportLine<'a> {
     /// A project.
     Project(ProjectLine<'a>),

@@ -307,7 +307,7 @@ fn projects_are_listed_with_what_is_stored_of_them() {
     assert!(zoo["memories"].as_u64() > Some(0) && zoo["last_session_at"].is_string(), "{listed:#}");
     assert_eq!(
         aviary,
-        &json!({"name": "aviary", "path": null, "sessions": 0, "memories": 1, "last_session_at": null}),
+        &json!({"name": "aviary", "path": null, "sessions": 0, "memories": 1, "turns": 0, "last_session_at": null}),
         "{listed:#}"
     );
     let text = home.run(["projects", "--limit", "1"]).success().stdout;
@@ -435,7 +435,8 @@ fn ingest_names_the_project_that_it_filled() {
         let stats = tests::home::json_of(&home, &shop, &["projects", "--json"]);
         let known = stats.as_array().expect("a list").iter().find(|it| it["name"] == "shop").expect("shop");
         let line = run.stdout.lines().find(|line| line.starts_with("shop (")).unwrap_or_else(|| panic!("{run:#?}"));
-        let counts = format!(": 1 transcript read; {} memories of {} sessions now", known["memories"], known["sessions"]);
+        let counts =
+            format!(": 1 transcript read; {} memories and 1 turn of {} sessions now", known["memories"], known["sessions"]);
         assert!(line.ends_with(&counts), "{line} | {counts}");
         assert!(run.stderr.contains("none of it belongs to the project of this folder, elsewhere ("), "{run:#?}");
     }
