@@ -4,8 +4,8 @@ use tests::fake_api::{self, FakeApi};
 use tests::home::{self, Home};
 use tests::pi;
 
-/// Opens every context that Throughline gives at a start.
-const HEADING: &str = "## Session Memory";
+/// Is in every context that Throughline gives at a start, and not beside a prompt.
+const HEADING: &str = "What earlier sessions of this project left.";
 
 #[test]
 fn tomorrow_pi_knows_what_happened_today() {
