@@ -382,7 +382,7 @@ fn where_the_client_says_that_the_session_stands() {
     script.human("now build the page of the orders with a filter").agent("The page of the orders has a filter now.");
     let outcome = script.outcome();
     assert_eq!(told(&outcome), None);
-    assert_eq!(outcome.notes.pending, ["Next: commit the cart."], "nobody took the next step up");
+    assert!(outcome.notes.pending.is_empty(), "what came next is not known any more: {:?}", outcome.notes.pending);
 }
 
 #[test]

@@ -324,7 +324,9 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         None => ("", line),
     };
     let number = url.rsplit('/').find(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
-    let mut text = format!("PR #{}", number?);
+    let number = number?;
+    let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
+    let mut text = format!("PR #{number}{}", if is_merged { " (merged)" } else { "" });
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));
     if !tells_title {
         text = format!("{text} \"{}\"", line::truncate(&line::sanitize(title), 120));

@@ -114,9 +114,12 @@ fn without_lines(said: &str) -> String {
 /// Removes the further line numbers of the same file that a text begins with: "` and :80`".
 fn without_more_lines(text: &str) -> &str {
     let mut rest = text;
-    while let Some(from) = [" and :", ", :", " / :", " & :"].iter().find_map(|sign| rest.strip_prefix(sign)) {
+    while let Some(from) = [" and :", ", :", " / :", " & :", ", "].iter().find_map(|sign| rest.strip_prefix(sign)) {
         let digits = from.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '–'));
-        if digits.len() == from.len() || digits.starts_with(char::is_alphanumeric) {
+        // "a.rs:12, 40" names two lines; "a.rs:12, 3 files" does not.
+        let is_bare = rest.starts_with(", ") && !rest.starts_with(", :");
+        let goes_on = digits.trim_start().starts_with(char::is_alphanumeric);
+        if digits.len() == from.len() || digits.starts_with(char::is_alphanumeric) || (is_bare && goes_on) {
             break;
         }
         rest = digits;
@@ -181,6 +184,7 @@ mod tests {
             ("`src/cart.ts:12-30` rounds, see docs/a.md:7.", "`src/cart.ts` rounds, see docs/a.md."),
             ("tasks.md:4.5 says so", "tasks.md:4.5 says so"),
             ("cart_test.go:72 and :80 pass, a.md:7, :9-11.", "cart_test.go pass, a.md."),
+            ("`a.rs:12, 40` and b.rs:7, 3 files", "`a.rs` and b.rs, 3 files"),
             ("at 12:30 on localhost:8080 (a line of text)", "at 12:30 on localhost:8080 (a line of text)"),
         ] {
             assert_eq!(without_positions(said), kept);

@@ -261,6 +261,33 @@ pub(super) fn unwrapped(body: &str) -> String {
     text
 }
 
+/// Returns the numbers of the pull requests that a command line merged, or that its output shows as merged.
+pub(super) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
+    let number = |text: &str| -> Option<u32> {
+        let digits = text.trim_start_matches('#');
+        digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+    };
+    let mut all: Vec<u32> = Vec::new();
+    for sign in [
+        "Merge pull request #",
+        "Merged pull request #",
+        "Squashed and merged pull request #",
+        "Rebased and merged pull request #",
+    ] {
+        all.extend(output.match_indices(sign).filter_map(|(at, sign)| number(&output[at + sign.len()..])).take(20));
+    }
+    for segment in commands::segments(command) {
+        let named = || segment.split_whitespace().skip(3).find_map(number);
+        let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
+        let shows =
+            segment.starts_with("gh pr view ") && ["MERGED", "state:\tmerged"].iter().any(|sign| output.contains(sign));
+        all.extend(named().filter(|_| merges || shows));
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// Returns whether a command line joins or drops commits, so that those made before are not there any more.
 pub(super) fn rewrites_history(command: &str) -> bool {
     commands::segments(command).iter().any(|segment| {
@@ -349,6 +376,13 @@ pub(crate) fn is_pull_request(line: &str) -> bool {
     line.contains("://") && (line.contains("/pull/") || line.contains("/merge_requests/"))
 }
 
+/// Returns the number of the pull request that a line of the notes names.
+pub(super) fn pull_request_number(line: &str) -> Option<u32> {
+    let at = ["/pull/", "/merge_requests/"].iter().find_map(|sign| line.find(sign).map(|at| at + sign.len()))?;
+    let digits = &line[at..];
+    digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+}
+
 /// Returns the pull request that the output of `gh pr create` names.
 pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     if !command.contains("gh pr create") {
@@ -382,6 +416,15 @@ fn quoted(text: &str, quote: char) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn merged_pull_requests_are_known_by_their_number() {
+        assert_eq!(merged_pull_requests("git log --oneline -3", "1a2b3c4 Merge pull request #15 from shop/cart"), [15]);
+        assert_eq!(merged_pull_requests("gh pr merge 7 --squash", ""), [7]);
+        assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
+        assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
+        assert!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"OPEN\"}").is_empty());
+    }
 
     #[test]
     fn the_output_decides_whether_there_is_a_commit() {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::human;
 use super::prose;
 use super::signs;
 use super::statement;
@@ -40,7 +41,12 @@ impl OpenPoints {
     pub(super) fn prompted(&mut self, said: &str) {
         let words = text::features(said);
         let takes_up = |point: &str| words.intersection(&text::features(point)).count() >= MIN_ASKED_WORDS;
-        self.all.retain(|point| !takes_up(&point.said) && !is_about(said, &point.said) && !waits_for_decision(&point.said));
+        // "Yes for both" answers every question.
+        let answers = human::is_consent(said);
+        let is_answered = |point: &str| answers && point.contains(['?', '？']);
+        self.all.retain(|OpenPoint { said: point, .. }| {
+            !takes_up(point) && !is_about(said, point) && !waits_for_decision(point) && !is_answered(point)
+        });
     }
 
     /// Takes what a document for the next session lists as open. It is written at the end, so it replaces what was open before.
@@ -126,6 +132,15 @@ mod tests {
         points.prompted("tests first");
         points.answered("I ran `npm run e2e` against the staging server: all pass.");
         assert!(!points.items().iter().any(|point| point.contains("e2e")));
+    }
+
+    #[test]
+    fn a_consent_answers_the_questions() {
+        let mut points = OpenPoints::default();
+        points.answered("Rounded.\n\nOpen questions:\n- Should the tax be rounded for each line of the invoice?\n- The menu is still without a border");
+        assert_eq!(points.items().len(), 2);
+        points.prompted("yes, go ahead");
+        assert_eq!(points.items(), ["The menu is still without a border"]);
     }
 
     #[test]

@@ -493,6 +493,12 @@ pub(super) fn addresses_reader(lower: &str) -> bool {
 
 /// Openings of a sentence about several things that were named before it.
 const PLURALS: &[&str] = &[
+    "two are ",
+    "three are ",
+    "all but one ",
+    "meanwhile",
+    "if that ",
+    "it also ",
     "each ",
     "both ",
     "these ",
@@ -863,7 +869,7 @@ pub(super) fn is_clause_heading(heading: &str) -> bool {
 
 /// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
 pub(super) fn qualifies(heading: &str) -> bool {
-    const WORDS: [&str; 17] = [
+    const WORDS: [&str; 29] = [
         "not",
         "n't",
         "no",
@@ -881,6 +887,18 @@ pub(super) fn qualifies(heading: &str) -> bool {
         "risk",
         "unverified",
         "left",
+        "fixed",
+        "caught",
+        "found",
+        "broke",
+        "broken",
+        "failed",
+        "bug",
+        "bugs",
+        "issue",
+        "issues",
+        "removed",
+        "missing",
     ];
     let lower = heading.to_lowercase();
     WORDS.iter().any(|word| text::contains_words(&lower, word)) || lower.contains("n't")
@@ -1071,4 +1089,37 @@ pub(super) fn announces_lesson(lower: &str) -> bool {
         "需要注意",
     ];
     OPENINGS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a text in lower case says how something is now, or that it does not exist: a later change may have ended that.
+pub(super) fn is_current_state(lower: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "currently",
+        "at the moment",
+        "right now",
+        "as it stands",
+        "today",
+        "does not exist",
+        "doesn't exist",
+        "there is no",
+        "there's no",
+        "nothing sets",
+        "nothing ever",
+        "현재",
+        "지금은",
+        "現在",
+        "今は",
+        "目前",
+    ];
+    let is_absent =
+        || lower.starts_with("no ") && (text::contains_words(lower, "exists") || text::contains_words(lower, "exist"));
+    WORDS.iter().any(|word| text::contains_words(lower, word)) || is_absent()
+}
+
+/// Returns whether a text in lower case begins like a finding of a review, with how grave it is: "Low: the usage is wrong".
+pub(super) fn is_graded_finding(lower: &str) -> bool {
+    const GRADES: [&str; 12] =
+        ["low", "medium", "high", "critical", "minor", "major", "nit", "nitpick", "blocker", "p1", "p2", "p3"];
+    let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    GRADES.iter().any(|grade| bare.strip_prefix(grade).is_some_and(|rest| rest.trim_start().starts_with([':', ']', '—'])))
 }

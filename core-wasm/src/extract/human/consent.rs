@@ -310,3 +310,12 @@ pub(in crate::extract) fn without_consent(sentence: &str) -> &str {
 pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !is_greeting(prompt)
 }
+
+/// Returns whether the user says in a few words that the pull request is merged.
+pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
+    const WORDS: [&str; 7] = ["merged", "머지했", "머지됐", "マージした", "マージしました", "合并了", "已合并"];
+    let lower = prompt.trim().to_lowercase();
+    let is_other =
+        lower.contains(['?', '？']) || ["not ", "n't ", "once ", "when ", "if "].iter().any(|word| lower.contains(word));
+    lower.chars().count() <= 60 && !is_other && WORDS.iter().any(|word| text::contains_words(&lower, word))
+}

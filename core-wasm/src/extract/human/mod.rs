@@ -14,7 +14,8 @@ mod tests;
 
 pub(super) use choice::{declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, takes_option};
 pub(super) use consent::{
-    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, speaks_of_recording, without_consent,
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording,
+    without_consent,
 };
 pub(super) use correction::{disputes, excuses, is_correction, withdraws};
 pub(super) use directives::directives;

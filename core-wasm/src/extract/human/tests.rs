@@ -428,3 +428,18 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         assert!(settled_in_passing(other).is_empty(), "{other}");
     }
 }
+
+#[test]
+fn the_user_says_that_it_is_merged() {
+    for said in ["PRs merged", "merged, go on", "머지했어"] {
+        assert!(says_merged(said), "{said}");
+    }
+    for said in [
+        "is it merged?",
+        "once merged, tag it",
+        "not merged",
+        "the two lists are merged into one by the reader of the cart, slowly",
+    ] {
+        assert!(!says_merged(said), "{said}");
+    }
+}

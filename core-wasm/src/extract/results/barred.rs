@@ -25,7 +25,9 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
     if statement.voice == Voice::Human {
         // A long prompt is a plan or pasted text: it says what was to be done, not what was.
         // A rule is told as a rule. What the last turn asked for is told as the request.
-        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS {
+        // So does the report of a reviewer, of which one line says how grave its finding is.
+        let is_report = |it: &Statement| it.voice == Voice::Human && signs::is_graded_finding(&it.text.to_lowercase());
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || turn.statements.iter().any(is_report) {
             return true;
         }
         let is_choice = || human::declares_choice(&statement.text);

@@ -15,6 +15,8 @@ const MAX_LIST_CHARS: usize = 300;
 const MIN_ANSWER_CHARS: usize = 40;
 /// The share of its names that later turns must state anew for a statement to be overtaken.
 const OVERTAKEN: f32 = 0.8;
+/// The same share for a turn that changed nothing, if a later one did.
+const PROPOSED: f32 = 0.6;
 /// The share of its words that one later statement must have for a statement to be said again.
 const SAID_AGAIN: f32 = 0.55;
 /// The number of words from which that is no accident.
@@ -137,7 +139,10 @@ impl Results {
     /// Returns whether a text of a turn says what is wrong, and a later turn that changed files says of the same that it is mended.
     pub(in crate::extract) fn is_fixed_after(&self, said: &str, number: u32) -> bool {
         let lower = said.to_lowercase();
-        if signs::is_deed(&lower) || !signs::is_problem(&lower) || signs::says_mended(&lower) {
+        // "It is now" says how it is after a change, and "it is currently" how it was before.
+        let is_current = signs::is_current_state(&lower);
+        let is_fault = signs::is_problem(&lower) && !signs::says_mended(&lower);
+        if signs::is_deed(&lower) || !(is_fault || is_current) {
             return false;
         }
         let (own, names) = (text::features(said), statement::names(said));
@@ -302,8 +307,9 @@ impl Results {
                 (it.voice, it.count, it.place + 1) == (statement.voice, statement.count, statement.place)
             };
             let is_told = number.checked_sub(1).is_some_and(|before| is_before(before) && chosen.contains(&(turn, before)));
+            // The first sentence of an item has its antecedent in the line that leads to the list.
             statement.voice == Voice::Human
-                || statement.form != Form::Sentence
+                || (statement.form != Form::Sentence && !statement.goes_on)
                 || is_told
                 || !signs::speaks_of_named_before(&statement.text.to_lowercase())
         };
@@ -346,7 +352,11 @@ impl Results {
                 })
             };
             let again = names[at].iter().filter(|name| said_later(name)).count();
-            names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= OVERTAKEN
+            // What was proposed before the work is overtaken by what was done.
+            let is_proposal = !self.turns[turn].edited && !self.turns[turn].committed;
+            let least =
+                if is_proposal && self.turns[turn + 1..].iter().any(|later| later.edited) { PROPOSED } else { OVERTAKEN };
+            names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= least
         };
         (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
     }

@@ -388,3 +388,33 @@ fn a_short_answer_is_told_before_its_explanation() {
     let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 0.5)).collect();
     assert_eq!(results.choose(judged, 1.0, 2_000), [(0, 0)]);
 }
+
+#[test]
+fn the_report_of_a_reviewer_is_nobodys_word() {
+    let mut work = turn("The usage of the subcommand is printed now, with the flags of the cart.", "");
+    let report = "Low: the usage of the root is printed instead of the usage of the subcommand.\nThe till always calls it with the root.";
+    work.statements.extend(statement::statements(report, Voice::Human));
+    work.edited = true;
+    let mut results = Results::default();
+    results.push(work);
+    results.push(turn("The menu of the cart is wider.", ""));
+    assert_eq!(
+        chosen(&results),
+        ["The usage of the subcommand is printed now, with the flags of the cart.", "The menu of the cart is wider."]
+    );
+}
+
+#[test]
+fn how_it_was_before_the_work_is_not_told() {
+    let mut results = Results::default();
+    results.push(TurnResult {
+        number: 1,
+        ..turn("Each request currently carries the name of the library, `defaultAgent`.", "")
+    });
+    results.push(TurnResult {
+        number: 2,
+        edited: true,
+        ..turn("Each request carries the name of the till now, not `defaultAgent`.", "")
+    });
+    assert_eq!(chosen(&results), ["Each request carries the name of the till now, not `defaultAgent`."]);
+}

@@ -186,6 +186,7 @@ impl State {
             let title = commits::pull_request_title(command).unwrap_or_default();
             self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
+        self.pull_requests_merged(command, output, failed);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
         let cured = cured.into_iter().chain(known);
@@ -411,6 +412,24 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Records which pull requests a command merged, or shows as merged.
+    fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
+        if failed || !(command.contains("gh pr") || command.contains("git ")) {
+            return;
+        }
+        for number in commits::merged_pull_requests(command, output) {
+            self.pull_request_merged(number);
+        }
+    }
+
+    /// Records that a pull request is merged.
+    pub(super) fn pull_request_merged(&mut self, number: u32) {
+        self.merged.retain(|known| *known != number);
+        self.merged.push(number);
+        let extra = self.merged.len().saturating_sub(MAX_COMMITS);
+        self.merged.drain(..extra);
     }
 
     pub(super) fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {

@@ -152,6 +152,11 @@ impl State {
             self.undone.plan_accepted(&plan);
             self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
+        if human::says_merged(&prompt)
+            && let Some(number) = self.commits.iter().rev().find_map(|commit| commits::pull_request_number(commit))
+        {
+            self.pull_request_merged(number);
+        }
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
         if substantive {
