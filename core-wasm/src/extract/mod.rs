@@ -26,6 +26,7 @@ mod recap;
 mod results;
 mod seen_lines;
 mod signs;
+mod standing;
 mod state;
 mod statement;
 mod tasks;

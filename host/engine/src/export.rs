@@ -40,7 +40,7 @@ pub enum AnyExportLine<'a> {
     /// A session.
     Session(Box<SessionLine<'a>>),
     /// A memory.
-    Memory(ExportLine<'a>),
+    Memory(Box<ExportLine<'a>>),
 }
 
 /// The line of a project that is a folder. These come first.

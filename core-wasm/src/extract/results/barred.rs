@@ -4,6 +4,7 @@ use super::turn_result::{TurnResult, is_lead};
 use crate::extract::human;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 
 /// The minimum score of a human's statement that gives no rule and corrects nothing, in an earlier turn.
@@ -26,7 +27,7 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
         // A long prompt is a plan or pasted text: it says what was to be done, not what was.
         // A rule is told as a rule. What the last turn asked for is told as the request.
         // So does the report of a reviewer, of which one line says how grave its finding is.
-        let is_report = |it: &Statement| it.voice == Voice::Human && signs::is_graded_finding(&it.text.to_lowercase());
+        let is_report = |it: &Statement| it.voice == Voice::Human && standing::is_graded_finding(&it.text.to_lowercase());
         if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || turn.statements.iter().any(is_report) {
             return true;
         }
@@ -55,15 +56,15 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
             && prose::signs(&lower).0 < MIN_CAUSE)
         || (statement.voice != Voice::Human
             && prose::is_pointer(&lower)
-            && (statement.heading.is_empty() || signs::is_clause_heading(&statement.heading))
+            && (statement.heading.is_empty() || standing::is_clause_heading(&statement.heading))
             && !tells_change(statement, &lower))
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
-        || (matches!(statement.voice, Voice::Answer | Voice::Work) && signs::is_null_report(&lower))
-        || (is_past && matches!(statement.voice, Voice::Answer | Voice::Work) && signs::is_promise(&lower))
+        || (matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_null_report(&lower))
+        || (is_past && matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_promise(&lower))
         || (is_past && signs::is_open_state(&lower))
         || (is_past
             && statement.voice != Voice::Commit
-            && [&lower, &statement.heading.to_lowercase()].iter().any(|it| signs::is_numbered_option(it)))
+            && [&lower, &statement.heading.to_lowercase()].iter().any(|it| standing::is_numbered_option(it)))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
         || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))

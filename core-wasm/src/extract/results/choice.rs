@@ -6,6 +6,7 @@ use super::turn_result::{TurnResult, is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -49,11 +50,11 @@ impl Results {
             if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
                 *score -= ADDRESS_PENALTY;
             }
-            if statement.voice == Voice::Answer && signs::is_short_answer(&lower) {
+            if statement.voice == Voice::Answer && standing::is_short_answer(&lower) {
                 *score += SHORT_ANSWER_BONUS;
             }
-            let announces = signs::announces_lesson(&lower)
-                || (statement.form == Form::Item && signs::announces_lesson(&statement.heading.to_lowercase()));
+            let announces = standing::announces_lesson(&lower)
+                || (statement.form == Form::Item && standing::announces_lesson(&statement.heading.to_lowercase()));
             if matches!(statement.voice, Voice::Answer | Voice::Work) && announces {
                 *score += LESSON_BONUS;
             }
@@ -140,22 +141,22 @@ impl Results {
     pub(in crate::extract) fn is_fixed_after(&self, said: &str, number: u32) -> bool {
         let lower = said.to_lowercase();
         // "It is now" says how it is after a change, and "it is currently" how it was before.
-        let is_current = signs::is_current_state(&lower);
-        let is_fault = signs::is_problem(&lower) && !signs::says_mended(&lower);
-        if signs::is_deed(&lower) || !(is_fault || is_current) {
+        let is_current = standing::is_current_state(&lower);
+        let is_fault = signs::is_problem(&lower) && !standing::says_mended(&lower);
+        if standing::is_deed(&lower) || !(is_fault || is_current) {
             return false;
         }
         let (own, names) = (text::features(said), statement::names(said));
         let is_of = |text: &str| {
             let words = text::features(text);
             let shared = own.iter().filter(|word| words.contains(word)).count();
-            let named = statement::names(text);
-            shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| named.contains(name))
+            let theirs = statement::names(text);
+            shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| theirs.contains(name))
         };
         let is_later = |later: &&TurnResult| later.number > number && (later.edited || later.committed);
         self.turns.iter().filter(is_later).any(|later| {
             let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
-            said.any(|it| (it.voice == Voice::Commit || signs::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
+            said.any(|it| (it.voice == Voice::Commit || standing::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
         })
     }
 
@@ -260,7 +261,7 @@ impl Results {
             let place = (turn, number + 1);
             if is_next
                 && signs::is_problem(&statement.text.to_lowercase())
-                && signs::tells_cure(&next.text.to_lowercase())
+                && standing::tells_cure(&next.text.to_lowercase())
                 && !chosen.contains(&place)
                 && next.text.chars().count() <= MAX_ANTECEDENT_CHARS
                 && !is_lead(&next.text)

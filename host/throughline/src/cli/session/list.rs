@@ -111,13 +111,13 @@ fn print(runtime: &Runtime, store: &Store, sessions: &[KnownSession], projects: 
         if !root.is_empty() {
             root.insert_str(0, "  ");
         }
-        let room = width.map_or(MAX_TITLE, |width| width.saturating_sub(before_title + output::columns(&root)).max(1));
+        let left = width.map_or(MAX_TITLE, |width| width.saturating_sub(before_title + output::columns(&root)).max(1));
         let beside: String = (0..kept).map(|index| output::pad(&head[index], widths[index]) + "  ").collect();
         writeln!(
             out,
             "{}  {DIM}{beside}{DIM:#}{BOLD}{}{BOLD:#}{DIM}{root}{DIM:#}",
             output::pad(id, columns),
-            output::fit(&title(session), room),
+            output::fit(&title(session), left),
         )?;
     }
     pager::write(&out)

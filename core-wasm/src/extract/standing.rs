@@ -1,0 +1,301 @@
+//! Signs of whether a statement stands at the end of a session: promises, faults that were mended, how it was before the work, options,
+//! and what stands out as an answer or a surprise.
+
+use crate::text;
+
+/// Returns whether a heading is a clause, which reads as a part of the sentence below it: "Why the totals differ".
+pub(super) fn is_clause_heading(heading: &str) -> bool {
+    const OPENINGS: [&str; 13] =
+        ["what", "why", "how", "where", "when", "who", "which", "one", "two", "three", "four", "several", "here"];
+    let lower = heading.to_lowercase();
+    OPENINGS.iter().any(|word| text::starts_with_words(lower.trim_start_matches(|c: char| !c.is_alphanumeric()), word))
+}
+
+/// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
+pub(super) fn qualifies(heading: &str) -> bool {
+    const WORDS: [&str; 29] = [
+        "not",
+        "n't",
+        "no",
+        "never",
+        "without",
+        "excludes",
+        "except",
+        "only",
+        "default",
+        "before",
+        "optional",
+        "situational",
+        "wrong",
+        "rejected",
+        "risk",
+        "unverified",
+        "left",
+        "fixed",
+        "caught",
+        "found",
+        "broke",
+        "broken",
+        "failed",
+        "bug",
+        "bugs",
+        "issue",
+        "issues",
+        "removed",
+        "missing",
+    ];
+    let lower = heading.to_lowercase();
+    WORDS.iter().any(|word| text::contains_words(&lower, word)) || lower.contains("n't")
+}
+
+/// Returns whether a text in lower case says of something that it is mended or otherwise now.
+pub(super) fn says_mended(lower: &str) -> bool {
+    const WORDS: [&str; 27] = [
+        "fix",
+        "fixes",
+        "fixed",
+        "now",
+        "no longer",
+        "resolved",
+        "resolves",
+        "instead of",
+        "replaced",
+        "replaces",
+        "corrected",
+        "is gone",
+        "are gone",
+        "switched to",
+        "passes",
+        "고쳤",
+        "수정",
+        "해결",
+        "이제",
+        "修正",
+        "直し",
+        "解決",
+        "なりました",
+        "修复",
+        "解决",
+        "现在",
+        "改为",
+    ];
+    WORDS.iter().any(|word| text::contains_words(lower, word))
+}
+
+/// Returns whether a text in lower case is one of several ways that are offered: "Option 1 — fix it in the library".
+pub(super) fn is_numbered_option(lower: &str) -> bool {
+    ["option ", "alternative ", "approach ", "방법 ", "옵션 ", "案", "方案"].iter().any(|word| {
+        let rest = lower.strip_prefix(word).unwrap_or_default();
+        let mut chars = rest.chars();
+        let is_number = chars.next().is_some_and(|c| c.is_ascii_digit() || ('a'..='e').contains(&c));
+        is_number && chars.next().is_none_or(|c| !c.is_alphanumeric())
+    })
+}
+
+/// Returns whether a text in lower case opens with words that announce the answer in one sentence.
+pub(super) fn is_short_answer(lower: &str) -> bool {
+    const OPENINGS: [&str; 15] = [
+        "short answer",
+        "in short",
+        "bottom line",
+        "tl;dr",
+        "the short version",
+        "short version",
+        "the answer",
+        "verdict",
+        "결론",
+        "요약하면",
+        "결국",
+        "結論",
+        "要するに",
+        "结论",
+        "总之",
+    ];
+    OPENINGS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a sentence in lower case opens with what was done about the problem before it.
+pub(super) fn tells_cure(lower: &str) -> bool {
+    const OPENINGS: [&str; 24] = [
+        "i fixed",
+        "fixed by",
+        "fixed it",
+        "so i ",
+        "so the fix",
+        "the fix",
+        "i changed",
+        "i replaced",
+        "i switched",
+        "i added",
+        "i passed",
+        "i set",
+        "i now",
+        "it now",
+        "use ",
+        "run ",
+        "그래서",
+        "해결",
+        "수정",
+        "そこで",
+        "修正",
+        "対策",
+        "所以我",
+        "修复",
+    ];
+    OPENINGS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a text in lower case opens with what somebody did: "Switched all three returns".
+pub(super) fn is_deed(lower: &str) -> bool {
+    let first = lower.strip_prefix("i ").unwrap_or(lower).split_whitespace().next().unwrap_or_default();
+    let is_past = first.len() > 4 && first.ends_with("ed") && !matches!(first, "need" | "indeed" | "exceed" | "unused");
+    is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
+}
+
+/// Returns whether a text in lower case says that there was nothing to do, which is nothing to tell.
+pub(super) fn is_null_report(lower: &str) -> bool {
+    const SIGNS: [&str; 17] = [
+        "nothing further",
+        "nothing else to",
+        "nothing qualifies",
+        "nothing here qualifies",
+        "no changes needed",
+        "no changes are needed",
+        "no further changes",
+        "no entry needed",
+        "no entry warranted",
+        "no action needed",
+        "no update needed",
+        "doesn't clear the bar",
+        "변경할 것이 없",
+        "변경이 필요하지 않",
+        "変更は不要",
+        "変更不要",
+        "无需修改",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Returns whether a text in lower case promises or imagines what may be done later, or asks the user for it. Once the work has gone on it was done or
+/// dropped.
+pub(super) fn is_promise(lower: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "i'll",
+        "i will",
+        "i'd need",
+        "i would need",
+        "we'd need",
+        "we would need",
+        "you'd need",
+        "we'll",
+        "let me",
+        "i can also",
+        "i could also",
+        "하겠습니다",
+        "します。これから",
+        "我会",
+    ];
+    // What the user is asked to do.
+    const REQUESTS: [&str; 8] =
+        ["please ", "merge when", "run it yourself", "tell me ", "say the word", "알려주", "教えて", "请告诉"];
+    let lower = lower.replace('’', "'");
+    SIGNS.iter().any(|sign| text::contains_words(&lower, sign)) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a text in lower case opens with words that announce a surprise.
+pub(super) fn announces_lesson(lower: &str) -> bool {
+    const OPENINGS: [&str; 26] = [
+        "correction",
+        "worth flagging",
+        "worth knowing",
+        "worth noting",
+        "one thing to flag",
+        "one thing worth",
+        "one thing i got wrong",
+        "one caveat",
+        "gotcha",
+        "heads up",
+        "heads-up",
+        "it turns out",
+        "turns out",
+        "lesson",
+        "i was wrong",
+        "my earlier",
+        "what happened",
+        "note that",
+        "important:",
+        "주의",
+        "참고로",
+        "알고 보니",
+        "注意",
+        "なお、",
+        "原来",
+        "需要注意",
+    ];
+    OPENINGS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a text in lower case says how something is now, or that it does not exist: a later change may have ended that.
+pub(super) fn is_current_state(lower: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "currently",
+        "at the moment",
+        "right now",
+        "as it stands",
+        "today",
+        "does not exist",
+        "doesn't exist",
+        "there is no",
+        "there's no",
+        "nothing sets",
+        "nothing ever",
+        "현재",
+        "지금은",
+        "現在",
+        "今は",
+        "目前",
+    ];
+    let is_absent =
+        || lower.starts_with("no ") && (text::contains_words(lower, "exists") || text::contains_words(lower, "exist"));
+    WORDS.iter().any(|word| text::contains_words(lower, word)) || is_absent()
+}
+
+/// Returns whether a text in lower case begins like a finding of a review, with how grave it is: "Low: the usage is wrong".
+pub(super) fn is_graded_finding(lower: &str) -> bool {
+    const GRADES: [&str; 12] =
+        ["low", "medium", "high", "critical", "minor", "major", "nit", "nitpick", "blocker", "p1", "p2", "p3"];
+    let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    GRADES.iter().any(|grade| bare.strip_prefix(grade).is_some_and(|rest| rest.trim_start().starts_with([':', ']', '—'])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_promised_or_asked_of_the_user() {
+        for said in ["once it lands i'll patch the till", "please unlock the till", "i'd need to add a column"] {
+            assert!(is_promise(said), "{said}");
+        }
+        assert!(!is_promise("the till is patched"));
+    }
+
+    #[test]
+    fn how_it_is_before_the_work() {
+        assert!(is_current_state("the till currently rounds up") && is_current_state("no such agent exists yet"));
+        assert!(!is_current_state("the till rounds up"));
+    }
+
+    #[test]
+    fn findings_options_and_deeds() {
+        assert!(is_graded_finding("- **low:** the usage is wrong") && !is_graded_finding("lower the total"));
+        assert!(is_numbered_option("option 2 — round in the till") && !is_numbered_option("options of the till"));
+        assert!(is_deed("switched all three returns") && !is_deed("need a switch"));
+    }
+
+    #[test]
+    fn answers_and_surprises() {
+        assert!(is_short_answer("short answer: no") && announces_lesson("it turns out that the cache is shared"));
+        assert!(is_null_report("no changes needed to the guide") && tells_cure("i fixed each by passing the version"));
+    }
+}
