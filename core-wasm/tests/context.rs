@@ -295,6 +295,7 @@ fn a_decision_from_the_notes_says_who_made_it() {
     fake.sessions = vec![record("last", MONDAY, notes)];
     let text = shown("startup", &fake).text;
     assert!(text.contains("1. Dates are kept as UTC (by agent)\n"), "{text}");
+    assert!(text.contains("\"by agent\" and \"by tool\" mark what the user did not say."), "{text}");
 }
 
 #[test]

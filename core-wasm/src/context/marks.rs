@@ -8,6 +8,9 @@ use crate::said_by::SaidBy;
 /// the user's own word.
 const NOTED_BY_AGENT: &str = "noted by the agent, not in the user's words";
 
+/// Says what the marks mean, after the line below the heading of a page that has any.
+pub(super) const MEANING: &str = " \"by agent\" and \"by tool\" mark what the user did not say.";
+
 /// The share of its weight that a doubtful memory keeps. It is still told, because a file may only have moved.
 const DOUBTFUL: f32 = 0.85;
 
@@ -51,6 +54,11 @@ pub(super) fn of_files(memory: &Memory) -> Vec<String> {
 pub(super) fn share(memory: &Memory) -> f32 {
     let is_doubt = |name: &str| FILE_MARKS.iter().any(|(attribute, ..)| *attribute == name);
     if memory.attributes.iter().any(|(name, _)| is_doubt(name)) { DOUBTFUL } else { 1.0 }
+}
+
+/// Returns whether the marks say that somebody else than the user said it.
+pub(super) fn name_speaker(marks: &[String]) -> bool {
+    marks.iter().any(|mark| mark.starts_with("by "))
 }
 
 /// Returns the marks in parentheses, with a space before them. Empty if there are none.

@@ -358,7 +358,9 @@ impl Page {
         }
         // The sort is stable: entries of equal weight keep their order on the page.
         order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
-        let head = format!("{INJECTED_HEADING}\n{intro}");
+        let mut entries = self.sections.values().flat_map(|section| &section.entries);
+        let is_marked = !intro.contains(marks::MEANING) && entries.any(|entry| marks::name_speaker(&entry.marks));
+        let head = format!("{INJECTED_HEADING}\n{intro}{}", if is_marked { marks::MEANING } else { "" });
         let available = budget.checked_sub(text::utf16_len(&head))?;
         let mut chosen = self.fit(&order, available);
         if chosen.len() < all {

@@ -23,9 +23,6 @@ const INTRO: &str =
 const EARLIER: &str = " (earlier)";
 const EARLIER_MARK: &str = " \"(earlier)\" marks what a later memory may have changed.";
 
-/// What is added to it if a line carries the mark.
-const MARKS: &str = " \"by agent\" and \"by tool\" mark what the user did not say.";
-
 /// The maximum length in UTF-16 units. It is small because the text is added to every prompt.
 pub(super) const MAX_UNITS: usize = 2_000;
 
@@ -51,7 +48,7 @@ const REQUEST_CHARS: usize = 120;
 
 /// Returns the line below the heading of a page.
 pub(super) fn intro(page: &Page) -> Cow<'static, str> {
-    let marks = if page.is_marked { MARKS } else { "" };
+    let marks = if page.is_marked { marks::MEANING } else { "" };
     let earlier = if page.has_earlier { EARLIER_MARK } else { "" };
     if marks.len() + earlier.len() > 0 { format!("{INTRO}{marks}{earlier}").into() } else { INTRO.into() }
 }
@@ -59,7 +56,7 @@ pub(super) fn intro(page: &Page) -> Cow<'static, str> {
 /// Builds the page. It is empty if the results do not help with the prompt.
 pub(super) fn page(request: &Request) -> Page {
     let (form, mut found) = judged(request);
-    let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { MARKS.len() } else { 0 };
+    let marks = if found.iter().any(|memory| SaidBy::mark(memory).is_some()) { marks::MEANING.len() } else { 0 };
     let earlier = if found.iter().any(|memory| revisited_by(memory).is_some()) { EARLIER_MARK.len() } else { 0 };
     let room = MAX_UNITS - HEAD_UNITS - marks - earlier;
     let mut told = Told { page: Page::new(&request.session.root), keys: Vec::new(), rank: 0, room };
