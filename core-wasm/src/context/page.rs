@@ -2,6 +2,7 @@
 //! budget.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
@@ -93,6 +94,8 @@ pub(super) struct Entry {
     /// Whether this line is about the session as a whole. Such a line may cover a memory, but a memory never covers
     /// such a line.
     is_session_line: bool,
+    /// The words of the text, once they were asked for.
+    words: OnceCell<text::Features>,
 }
 
 impl Entry {
@@ -108,6 +111,7 @@ impl Entry {
             ids: Vec::new(),
             keys,
             is_session_line: false,
+            words: OnceCell::new(),
         }
     }
 
@@ -137,6 +141,7 @@ impl Entry {
             ids: Vec::new(),
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
+            words: OnceCell::new(),
         }
     }
 
@@ -187,8 +192,11 @@ impl Entry {
 
     /// Returns whether this line about the session says nearly all of an entry in other words or in another order.
     fn repeats(&self, words: &text::Features) -> bool {
-        let own = text::features(&self.text);
-        self.is_session_line && words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
+        if !self.is_session_line {
+            return false;
+        }
+        let own = self.words.get_or_init(|| text::features(&self.text));
+        words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
     }
 
     fn covers(&self, other: &Self) -> bool {
