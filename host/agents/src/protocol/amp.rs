@@ -1,11 +1,10 @@
 //! Amp: what our plugin for it sends and accepts. Amp has no hooks of its own; it loads plugins. Written after plugins that others
 //! published in 2026; Amp cannot be run without its server.
 
-use serde_json::json;
-
-use super::event::{Event, Moment, ToolUse, derive_id};
+use super::event::{Event, Moment};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
+use super::plugin;
 use super::tool_mapping::{self, Outcome};
 
 /// Parses a payload.
@@ -19,7 +18,7 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     let moment = match event.as_str() {
         "session.start" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
         "agent.start" => Moment::PromptSubmitted { prompt: fields.text("prompt").unwrap_or_default() },
-        "tool.result" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "tool.result" => Moment::ToolsUsed { uses: plugin::uses(&fields, &session, &cwd, outcome), batch: false },
         "agent.end" => match &sub_agent {
             Some(id) => Moment::SubAgentStopped { id: id.clone(), kind: "task".into(), transcript: None, last_message },
             None => Moment::TurnEnded { last_message, again: false },
@@ -41,34 +40,21 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     })
 }
 
-fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUse> {
-    let Some(tool) = fields.id("tool_name") else { return Vec::new() };
-    let input = fields.value("tool_input");
+fn outcome(fields: &Fields<'_>) -> Outcome {
     let said = fields.value("tool_output");
     let text = tool_mapping::text(&said);
-    let outcome = match fields.text("tool_error") {
+    match fields.text("tool_error") {
         Some(error) => Outcome { text: if text.is_empty() { error } else { format!("{error}\n{text}") }, failed: true },
         // A command that failed is a call that was done.
         None => Outcome::with_code(said["exitCode"].as_i64().unwrap_or_default(), &text),
-    };
-    let id = fields.id("tool_use_id").unwrap_or_else(|| derive_id(&[session, &tool, &input.to_string(), &outcome.text]));
-    tool_mapping::to_claude_code(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
-}
-
-/// Whether the plugin shows the model an answer to the event.
-pub(super) fn shows_answer(moment: &Moment) -> bool {
-    matches!(moment, Moment::Start { .. } | Moment::PromptSubmitted { .. } | Moment::ToolsUsed { .. })
-}
-
-/// Returns the answer that makes the plugin show `context` to the model.
-pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
-    shows_answer(moment).then(|| json!({"context": context}).to_string())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
+    use super::super::plugin::answer;
     use super::*;
 
     fn moment(name: &str, more: &Value) -> Moment {

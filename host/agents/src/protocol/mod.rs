@@ -65,6 +65,7 @@ pub mod name;
 mod opencode;
 mod patch;
 mod pi;
+mod plugin;
 mod qwen;
 pub mod shorten;
 mod tool_mapping;
@@ -116,9 +117,7 @@ pub fn answer(event: &Event, context: &str) -> Option<String> {
         Agent::Gemini => gemini::answer,
         Agent::Cursor => cursor::answer,
         Agent::Copilot => copilot::answer,
-        Agent::Opencode => opencode::answer,
-        Agent::Pi => pi::answer,
-        Agent::Amp => amp::answer,
+        Agent::Opencode | Agent::Pi | Agent::Amp => plugin::answer,
         // Goose shows the model nothing that a hook says.
         Agent::Goose => return None,
     };
@@ -153,9 +152,7 @@ pub fn shows_answer(event: &Event) -> bool {
     match event.agent {
         Agent::Cursor => !matches!(event.moment, Moment::PromptSubmitted { .. }),
         Agent::Copilot => copilot::shows_answer(&event.moment),
-        Agent::Opencode => opencode::shows_answer(&event.moment),
-        Agent::Pi => pi::shows_answer(&event.moment),
-        Agent::Amp => amp::shows_answer(&event.moment),
+        Agent::Opencode | Agent::Pi | Agent::Amp => plugin::shows_answer(&event.moment),
         Agent::Goose => false,
         _ => true,
     }

@@ -1,11 +1,10 @@
 //! opencode: what our plugin for it sends and accepts. opencode has no hooks of its own; it loads plugins. Checked with
 //! version 1.18.33.
 
-use serde_json::json;
-
-use super::event::{Event, Moment, ToolUse, derive_id};
+use super::event::{Event, Moment};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
+use super::plugin;
 use super::tool_mapping::{self, Outcome};
 
 /// Parses a payload.
@@ -19,7 +18,7 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     let moment = match event.as_str() {
         "session.created" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
         "chat.message" => Moment::PromptSubmitted { prompt: text("prompt") },
-        "tool.execute.after" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "tool.execute.after" => Moment::ToolsUsed { uses: plugin::uses(&fields, &session, &cwd, outcome), batch: false },
         "experimental.session.compacting" => Moment::Compacting { trigger: "auto".into() },
         "session.compacted" => Moment::Compacted { summary: text("summary") },
         "session.idle" => match &sub_agent {
@@ -48,34 +47,21 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     })
 }
 
-fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUse> {
-    let Some(tool) = fields.id("tool_name") else { return Vec::new() };
-    let input = fields.value("tool_input");
-    let outcome = match fields.text("tool_error") {
+fn outcome(fields: &Fields<'_>) -> Outcome {
+    match fields.text("tool_error") {
         Some(text) => Outcome { text, failed: true },
         None => Outcome::with_code(
             fields.get("exit_code").unwrap_or_default(),
             &tool_mapping::text(&serde_json::from_str(&fields.json("tool_output")).unwrap_or_default()),
         ),
-    };
-    let id = fields.id("tool_use_id").unwrap_or_else(|| derive_id(&[session, &tool, &input.to_string(), &outcome.text]));
-    tool_mapping::to_claude_code(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
-}
-
-/// Whether the plugin shows the model an answer to the event.
-pub(super) fn shows_answer(moment: &Moment) -> bool {
-    matches!(moment, Moment::Start { .. } | Moment::PromptSubmitted { .. } | Moment::ToolsUsed { .. })
-}
-
-/// Returns the answer that makes the plugin show `context` to the model.
-pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
-    shows_answer(moment).then(|| json!({"context": context}).to_string())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
+    use super::super::plugin::answer;
     use super::*;
 
     fn event(name: &str, more: &Value) -> Event {

@@ -1,11 +1,10 @@
 //! pi: what our extension for it sends and accepts. pi has no hooks of its own; it loads extensions. Checked with version 1.3.0.
 
-use serde_json::json;
-
-use super::event::{Event, Moment, ToolUse, derive_id};
+use super::event::{Event, Moment};
 use super::fields::{Fields, PayloadError};
 use super::name::Agent;
-use super::tool_mapping::{self, Outcome};
+use super::plugin;
+use super::tool_mapping::Outcome;
 
 /// What stands before the exit code at the end of a failed command's output.
 const EXIT_CODE: &str = "Command exited with code ";
@@ -20,7 +19,7 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     let moment = match event.as_str() {
         "session_start" => Moment::Start { source: fields.text("source").unwrap_or_else(|| "startup".into()) },
         "before_agent_start" => Moment::PromptSubmitted { prompt: text("prompt") },
-        "tool_result" => Moment::ToolsUsed { uses: uses(&fields, &session, &cwd), batch: false },
+        "tool_result" => Moment::ToolsUsed { uses: plugin::uses(&fields, &session, &cwd, outcome), batch: false },
         "session_before_compact" => {
             let is_manual = fields.text("trigger").is_some_and(|trigger| trigger == "manual");
             Moment::Compacting { trigger: if is_manual { "manual" } else { "auto" }.into() }
@@ -45,15 +44,11 @@ pub(super) fn parse(input: &[u8]) -> Result<Event, PayloadError> {
     })
 }
 
-fn uses(fields: &Fields<'_>, session: &str, cwd: &std::path::Path) -> Vec<ToolUse> {
-    let Some(tool) = fields.id("tool_name") else { return Vec::new() };
-    let input = fields.value("tool_input");
-    let outcome = match fields.text("tool_error") {
+fn outcome(fields: &Fields<'_>) -> Outcome {
+    match fields.text("tool_error") {
         Some(text) => failure(text),
         None => Outcome { text: fields.text("tool_output").unwrap_or_default(), failed: false },
-    };
-    let id = fields.id("tool_use_id").unwrap_or_else(|| derive_id(&[session, &tool, &input.to_string(), &outcome.text]));
-    tool_mapping::to_claude_code(&ToolUse { id, tool, ..outcome.tool_use() }, &input, cwd)
+    }
 }
 
 /// Returns the outcome of a call that failed. A command's exit code is at the end of its output.
@@ -65,20 +60,11 @@ fn failure(text: String) -> Outcome {
     }
 }
 
-/// Whether the extension shows the model an answer to the event.
-pub(super) fn shows_answer(moment: &Moment) -> bool {
-    matches!(moment, Moment::Start { .. } | Moment::PromptSubmitted { .. } | Moment::ToolsUsed { .. })
-}
-
-/// Returns the answer that makes the extension show `context` to the model.
-pub(super) fn answer(moment: &Moment, context: &str) -> Option<String> {
-    shows_answer(moment).then(|| json!({"context": context}).to_string())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
+    use super::super::plugin::answer;
     use super::*;
 
     fn moment(name: &str, more: &Value) -> Moment {
