@@ -5,7 +5,7 @@ use super::page::{Entry, Page, SectionKind, discovery, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, SessionRecord};
-use crate::extract::commits::is_pull_request;
+use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels;
 use crate::text;
 
@@ -323,8 +323,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         Some((title, url)) => (title, url.trim_end_matches(')')),
         None => ("", line),
     };
-    let number = url.rsplit('/').find(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
-    let number = number?;
+    let number = pull_request_number(url)?.to_string();
     let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
     let mut text = format!("PR #{number}{}", if is_merged { " (merged)" } else { "" });
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));

@@ -377,7 +377,7 @@ pub(crate) fn is_pull_request(line: &str) -> bool {
 }
 
 /// Returns the number of the pull request that a line of the notes names.
-pub(super) fn pull_request_number(line: &str) -> Option<u32> {
+pub(crate) fn pull_request_number(line: &str) -> Option<u32> {
     let at = ["/pull/", "/merge_requests/"].iter().find_map(|sign| line.find(sign).map(|at| at + sign.len()))?;
     let digits = &line[at..];
     digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()

@@ -251,47 +251,43 @@ impl Results {
     }
 
     /// Adds the sentence that says what was done about a problem to the one that tells the problem.
-    pub(super) fn with_cures(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for at in 0..chosen.len() {
-            let (turn, number) = chosen[at];
-            let statements = &self.turns[turn].statements;
-            let Some(next) = statements.get(number + 1) else { continue };
-            let statement = &statements[number];
-            let is_next = next.goes_on && (next.voice, next.place) == (statement.voice, statement.place + 1);
-            let place = (turn, number + 1);
-            if is_next
-                && signs::is_problem(&statement.text.to_lowercase())
-                && standing::tells_cure(&next.text.to_lowercase())
-                && !chosen.contains(&place)
-                && next.text.chars().count() <= MAX_ANTECEDENT_CHARS
-                && !is_lead(&next.text)
-                && !is_barred(next, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
-            {
-                chosen.push(place);
-            }
-        }
-        chosen.sort_unstable();
-        chosen
+    pub(super) fn with_cures(&self, chosen: Vec<Place>) -> Vec<Place> {
+        self.with_neighbours(chosen, true, |problem, next| {
+            signs::is_problem(&problem.text.to_lowercase()) && standing::tells_cure(&next.text.to_lowercase())
+        })
     }
 
     /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".
-    pub(super) fn with_antecedents(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+    pub(super) fn with_antecedents(&self, chosen: Vec<Place>) -> Vec<Place> {
+        self.with_neighbours(chosen, false, |statement, before| {
+            signs::leans_on_sentence_before(&statement.text.to_lowercase()) && !prose::is_filler(&before.text)
+        })
+    }
+
+    /// Adds the sentence after each chosen one, or the one before it, if it is on the same line and short, and if `needs` says of
+    /// the two that the chosen one needs it.
+    fn with_neighbours(
+        &self,
+        mut chosen: Vec<Place>,
+        after: bool,
+        needs: impl Fn(&Statement, &Statement) -> bool,
+    ) -> Vec<Place> {
         for at in 0..chosen.len() {
             let (turn, number) = chosen[at];
             let statements = &self.turns[turn].statements;
+            let Some(beside) = (if after { Some(number + 1) } else { number.checked_sub(1) }) else { continue };
+            let Some(neighbour) = statements.get(beside) else { continue };
             let statement = &statements[number];
-            let Some(before) = number.checked_sub(1).map(|before| &statements[before]) else { continue };
-            let is_next = statement.goes_on && (before.voice, before.place + 1) == (statement.voice, statement.place);
-            let place = (turn, number - 1);
+            let (first, second) = if after { (statement, neighbour) } else { (neighbour, statement) };
+            let is_next = second.goes_on && (second.voice, second.place) == (first.voice, first.place + 1);
             if is_next
-                && signs::leans_on_sentence_before(&statement.text.to_lowercase())
-                && !chosen.contains(&place)
-                && before.text.chars().count() <= MAX_ANTECEDENT_CHARS
-                && !is_lead(&before.text)
-                && !prose::is_filler(&before.text)
-                && !is_barred(before, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
+                && needs(statement, neighbour)
+                && !chosen.contains(&(turn, beside))
+                && neighbour.text.chars().count() <= MAX_ANTECEDENT_CHARS
+                && !is_lead(&neighbour.text)
+                && !is_barred(neighbour, &self.turns[turn], self.turns.len() - 1 - turn, 1.0)
             {
-                chosen.push(place);
+                chosen.push((turn, beside));
             }
         }
         chosen.sort_unstable();
