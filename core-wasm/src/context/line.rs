@@ -14,6 +14,9 @@ pub(super) const MAX_LINE_CHARS: usize = 300;
 /// The maximum length of a line that tells what a turn or a session gave, in characters.
 pub(super) const MAX_RESULT_CHARS: usize = 1_400;
 
+/// The maximum length of the line that tells how a session ended.
+pub(super) const MAX_END_CHARS: usize = 2_900;
+
 /// Text as it was stored.
 pub(super) type StoredText<'a> = Cow<'a, str>;
 

@@ -1,6 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
-use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS};
+use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -242,7 +242,7 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let state = work_state(notes);
     let state = if state.is_empty() { state } else { format!(" ({})", line::sanitize(&state)) };
     // The state is short and certain, so the outcome is shortened before it.
-    let room = MAX_RESULT_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
+    let room = MAX_END_CHARS.saturating_sub(label.chars().count() + 2 + state.chars().count());
     let outcome = format!("{}{state}", line::truncate(&line::sanitize(&notes.outcome), room));
     let (pull_requests, commits): (Vec<&String>, Vec<&String>) =
         notes.commits.iter().partition(|commit| is_pull_request(commit));
@@ -261,9 +261,9 @@ pub(super) fn add_outcome(page: &mut Page, kind: SectionKind, label: &str, notes
     let joined = format!("{} ({}: {commits})", outcome.trim(), words.committed);
     if commits.is_empty() || joined.chars().count() + label.len() + 2 <= MAX_LINE_CHARS {
         let outcome = if commits.is_empty() { outcome } else { joined };
-        page.add(kind, Entry::result_line(label, outcome.trim(), 0.99));
+        page.add(kind, Entry::end_line(label, outcome.trim(), 0.99));
     } else {
-        page.add(kind, Entry::result_line(label, &outcome, 0.99));
+        page.add(kind, Entry::end_line(label, &outcome, 0.99));
         page.add(kind, Entry::session_line("Commits", &commits, 0.94));
     }
 }

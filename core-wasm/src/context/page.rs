@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::line::{self, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
+use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS, TextKey};
 use super::marks;
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
@@ -128,6 +128,11 @@ impl Entry {
     /// Creates a line that tells what a turn or the session gave.
     pub(super) fn result_line(label: &str, raw: &str, importance: f32) -> Self {
         Self::labelled(label, raw, importance, MAX_RESULT_CHARS)
+    }
+
+    /// Creates a line that tells how a session ended.
+    pub(super) fn end_line(label: &str, raw: &str, importance: f32) -> Self {
+        Self::labelled(label, raw, importance, MAX_END_CHARS)
     }
 
     fn labelled(label: &str, raw: &str, importance: f32, max_chars: usize) -> Self {

@@ -18,6 +18,9 @@ const MIN_END_CHARS: usize = 160;
 /// The maximum length of the end of a session together with the work before it, in characters.
 const MAX_END_CHARS: usize = 1_300;
 
+/// The maximum length of what a turn was asked, before its result, in bytes.
+const MAX_ASKED_BYTES: usize = 110;
+
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
 
@@ -160,7 +163,31 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
     let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
-    (sentence(&end), lines.iter().map(|(_, line)| sentence(line)).collect())
+    let results = lines.iter().map(|(at, line)| match asked_of(state, *at, line) {
+        Some(asked) => format!("“{asked}” → {}", sentence(line)),
+        None => sentence(line),
+    });
+    (sentence(&end), results.collect())
+}
+
+/// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
+fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
+    let turn = &state.results.turns()[at];
+    let asked = turn.asked.as_str();
+    let is_told_elsewhere = asked == state.request || later_request(state) == Some(asked);
+    let is_led = turn.statements.iter().any(|it| it.voice == Voice::Human && line.starts_with(it.text.as_str()));
+    // What was wrong is mended by now, or was only thought to be wrong.
+    let lower = asked.to_lowercase();
+    let is_telling = turn.substantive
+        && !signs::is_problem(&lower)
+        && !signs::is_guess(&lower)
+        && !is_told_elsewhere
+        && !is_led
+        && human::stands_alone(asked)
+        && !human::is_output(asked)
+        && !asked.contains(['[', '{', '|'])
+        && !human::speaks_of_recording(asked);
+    is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }
 
 /// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it.

@@ -10,6 +10,8 @@ use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
+/// The maximum length of what is told of the answer with which the work ended, in characters.
+const MAX_END_CHARS: usize = 2_200;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
 /// The minimum length of a sentence that alone says what an answer says, in characters.
@@ -200,6 +202,45 @@ impl Results {
                     let places = (0..turn.statements.len()).filter(|number| says(*number)).filter(is_place);
                     chosen.extend(places.take(MAX_PLACES).map(|number| (at, number)));
                 }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds what else the answer says with which the work ended, the best first, while there is room: read whole, it is what
+    /// the agent itself left to whoever goes on.
+    pub(super) fn with_whole_end(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let answers = |turn: &TurnResult| turn.statements.iter().any(|it| it.voice == Voice::Answer);
+        let Some((at, turn)) = self.turns.iter().enumerate().rfind(|(_, turn)| answers(turn) && !turn.is_chat() && !turn.is_chore)
+        else {
+            return chosen;
+        };
+        if turn.is_refused || turn.is_unfinished {
+            return chosen;
+        }
+        let later_turns = self.turns.len() - 1 - at;
+        let chars = |number: usize| turn.statements[number].text.chars().count();
+        let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
+        let mut order: Vec<(usize, f32)> =
+            self.judged().iter().filter(|((of, _), ..)| *of == at).map(|((_, number), _, score)| (*number, *score)).collect();
+        order.sort_by(|(one, better), (other, worse)| worse.total_cmp(better).then(one.cmp(other)));
+        for (number, _) in order {
+            let statement = &turn.statements[number];
+            let lower = statement.text.to_lowercase();
+            let is_telling = statement.voice == Voice::Answer
+                && statement.form != Form::Heading
+                && !prose::is_filler(&statement.text)
+                && !signs::is_offer(&lower)
+                && !signs::addresses_reader(&lower)
+                && !turn.is_option(number)
+                && !turn.only_commits_beside(statement)
+                && !self.is_mended_after(&statement.text, turn.number)
+                && !self.is_fixed_after(&statement.text, turn.number)
+                && !is_barred(statement, turn, later_turns, 1.0);
+            if is_telling && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS {
+                used += chars(number);
+                chosen.push((at, number));
             }
         }
         chosen.sort_unstable();

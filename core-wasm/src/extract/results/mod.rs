@@ -28,6 +28,12 @@ use turn_result::share;
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 24;
+/// How many of the latest turns keep more of their statements.
+const LATEST_TURNS: usize = 3;
+/// The maximum size of the statements of each of the latest turns, in bytes.
+const MAX_END_BYTES: usize = 8_000;
+/// The maximum size of the statements of an earlier turn, in bytes.
+const MAX_TURN_BYTES: usize = 3_000;
 /// The maximum length of what a session tells of its turns together, in characters.
 const MAX_SESSION_CHARS: usize = 4_000;
 /// The maximum length of what is told of one turn, in characters.
@@ -62,7 +68,11 @@ impl Results {
     /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
     pub(super) fn push(&mut self, mut turn: TurnResult) {
         if !self.keep_all {
-            turn.limit(self.turns.is_empty());
+            // One of the latest turns may become the end, which is told whole.
+            turn.limit(self.turns.is_empty(), MAX_END_BYTES);
+            if let Some(at) = self.turns.len().checked_sub(LATEST_TURNS) {
+                self.turns[at].limit(at == 0 && self.dropped == 0, MAX_TURN_BYTES);
+            }
         }
         self.judged.take();
         self.turns.push(turn);
@@ -170,6 +180,7 @@ impl Results {
         let chosen = self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS));
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_cures(self.with_antecedents(chosen));
+        let chosen = self.with_whole_end(chosen);
         let chosen = self.without_leaning(&self.without_records(chosen));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())

@@ -7,9 +7,6 @@ use crate::extract::memories::LineRef;
 use crate::extract::signs;
 use crate::extract::statement::{self, Form, Statement, Voice};
 
-/// The maximum size of the statements of one turn, in bytes.
-const MAX_TURN_BYTES: usize = 3_000;
-
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
 const MAX_CHAT_CHARS: u32 = 12;
 
@@ -99,7 +96,7 @@ impl TurnResult {
     }
 
     /// Keeps the best statements as they look now.
-    pub(super) fn limit(&mut self, is_first: bool) {
+    pub(super) fn limit(&mut self, is_first: bool, max_bytes: usize) {
         let setting = self.setting(is_first);
         let mut order: Vec<usize> = (0..self.statements.len()).collect();
         let scores: Vec<f32> = self.statements.iter().map(|statement| judge::score(statement, &setting)).collect();
@@ -108,7 +105,7 @@ impl TurnResult {
         order.retain(|&at| {
             let size = 80 + self.statements[at].text.len() + self.statements[at].heading.len();
             bytes += size;
-            bytes <= MAX_TURN_BYTES
+            bytes <= max_bytes
         });
         let mut at = 0..;
         self.statements.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
