@@ -12,6 +12,8 @@ use crate::text;
 
 /// The maximum length of what is told of the answer with which the work ended, in characters.
 const MAX_END_CHARS: usize = 2_200;
+/// The maximum length of an answer that is told whole, once something of it is told, in characters.
+const MAX_ANSWER_CHARS: usize = 700;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
 /// The minimum length of a sentence that alone says what an answer says, in characters.
@@ -212,39 +214,61 @@ impl Results {
     /// the agent itself left to whoever goes on.
     pub(super) fn with_whole_end(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let answers = |turn: &TurnResult| turn.statements.iter().any(|it| it.voice == Voice::Answer);
-        let Some((at, turn)) = self.turns.iter().enumerate().rfind(|(_, turn)| answers(turn) && !turn.is_chat() && !turn.is_chore)
-        else {
-            return chosen;
-        };
-        if turn.is_refused || turn.is_unfinished {
-            return chosen;
-        }
-        let later_turns = self.turns.len() - 1 - at;
-        let chars = |number: usize| turn.statements[number].text.chars().count();
+        let end = self.turns.iter().rposition(|turn| answers(turn) && !turn.is_chat() && !turn.is_chore);
+        let Some(at) = end.filter(|&at| !self.turns[at].is_refused && !self.turns[at].is_unfinished) else { return chosen };
+        let chars = |number: usize| self.turns[at].statements[number].text.chars().count();
         let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
         let mut order: Vec<(usize, f32)> =
             self.judged().iter().filter(|((of, _), ..)| *of == at).map(|((_, number), _, score)| (*number, *score)).collect();
         order.sort_by(|(one, better), (other, worse)| worse.total_cmp(better).then(one.cmp(other)));
         for (number, _) in order {
-            let statement = &turn.statements[number];
-            let lower = statement.text.to_lowercase();
-            let is_telling = statement.voice == Voice::Answer
-                && statement.form != Form::Heading
-                && !prose::is_filler(&statement.text)
-                && !signs::is_offer(&lower)
-                && !signs::addresses_reader(&lower)
-                && !turn.is_option(number)
-                && !turn.only_commits_beside(statement)
-                && !self.is_mended_after(&statement.text, turn.number)
-                && !self.is_fixed_after(&statement.text, turn.number)
-                && !is_barred(statement, turn, later_turns, 1.0);
-            if is_telling && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS {
+            if self.is_part_of_answer(at, number) && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS {
                 used += chars(number);
                 chosen.push((at, number));
             }
         }
         chosen.sort_unstable();
         chosen
+    }
+
+    /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only
+    /// proposed before the work.
+    pub(super) fn with_whole_answers(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            let is_told = |number: &usize| chosen.contains(&(at, *number));
+            let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
+            let holds = !(turn.disputed || turn.conceded || turn.reverted)
+                && (turn.edited || turn.committed || self.turns[at + 1..].iter().all(|later| !later.edited));
+            if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
+                continue;
+            }
+            let whole: Vec<usize> =
+                (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number)).collect();
+            let chars: usize = whole.iter().map(|number| turn.statements[*number].text.chars().count()).sum();
+            let missing: Vec<Place> = whole.into_iter().map(|number| (at, number)).filter(|it| !chosen.contains(it)).collect();
+            if chars <= MAX_ANSWER_CHARS {
+                chosen.extend(missing);
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Returns whether a statement belongs to what a turn's answer says of the session.
+    fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
+        let turn = &self.turns[at];
+        let statement = &turn.statements[number];
+        let lower = statement.text.to_lowercase();
+        statement.voice == Voice::Answer
+            && statement.form != Form::Heading
+            && !prose::is_filler(&statement.text)
+            && !signs::is_offer(&lower)
+            && !signs::addresses_reader(&lower)
+            && !turn.is_option(number)
+            && !turn.only_commits_beside(statement)
+            && !self.is_mended_after(&statement.text, turn.number)
+            && !self.is_fixed_after(&statement.text, turn.number)
+            && !is_barred(statement, turn, self.turns.len() - 1 - at, 1.0)
     }
 
     /// Adds what is missing of the lists of which most is chosen, while there is room: a list with gaps misleads.
