@@ -1,5 +1,7 @@
 //! How an answer ends: what was checked, what blocks, what is admitted to be open, and what is asked.
 
+use std::borrow::Cow;
+
 use super::narration::is_narration;
 use crate::text;
 
@@ -165,8 +167,19 @@ pub(in crate::extract) fn is_open_heading(heading: &str) -> bool {
 
 /// Returns whether a sentence in lower case says that something was not checked, or only in part.
 fn admits(lower: &str) -> bool {
+    // What stands in parentheses behind what was done is told with it.
+    let lower = &without_parentheses(lower);
     let is_partly = |verb: &str| lower.find(verb).is_some_and(|at| lower[at..].contains(", not "));
     ADMISSIONS.iter().any(|sign| text::contains(lower, sign)) || is_partly("verified") || is_partly("tested ")
+}
+
+/// Returns a text without what stands in parentheses, unless that is all of it.
+fn without_parentheses(said: &str) -> Cow<'_, str> {
+    let (Some(open), Some(close)) = (said.find('('), said.rfind(')')) else { return Cow::Borrowed(said) };
+    if open == 0 || close < open {
+        return Cow::Borrowed(said);
+    }
+    Cow::Owned(format!("{}{}", &said[..open], &said[close + 1..]))
 }
 
 /// Returns what the agent proposes or asks at the end of its answer. None if the answer only reports.
