@@ -18,9 +18,23 @@ pub(super) const MIN_CAUSE: u8 = 2;
 /// The length above which a prompt is not the human's own words, in characters.
 const MAX_OWN_PROMPT_CHARS: u32 = 1_200;
 
-/// Returns whether a statement is never told: a question, a guess, praise, narration, pasted code, or a state that was
-/// open before a later turn.
+/// Returns whether a statement is never told by itself.
 pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
+    is_barred_anywhere(statement, turn, later_turns, score) || points_back(statement)
+}
+
+/// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
+pub(super) fn points_back(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    statement.voice != Voice::Human
+        && prose::is_pointer(&lower)
+        && (statement.heading.is_empty() || standing::is_clause_heading(&statement.heading))
+        && !tells_change(statement, &lower)
+}
+
+/// Returns whether a statement is never told, whatever stands before it: a question, a guess, praise, narration, pasted code,
+/// or a state that was open before a later turn.
+pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
     let lower = statement.text.to_lowercase();
     let is_past = later_turns > 0 || statement.voice == Voice::Work;
     if statement.voice == Voice::Human {
@@ -54,10 +68,6 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
             && statement.voice == Voice::Work
             && signs::is_problem(&lower)
             && prose::signs(&lower).0 < MIN_CAUSE)
-        || (statement.voice != Voice::Human
-            && prose::is_pointer(&lower)
-            && (statement.heading.is_empty() || standing::is_clause_heading(&statement.heading))
-            && !tells_change(statement, &lower))
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
         || (matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_null_report(&lower))
         || (is_past && matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_promise(&lower))

@@ -1,6 +1,6 @@
 //! Chooses the statements that are told of a session.
 
-use super::barred::{MIN_CAUSE, is_barred};
+use super::barred::{MIN_CAUSE, is_barred, is_barred_anywhere, points_back};
 use super::line::MIN_NAMES;
 use super::turn_result::{TurnResult, is_lead, share};
 use super::{Judged, MAX_LINE_CHARS, MAX_SESSION_CHARS, Place, Results};
@@ -215,7 +215,8 @@ impl Results {
     pub(super) fn with_whole_end(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         let answers = |turn: &TurnResult| turn.statements.iter().any(|it| it.voice == Voice::Answer);
         let end = self.turns.iter().rposition(|turn| answers(turn) && !turn.is_chat() && !turn.is_chore);
-        let Some(at) = end.filter(|&at| !self.turns[at].is_refused && !self.turns[at].is_unfinished) else { return chosen };
+        let has_end = |turn: &TurnResult| !turn.is_unfinished && (turn.edited || !turn.is_refused);
+        let Some(at) = end.filter(|&at| has_end(&self.turns[at])) else { return chosen };
         let chars = |number: usize| self.turns[at].statements[number].text.chars().count();
         let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
         let mut order: Vec<(usize, f32)> =
@@ -227,8 +228,38 @@ impl Results {
                 chosen.push((at, number));
             }
         }
+        // What points back is understood behind what it points to, and so is what sums up at the beginning.
+        for number in 0..self.turns[at].statements.len() {
+            let statement = &self.turns[at].statements[number];
+            let is_understood = match self.before(at, number) {
+                Some(before) => chosen.contains(&(at, before)),
+                None => signs::leans_on_sentence_before(&statement.text.to_lowercase()),
+            };
+            if points_back(statement)
+                && is_understood
+                && self.is_part_of_answer_behind(at, number)
+                && !chosen.contains(&(at, number))
+                && used + chars(number) <= MAX_END_CHARS
+            {
+                used += chars(number);
+                chosen.push((at, number));
+            }
+        }
         chosen.sort_unstable();
         chosen
+    }
+
+    /// Returns the statement before this one in the same text that says something.
+    fn before(&self, at: usize, number: usize) -> Option<usize> {
+        let statements = &self.turns[at].statements;
+        let (voice, count, place) = (statements[number].voice, statements[number].count, statements[number].place);
+        let is_same_text = |before: &usize| {
+            let it = &statements[*before];
+            (it.voice, it.count) == (voice, count) && it.place < place
+        };
+        (0..number).rev().take_while(is_same_text).find(|&before| {
+            statements[before].form != Form::Heading && !prose::is_filler(&statements[before].text)
+        })
     }
 
     /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only
@@ -254,8 +285,13 @@ impl Results {
         chosen
     }
 
-    /// Returns whether a statement belongs to what a turn's answer says of the session.
+    /// Returns whether a statement belongs to what a turn's answer says of the session, and stands alone.
     fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
+        self.is_part_of_answer_behind(at, number) && !points_back(&self.turns[at].statements[number])
+    }
+
+    /// Returns whether a statement belongs to what a turn's answer says of the session, behind what stands before it.
+    fn is_part_of_answer_behind(&self, at: usize, number: usize) -> bool {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
         let lower = statement.text.to_lowercase();
@@ -263,12 +299,12 @@ impl Results {
             && statement.form != Form::Heading
             && !prose::is_filler(&statement.text)
             && !signs::is_offer(&lower)
-            && !signs::addresses_reader(&lower)
+            && (!signs::addresses_reader(&lower) || !statement::names(&statement.text).is_empty())
             && !turn.is_option(number)
             && !turn.only_commits_beside(statement)
             && !self.is_mended_after(&statement.text, turn.number)
             && !self.is_fixed_after(&statement.text, turn.number)
-            && !is_barred(statement, turn, self.turns.len() - 1 - at, 1.0)
+            && !is_barred_anywhere(statement, turn, self.turns.len() - 1 - at, 1.0)
     }
 
     /// Adds what is missing of the lists of which most is chosen, while there is room: a list with gaps misleads.
@@ -364,11 +400,10 @@ impl Results {
         let is_whole = |&&(turn, number): &&Place| {
             let statements = &self.turns[turn].statements;
             let statement = &statements[number];
-            let is_before = |before: usize| {
-                let it = &statements[before];
-                (it.voice, it.count, it.place + 1) == (statement.voice, statement.count, statement.place)
+            let is_told = match self.before(turn, number) {
+                Some(before) => chosen.contains(&(turn, before)),
+                None => statement.voice == Voice::Answer && statement.place <= 1,
             };
-            let is_told = number.checked_sub(1).is_some_and(|before| is_before(before) && chosen.contains(&(turn, before)));
             // The first sentence of an item has its antecedent in the line that leads to the list.
             statement.voice == Voice::Human
                 || (statement.form != Form::Sentence && !statement.goes_on)
