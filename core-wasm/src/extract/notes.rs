@@ -137,6 +137,19 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
     }
+    // So is what it says to a report of the client after it summed up the work: that is told behind the summary.
+    if let Some(closing) = state.results.closing().filter(|&closing| closing < at) {
+        let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
+        let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
+        let is_summed_up = later > 0 && lines[later - 1].0 == closing;
+        if is_summed_up && is_report(at) && lines[later..].iter().all(|(of, _)| is_report(*of)) {
+            let reports: Vec<String> = lines.drain(later..).map(|(_, line)| as_sentence(&line)).collect();
+            let summary = lines.pop().map(|(_, line)| line).unwrap_or_default();
+            end = [vec![as_sentence(&summary)], reports, vec![end]].concat().join(" ");
+            end = end.replace(&format!(". {} \"", state.labels().committed), &format!(". — {} \"", state.labels().committed));
+            at = closing;
+        }
+    }
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
     let words = end.split(state.labels().committed).next().unwrap_or_default();
     let is_short = is_about_recording && words.chars().count() < MIN_END_CHARS;

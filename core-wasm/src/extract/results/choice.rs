@@ -40,6 +40,10 @@ const LESSON_BONUS: f32 = 0.5;
 const MIN_SUBJECT_WORDS: usize = 3;
 /// The maximum number of changes that are told with their lines, if an answer says nothing else.
 const MAX_PLACES: usize = 3;
+/// The number of words from which a sentence to the user says something of the work.
+const MIN_TELLING_WORDS: usize = 6;
+/// The length from which what the agent says to a report of the client sums up the work, in characters.
+const MIN_CLOSING_CHARS: usize = 400;
 /// The similarity at which two statements count as the same.
 const SAME: f32 = 0.68;
 
@@ -213,10 +217,7 @@ impl Results {
     /// Adds what else the answer says with which the work ended, the best first, while there is room: read whole, it is what
     /// the agent itself left to whoever goes on.
     pub(super) fn with_whole_end(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        let answers = |turn: &TurnResult| turn.statements.iter().any(|it| it.voice == Voice::Answer);
-        let end = self.turns.iter().rposition(|turn| answers(turn) && !turn.is_chat() && !turn.is_chore);
-        let has_end = |turn: &TurnResult| !turn.is_unfinished && (turn.edited || !turn.is_refused);
-        let Some(at) = end.filter(|&at| has_end(&self.turns[at])) else { return chosen };
+        let Some(at) = self.closing() else { return chosen };
         let chars = |number: usize| self.turns[at].statements[number].text.chars().count();
         let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
         let mut order: Vec<(usize, f32)> =
@@ -247,6 +248,19 @@ impl Results {
         }
         chosen.sort_unstable();
         chosen
+    }
+
+    /// Returns the turn whose answer sums the work up at the end. What the agent says to a report of the client after it is short.
+    pub(in crate::extract) fn closing(&self) -> Option<usize> {
+        let chars = |turn: &TurnResult| -> usize {
+            let said = turn.statements.iter().filter(|it| it.voice == Voice::Answer);
+            said.map(|it| it.text.chars().count()).sum()
+        };
+        let ends = |turn: &TurnResult| {
+            chars(turn) > 0 && !turn.is_chat() && !turn.is_chore && !turn.is_unfinished && (turn.edited || !turn.is_refused)
+        };
+        let sums_up = |turn: &TurnResult| ends(turn) && (turn.substantive || turn.edited || chars(turn) >= MIN_CLOSING_CHARS);
+        self.turns.iter().rposition(sums_up).or_else(|| self.turns.iter().rposition(ends))
     }
 
     /// Returns the statement before this one in the same text that says something.
@@ -299,7 +313,7 @@ impl Results {
             && statement.form != Form::Heading
             && !prose::is_filler(&statement.text)
             && !signs::is_offer(&lower)
-            && (!signs::addresses_reader(&lower) || !statement::names(&statement.text).is_empty())
+            && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_option(number)
             && !turn.only_commits_beside(statement)
             && !self.is_mended_after(&statement.text, turn.number)
@@ -457,4 +471,9 @@ impl Results {
         };
         (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
     }
+}
+
+/// Returns whether a sentence to the user says more than "your call".
+fn says_much(said: &str) -> bool {
+    !statement::names(said).is_empty() || text::features(said).len() >= MIN_TELLING_WORDS
 }
