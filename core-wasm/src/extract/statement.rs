@@ -64,6 +64,9 @@ pub(super) struct Statement {
 /// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
 const MAX_CHARS: usize = 600;
 
+/// The length up to which bold words at the beginning of a line say what its next sentence is about, in characters.
+const MAX_LEAD_CHARS: usize = 60;
+
 /// The length up to which a line that ends with a colon belongs to what stands before it, in characters.
 const MAX_LEAD_ON_CHARS: usize = 24;
 
@@ -98,7 +101,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
             (Form::Heading, vec![heading.clone()])
         } else {
-            (if is_item(line) { Form::Item } else { Form::Sentence }, text::sentences(line))
+            (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
         };
         let shown = parts.len() - usize::from(to_code.contains(&line) && !parts.is_empty());
         for (number, part) in parts.into_iter().take(shown).enumerate() {
@@ -121,6 +124,20 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         (statement.place, statement.count) = (place, count);
     }
     all
+}
+
+/// Joins the bold words with which a line opens to its next sentence: "**Cache.** It is cleared at night".
+fn with_bold_lead(line: &str, mut parts: Vec<String>) -> Vec<String> {
+    let bold = line.trim_start_matches(['-', '*', '•', '+', ' ']).split("**").next().unwrap_or_default();
+    let is_bold = line.trim_start_matches(['-', '•', '+', ' ']).starts_with("**");
+    let is_lead = |lead: &String| {
+        lead.ends_with(['.', '。']) && lead.chars().count() <= MAX_LEAD_CHARS && text::plain(bold).trim() == lead.trim()
+    };
+    if parts.len() > 1 && is_bold && parts.first().is_some_and(is_lead) {
+        let lead = parts.remove(0);
+        parts[0] = format!("{} — {}", lead.trim_end_matches(['.', '。']), parts[0]);
+    }
+    parts
 }
 
 /// Returns whether a line only leads on to a list of what was said before it: "Concretely:".
