@@ -15,7 +15,7 @@ pub(super) const MAX_LINE_CHARS: usize = 300;
 pub(super) const MAX_RESULT_CHARS: usize = 1_400;
 
 /// The maximum length of the line that tells how a session ended.
-pub(super) const MAX_END_CHARS: usize = 2_900;
+pub(super) const MAX_END_CHARS: usize = 3_700;
 
 /// Text as it was stored.
 pub(super) type StoredText<'a> = Cow<'a, str>;

@@ -11,7 +11,7 @@ use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
 /// The maximum length of what is told of the answer with which the work ended, in characters.
-const MAX_END_CHARS: usize = 2_200;
+const MAX_END_CHARS: usize = 3_000;
 /// The maximum length of an answer that is told whole, once something of it is told, in characters.
 const MAX_ANSWER_CHARS: usize = 700;
 /// The maximum length of what is added to complete one list, in characters.
@@ -263,6 +263,13 @@ impl Results {
         self.turns.iter().rposition(sums_up).or_else(|| self.turns.iter().rposition(ends))
     }
 
+    /// Returns whether a statement is the first row of a table, which names its columns.
+    fn names_columns(&self, at: usize, number: usize) -> bool {
+        let statements = &self.turns[at].statements;
+        let is_row = |at: usize| statements[at].form == Form::Row;
+        is_row(number) && !number.checked_sub(1).is_some_and(is_row)
+    }
+
     /// Returns the statement before this one in the same text that says something.
     fn before(&self, at: usize, number: usize) -> Option<usize> {
         let statements = &self.turns[at].statements;
@@ -311,6 +318,7 @@ impl Results {
         let lower = statement.text.to_lowercase();
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
+            && !self.names_columns(at, number)
             && !prose::is_filler(&statement.text)
             && !signs::is_offer(&lower)
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
