@@ -1,6 +1,8 @@
 //! Headings, pointers ("this", "the above") and the files that a sentence names.
 
 use super::narration::is_narration;
+use crate::extract::signs;
+use crate::extract::standing;
 use crate::text;
 
 pub(super) const POINTERS: &[&str] = &[
@@ -40,10 +42,41 @@ pub(super) const POINTERS: &[&str] = &[
     "它",
 ];
 
-/// Completes a sentence that starts with a pronoun: adds the heading above it or the previous sentence.
+/// Words that tie a sentence to the one before it.
+const CONNECTIVES: &[&str] = &[
+    "and",
+    "but",
+    "or",
+    "however",
+    "also",
+    "still",
+    "even so",
+    "besides",
+    "meanwhile",
+    "again",
+    "conversely",
+    "likewise",
+    "similarly",
+    "additionally",
+    "그리고",
+    "하지만",
+    "그러나",
+    "또한",
+    "しかし",
+    "また",
+    "そして",
+    "但是",
+    "不过",
+    "而且",
+];
+
+/// The maximum length of a sentence that is told because the next one needs it, in characters.
+const MAX_PREVIOUS_CHARS: usize = 200;
+
+/// Completes a sentence that leans on another: adds the previous sentence or the heading above it.
 pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> Option<String> {
     let lower = sentence.to_lowercase();
-    if !POINTERS.iter().any(|word| text::starts_with_words(&lower, word)) {
+    if !leans(&lower) {
         // Korean and Japanese omit the subject if the previous sentence names it.
         let drops = matches!(text::language(sentence), text::Language::Korean | text::Language::Japanese);
         if drops && !previous.is_empty() && !is_narration(previous) && previous.chars().count() < 140 {
@@ -51,14 +84,24 @@ pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> 
         }
         return Some(sentence.to_owned());
     }
-    if !heading.is_empty() {
-        return Some(format!("{heading}: {sentence}"));
-    }
-    let lower = previous.to_lowercase();
+    let before = previous.to_lowercase();
     let usable = !previous.is_empty()
         && !is_narration(previous)
-        && !POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
-    usable.then(|| format!("{} {sentence}", previous.trim_end_matches(':')))
+        && previous.chars().count() < MAX_PREVIOUS_CHARS
+        && !leans(&before);
+    if usable {
+        return Some(format!("{} {sentence}", previous.trim_end_matches(':')));
+    }
+    // A pronoun may stand for what the heading names, if that is no clause.
+    let is_pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
+    (is_pointer && !heading.is_empty() && !standing::is_clause_heading(heading)).then(|| format!("{heading}: {sentence}"))
+}
+
+/// Returns whether a sentence in lower case needs the one before it.
+fn leans(lower: &str) -> bool {
+    POINTERS.iter().chain(CONNECTIVES).any(|word| text::starts_with_words(lower, word))
+        || signs::leans_on_sentence_before(lower)
+        || signs::speaks_of_named_before(lower)
 }
 
 /// Headings that stand above anything.
