@@ -7,7 +7,7 @@ use super::heading::resolve_pointer;
 use super::narration::is_narration;
 use super::narration::strip_interjection;
 use super::proposal::is_speculation;
-use crate::extract::signs::is_guess;
+use crate::extract::signs::{is_guess, is_proposals};
 use crate::text;
 
 /// Something worth knowing in the prose.
@@ -187,6 +187,9 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
         return None;
     }
     let lower = sentence.to_lowercase();
+    if is_step(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
+        return None;
+    }
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
     // While working, the agent guesses; only causes count then.
     if cause + if is_answer { reason } else { reason / 2 } < 2 {
@@ -208,6 +211,16 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
     let score = cause + reason + 2 * u8::from(concrete) + u8::from(is_answer) + u8::from(!heading.is_empty() && is_answer);
     Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
+}
+
+/// Returns whether a sentence in lower case names a step to take: "Add a flag that opts in".
+fn is_step(lower: &str) -> bool {
+    const VERBS: [&str; 26] = [
+        "add", "build", "change", "commit", "create", "delete", "drop", "fix", "gate", "land", "make", "merge", "move", "open",
+        "pin", "post", "remove", "rename", "replace", "revert", "run", "set", "split", "switch", "update", "wire",
+    ];
+    let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(|c: char| !c.is_alphanumeric()).next();
+    first.is_some_and(|first| VERBS.contains(&first))
 }
 
 /// Recognizes notes such as "`file` — Updated this and that". The list of files already contains such changes.
