@@ -146,7 +146,8 @@ fn outcome(state: &State) -> (String, Vec<String>) {
             let reports: Vec<String> = lines.drain(later..).map(|(_, line)| as_sentence(&line)).collect();
             let summary = lines.pop().map(|(_, line)| line).unwrap_or_default();
             end = [vec![as_sentence(&summary)], reports, vec![end]].concat().join(" ");
-            end = end.replace(&format!(". {} \"", state.labels().committed), &format!(". — {} \"", state.labels().committed));
+            end =
+                end.replace(&format!(". {} \"", state.labels().committed), &format!(". — {} \"", state.labels().committed));
             at = closing;
         }
     }
@@ -222,8 +223,8 @@ fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)
 /// Removes the sentences from a line, unless nothing else would remain of it.
 fn without(line: &str, sentences: &[String]) -> String {
     let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
-    let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ");
-    let shorter = shorter.trim_matches([' ', ';']);
+    let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
+    let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']);
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::human;
 use super::prose;
 use super::signs;
+use super::standing;
 use super::statement;
 use crate::text;
 
@@ -76,7 +77,8 @@ impl OpenPoints {
             // Whether it was pushed is told with the files, and what is only offered is a question.
             let lower = said.to_lowercase();
             let is_known = |known: &OpenPoint| known.said == said || is_about(&said, &known.said);
-            if !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
+            let is_done = standing::is_deed(&lower) || lower.contains("marked as complete");
+            if !is_done && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }

@@ -152,6 +152,34 @@ pub(super) fn is_deed(lower: &str) -> bool {
     is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
 }
 
+/// Returns whether an answer says that all tasks are done. What holds for a part of them says so: "all tasks of phase 1".
+pub(super) fn says_all_done(answer: &str) -> bool {
+    const ALL: [&str; 12] = [
+        "all work is complete",
+        "all work is done",
+        "all tasks are complete",
+        "all tasks are done",
+        "all tasks complete",
+        "all tasks completed",
+        "everything is done",
+        "모든 작업이 완료",
+        "모든 작업을 완료",
+        "すべてのタスクが完了",
+        "全タスクが完了",
+        "所有任务已完成",
+    ];
+    text::sentences(answer).iter().any(|sentence| {
+        let lower = sentence.to_lowercase();
+        // "All 24 tasks are done".
+        let counted: String =
+            lower.split_whitespace().filter(|word| !word.bytes().all(|b| b.is_ascii_digit())).collect::<Vec<_>>().join(" ");
+        let is_part = [" of ", " in ", " except", " but ", " for ", " once ", " when ", " until "]
+            .iter()
+            .any(|word| lower.contains(word));
+        !is_part && ALL.iter().any(|words| counted.contains(words))
+    })
+}
+
 /// Returns whether a text in lower case says that there was nothing to do, which is nothing to tell.
 pub(super) fn is_null_report(lower: &str) -> bool {
     const SIGNS: [&str; 17] = [

@@ -109,6 +109,11 @@ impl Tasks {
         self.enforce_limit();
     }
 
+    /// Records that the agent said that all is done, which lists are not always told.
+    pub(super) fn all_done(&mut self) {
+        self.all.iter_mut().for_each(|task| task.status = Status::Done);
+    }
+
     /// Updates a task. The status `deleted` removes it.
     pub(super) fn update(&mut self, id: &str, status: Option<&str>) {
         // Numbers start again after the list was cleared, so the latest task with that number is meant.

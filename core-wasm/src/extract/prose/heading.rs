@@ -85,10 +85,8 @@ pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> 
         return Some(sentence.to_owned());
     }
     let before = previous.to_lowercase();
-    let usable = !previous.is_empty()
-        && !is_narration(previous)
-        && previous.chars().count() < MAX_PREVIOUS_CHARS
-        && !leans(&before);
+    let usable =
+        !previous.is_empty() && !is_narration(previous) && previous.chars().count() < MAX_PREVIOUS_CHARS && !leans(&before);
     if usable {
         return Some(format!("{} {sentence}", previous.trim_end_matches(':')));
     }

@@ -216,8 +216,8 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
 /// Returns whether a sentence in lower case names a step to take: "Add a flag that opts in".
 fn is_step(lower: &str) -> bool {
     const VERBS: [&str; 26] = [
-        "add", "build", "change", "commit", "create", "delete", "drop", "fix", "gate", "land", "make", "merge", "move", "open",
-        "pin", "post", "remove", "rename", "replace", "revert", "run", "set", "split", "switch", "update", "wire",
+        "add", "build", "change", "commit", "create", "delete", "drop", "fix", "gate", "land", "make", "merge", "move",
+        "open", "pin", "post", "remove", "rename", "replace", "revert", "run", "set", "split", "switch", "update", "wire",
     ];
     let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(|c: char| !c.is_alphanumeric()).next();
     first.is_some_and(|first| VERBS.contains(&first))

@@ -220,11 +220,16 @@ impl Results {
         let Some(at) = self.closing() else { return chosen };
         let chars = |number: usize| self.turns[at].statements[number].text.chars().count();
         let mut used: usize = chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| chars(number)).sum();
-        let mut order: Vec<(usize, f32)> =
-            self.judged().iter().filter(|((of, _), ..)| *of == at).map(|((_, number), _, score)| (*number, *score)).collect();
+        let mut order: Vec<(usize, f32)> = self
+            .judged()
+            .iter()
+            .filter(|((of, _), ..)| *of == at)
+            .map(|((_, number), _, score)| (*number, *score))
+            .collect();
         order.sort_by(|(one, better), (other, worse)| worse.total_cmp(better).then(one.cmp(other)));
         for (number, _) in order {
-            if self.is_part_of_answer(at, number) && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS {
+            if self.is_part_of_answer(at, number) && !chosen.contains(&(at, number)) && used + chars(number) <= MAX_END_CHARS
+            {
                 used += chars(number);
                 chosen.push((at, number));
             }
@@ -259,7 +264,8 @@ impl Results {
         let ends = |turn: &TurnResult| {
             chars(turn) > 0 && !turn.is_chat() && !turn.is_chore && !turn.is_unfinished && (turn.edited || !turn.is_refused)
         };
-        let sums_up = |turn: &TurnResult| ends(turn) && (turn.substantive || turn.edited || chars(turn) >= MIN_CLOSING_CHARS);
+        let sums_up =
+            |turn: &TurnResult| ends(turn) && (turn.substantive || turn.edited || chars(turn) >= MIN_CLOSING_CHARS);
         self.turns.iter().rposition(sums_up).or_else(|| self.turns.iter().rposition(ends))
     }
 
@@ -278,9 +284,10 @@ impl Results {
             let it = &statements[*before];
             (it.voice, it.count) == (voice, count) && it.place < place
         };
-        (0..number).rev().take_while(is_same_text).find(|&before| {
-            statements[before].form != Form::Heading && !prose::is_filler(&statements[before].text)
-        })
+        (0..number)
+            .rev()
+            .take_while(is_same_text)
+            .find(|&before| statements[before].form != Form::Heading && !prose::is_filler(&statements[before].text))
     }
 
     /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only
@@ -297,7 +304,8 @@ impl Results {
             let whole: Vec<usize> =
                 (0..turn.statements.len()).filter(|number| is_told(number) || self.is_part_of_answer(at, *number)).collect();
             let chars: usize = whole.iter().map(|number| turn.statements[*number].text.chars().count()).sum();
-            let missing: Vec<Place> = whole.into_iter().map(|number| (at, number)).filter(|it| !chosen.contains(it)).collect();
+            let missing: Vec<Place> =
+                whole.into_iter().map(|number| (at, number)).filter(|it| !chosen.contains(it)).collect();
             if chars <= MAX_ANSWER_CHARS {
                 chosen.extend(missing);
             }

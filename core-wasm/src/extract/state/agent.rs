@@ -9,6 +9,7 @@ use crate::extract::prose;
 use crate::extract::recap::Recap;
 use crate::extract::results::TurnResult;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Voice};
 use crate::extract::tool_uses::ToolUse;
 use crate::extract::turn::Turn;
@@ -241,6 +242,9 @@ impl State {
             } else if turn.is_unfinished() && !turn.title.is_empty() {
                 // "do 0.54.0" says little, but it is what the agent was at.
                 self.undone.asked_for_chore(&turn.title);
+            }
+            if standing::says_all_done(&turn.answer) {
+                self.tasks.all_done();
             }
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
