@@ -836,6 +836,46 @@ fn a_request_that_was_cut_off_is_left_undone() {
 }
 
 #[test]
+fn an_earlier_result_says_what_it_answers() {
+    let session = |asked: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals of the cart to cents.")
+            .edit("/home/u/proj/src/cart.ts", "sum", "round(sum)")
+            .agent("The totals in `src/cart.ts` are rounded to cents, because prices have no halves.")
+            .human(asked)
+            .edit("/home/u/proj/src/folders.ts", "1", "0")
+            .agent("`src/folders.ts` counts from zero, because the archive of the shop does so, too.")
+            .human("Now give the menu of the shop a thin border on every page.")
+            .edit("/home/u/proj/src/menu.ts", "border: 0", "border: 1px")
+            .agent("`src/menu.ts` draws the border once, because the frame of the page had one already.");
+        script.outcome().notes.done.join("\n")
+    };
+    let told = session("Do the folders of the archive count from one, and can they count from zero?");
+    assert!(
+        told.contains("“Do the folders of the archive count from one, and can they count from zero?” → `src/"),
+        "{told}"
+    );
+    assert!(!told.contains("“Round"), "what was asked first has a line of its own: {told}");
+    let fault = session("The folders of the archive are wrong, please fix that.");
+    assert!(fault.contains("folders.ts") && !fault.contains('“'), "what was wrong is mended: {fault}");
+}
+
+#[test]
+fn reports_of_the_client_follow_the_summary_of_the_work() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart to cents, and start the checks.")
+        .edit("/home/u/proj/src/cart.ts", "sum", "round(sum)")
+        .agent("The totals in `src/cart.ts` are rounded to cents, because prices have no halves. The checks of the shop run now.")
+        .human("<task-notification>\n<task-id>b1</task-id>\n<summary>Monitor event: the checks of the shop</summary>\n</task-notification>")
+        .agent("The check of `invoice.ts` passed on the shop's own machine.");
+    let notes = script.outcome().notes;
+    assert!(notes.outcome.starts_with("The totals in `src/cart.ts`"), "{}", notes.outcome);
+    assert!(notes.outcome.contains("invoice.ts"), "{}", notes.outcome);
+}
+
+#[test]
 fn a_session_begins_with_its_first_real_line() {
     let mut script = Script::default();
     script

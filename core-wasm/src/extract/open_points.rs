@@ -137,6 +137,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_is_not_open() {
+        let mut points = OpenPoints::default();
+        points.answered("Rounded.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice");
+        assert_eq!(points.items(), ["Round the tax of the invoice"]);
+    }
+
+    #[test]
     fn a_consent_answers_the_questions() {
         let mut points = OpenPoints::default();
         points.answered("Rounded.\n\nOpen questions:\n- Should the tax be rounded for each line of the invoice?\n- The menu is still without a border");

@@ -381,11 +381,16 @@ pub(super) fn is_offer(lower: &str) -> bool {
 
 /// Returns whether a line in lower case that leads to a list offers a choice between its items.
 pub(super) fn offers_options(lower: &str) -> bool {
-    const SIGNS: [&str; 12] = [
+    const SIGNS: [&str; 17] = [
         "you have",
         "you can",
         "you could",
         "your options",
+        "ways to go",
+        "ways to proceed",
+        "ways to fix",
+        "ways to handle",
+        "ways forward",
         "few options",
         "two options",
         "three options",

@@ -322,6 +322,14 @@ mod tests {
     }
 
     #[test]
+    fn all_is_done_if_nothing_is_left_out() {
+        assert!(
+            says_all_done("The tax is round. All 6 tasks are complete.") && says_all_done("모든 작업이 완료되었습니다.")
+        );
+        assert!(!says_all_done("All tasks of the till are complete.") && !says_all_done("All tasks are open."));
+    }
+
+    #[test]
     fn answers_and_surprises() {
         assert!(is_short_answer("short answer: no") && announces_lesson("it turns out that the cache is shared"));
         assert!(is_null_report("no changes needed to the guide") && tells_cure("i fixed each by passing the version"));

@@ -281,6 +281,13 @@ mod tests {
     }
 
     #[test]
+    fn bold_words_at_the_beginning_belong_to_their_sentence() {
+        let said = "**Cache.** It is cleared at night. Nobody waits.\n\n**The tax is a rate.**\n\n- **Menu:** no border";
+        let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
+        assert_eq!(texts, ["Cache — It is cleared at night.", "Nobody waits.", "The tax is a rate.", "Menu: no border"]);
+    }
+
+    #[test]
     fn a_line_that_leads_to_code_is_no_statement() {
         let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
         let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();

@@ -172,7 +172,9 @@ pub(in crate::extract) fn insights(said: &str, is_answer: bool) -> Vec<Insight> 
             previous.clear();
         }
         for sentence in text::sentences(line) {
-            let sentence = strip_interjection(&sentence).to_owned();
+            // "However" ties the sentence to the one before it.
+            let is_tied = sentence.starts_with("However");
+            let sentence = if is_tied { sentence.clone() } else { strip_interjection(&sentence).to_owned() };
             if let Some(insight) = insight(&sentence, &heading, &previous, is_answer) {
                 all.push(insight);
             }

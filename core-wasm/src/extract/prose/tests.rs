@@ -73,3 +73,24 @@ fn what_only_the_user_can_do() {
     let long = format!("The drawer {}is stuck — you need to open it by hand", "of the shop ".repeat(12));
     assert_eq!(needs(&long), "you need to open it by hand");
 }
+
+#[test]
+fn a_lesson_that_leans_on_the_sentence_before_it_is_told_with_it() {
+    let of = |said: &str| insights(said, true).into_iter().map(|insight| insight.text).collect::<Vec<_>>();
+    let said = "`MAX_ITEMS` is ten. However, it counts the old rows too, because `cart.ts` never drops them.";
+    assert_eq!(of(said), [said]);
+    assert!(of("## Why they differ\n\nThat is due to `cart.ts`, which silently drops the tax.").is_empty());
+    assert_eq!(of("## Tax of gifts\n\nIt is silently dropped by `cart.ts` because gifts are free.").len(), 1);
+}
+
+#[test]
+fn a_step_to_take_is_no_lesson() {
+    assert!(insights("Add a flag to `cart.ts` because the default is silently ignored.", true).is_empty());
+    assert_eq!(insights("`cart.ts` needs a flag because the default is silently ignored.", true).len(), 1);
+}
+
+#[test]
+fn what_stands_in_parentheses_behind_a_deed_is_told_with_it() {
+    assert!(admissions("The tax moved to `tax.ts` (not verified in the browser).").is_empty());
+    assert_eq!(admissions("The tax was not verified in the browser.").len(), 1);
+}

@@ -330,7 +330,7 @@ impl Results {
             && !prose::is_filler(&statement.text)
             && !signs::is_offer(&lower)
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
-            && !turn.is_option(number)
+            && !turn.is_offered(number)
             && !turn.only_commits_beside(statement)
             && !self.is_mended_after(&statement.text, turn.number)
             && !self.is_fixed_after(&statement.text, turn.number)

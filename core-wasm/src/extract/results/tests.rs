@@ -418,3 +418,60 @@ fn how_it_was_before_the_work_is_not_told() {
     });
     assert_eq!(chosen(&results), ["Each request carries the name of the till now, not `defaultAgent`."]);
 }
+
+#[test]
+fn the_answer_with_which_the_work_ended_is_told_whole() {
+    let answer = "Done. Both totals are right.\n\n**Cart.** `src/cart.ts` adds the tax first. It was cut to cents before.\n\n\
+                  - The menu keeps its border\n\nThe tax of a gift is zero, so no line shows it.\n\nShall I commit?";
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, substantive: true, ..turn(answer, "") });
+    let lines = results.lines(labels());
+    let [(0, told)] = lines.as_slice() else { panic!("{lines:?}") };
+    for said in
+        ["Both totals are right.", "Cart — `src/cart.ts` adds the tax first. It was cut", "border", "no line shows it"]
+    {
+        assert!(told.contains(said), "{said} is missing in {told}");
+    }
+    assert!(!told.contains("Done.") && !told.contains("Shall I"), "{told}");
+}
+
+#[test]
+fn a_long_closing_answer_is_told_as_far_as_there_is_room() {
+    let answer: Vec<String> = (0..60)
+        .map(|number| {
+            format!("- `part{number}.ts` rounds the total of its invoice number {number} before the tax is added to it")
+        })
+        .collect();
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, substantive: true, ..turn(&answer.join("\n"), "") });
+    let told: usize = results.lines(labels()).iter().map(|(_, line)| line.chars().count()).sum();
+    assert!((2_500..3_400).contains(&told), "{told} characters");
+}
+
+#[test]
+fn a_report_of_the_client_does_not_end_the_work() {
+    let summary = "The cart rounds the total before the tax. ".repeat(2) + "The invoice shows it in `invoice.ts`.";
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, substantive: true, ..turn(&summary, "") });
+    results.push(turn("The build of the invoice passed.", ""));
+    assert_eq!(results.closing(), Some(0));
+    results.push(TurnResult {
+        substantive: true,
+        prompt_chars: 80,
+        files: vec!["menu.ts".to_owned()],
+        ..turn("The menu has no total.", "")
+    });
+    assert_eq!(results.closing(), Some(2));
+}
+
+#[test]
+fn a_short_answer_is_told_whole_unless_it_was_only_proposed_before_the_work() {
+    let proposal = "The total could be rounded in `cart.ts` itself. The border of the menu is drawn twice there.";
+    let told = |edited: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited, substantive: true, prompt_chars: 80, ..turn(proposal, "") });
+        results.push(TurnResult { edited: true, substantive: true, ..turn("`invoice.ts` rounds the total.", "") });
+        results.with_whole_answers(vec![(0, 0)]).len()
+    };
+    assert_eq!((told(true), told(false)), (2, 1));
+}

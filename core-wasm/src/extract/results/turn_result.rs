@@ -113,8 +113,13 @@ impl TurnResult {
 
     /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
     pub(super) fn is_option(&self, number: usize) -> bool {
+        !self.edited && !self.committed && self.is_offered(number)
+    }
+
+    /// Returns whether a statement is an item below a line that offers options.
+    pub(super) fn is_offered(&self, number: usize) -> bool {
         let item = &self.statements[number];
-        if self.edited || self.committed || !matches!(item.form, Form::Item | Form::Row) || item.voice == Voice::Human {
+        if !matches!(item.form, Form::Item | Form::Row) || item.voice == Voice::Human {
             return false;
         }
         let leads = signs::offers_options(&item.heading.to_lowercase());
