@@ -328,6 +328,9 @@ impl Results {
             && statement.form != Form::Heading
             && !self.names_columns(at, number)
             && !prose::is_filler(&statement.text)
+            // That there is nothing more is what a review found.
+            && (!prose::is_narration(&statement.text) || text::starts_with_words(&lower, "nothing"))
+            && !signs::is_intent(&lower)
             && !signs::is_offer(&lower)
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
