@@ -224,7 +224,7 @@ fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)
 fn without(line: &str, sentences: &[String]) -> String {
     let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
     let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
-    let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']);
+    let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']).trim_start_matches("— ");
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
 }
 

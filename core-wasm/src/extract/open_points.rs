@@ -17,6 +17,8 @@ const MIN_SUBJECT_WORDS: usize = 3;
 const MIN_ASKED_WORDS: usize = 2;
 /// The share of a short text's words that must be a point's for the text to be about it.
 const MIN_SHARE: f32 = 0.5;
+/// The number of words from which a point without names says what is open.
+const MIN_POINT_WORDS: usize = 3;
 /// How many later answers a point outlives that do not speak of it.
 const MAX_AGE: u8 = 3;
 
@@ -78,7 +80,10 @@ impl OpenPoints {
             let lower = said.to_lowercase();
             let is_known = |known: &OpenPoint| known.said == said || is_about(&said, &known.said);
             let is_done = standing::is_deed(&lower) || lower.contains("marked as complete");
-            if !is_done && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
+            // "Tell me which and I'll go" names nothing.
+            let says_little = standing::is_short_answer(&lower)
+                || (statement::names(&said).is_empty() && text::features(&said).len() < MIN_POINT_WORDS);
+            if !is_done && !says_little && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
             }
         }

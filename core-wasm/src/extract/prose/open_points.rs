@@ -82,8 +82,9 @@ const WAITS: &[&str] = &[
     "you need to",
     "you'll have to",
     "you should",
-    "waiting on you",
-    "waiting for you",
+    "waiting on",
+    "waiting for",
+    "still running",
     "worth a check",
     "worth checking",
     "worth verifying",
@@ -244,7 +245,9 @@ fn is_of_assumptions(heading: &str) -> bool {
 }
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
-    let is_told = POINT_CHARS.contains(&point.chars().count()) && !point.ends_with([':', '：']) && !is_narration(point);
+    // What the agent was waiting for when it ended is open.
+    let says = !is_narration(point) || ["Waiting on ", "Waiting for "].iter().any(|opening| point.starts_with(opening));
+    let is_told = POINT_CHARS.contains(&point.chars().count()) && !point.ends_with([':', '：']) && says;
     if is_told && !all.iter().any(|known| known.contains(point)) {
         let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
         all.push(if has_room { format!("{subject} {point}") } else { point.to_owned() });
@@ -309,6 +312,12 @@ mod tests {
         assert_eq!(status(document), "The cart is rounded and deployed.\nAll tests pass.");
         assert_eq!(status("# Handoff\n\n## Status\nDeployed.\n"), "Deployed.");
         assert_eq!(status("# Handoff\n\nThe cart is rounded.\n"), "");
+    }
+
+    #[test]
+    fn what_the_agent_waits_for() {
+        let answer = "The branch is pushed. Waiting on the build of the till, then I'll deploy it.";
+        assert_eq!(open_points(answer), ["Waiting on the build of the till, then I'll deploy it."]);
     }
 
     #[test]

@@ -330,7 +330,8 @@ impl Results {
             && !prose::is_filler(&statement.text)
             // That there is nothing more is what a review found.
             && (!prose::is_narration(&statement.text) || text::starts_with_words(&lower, "nothing"))
-            && !signs::is_intent(&lower)
+            // What the agent was about to do when the session ended is where it stands.
+            && (at + 1 == self.turns.len() || !signs::is_intent(&lower))
             && !signs::is_offer(&lower)
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
