@@ -82,6 +82,7 @@ impl OpenPoints {
             let is_done = standing::is_deed(&lower) || lower.contains("marked as complete");
             // "Tell me which and I'll go" names nothing.
             let says_little = standing::is_short_answer(&lower)
+                || waits_for_work(&lower)
                 || (statement::names(&said).is_empty() && text::features(&said).len() < MIN_POINT_WORDS);
             if !is_done && !says_little && !signs::is_about_pushing(&lower) && !self.all.iter().any(is_known) {
                 self.all.push(OpenPoint { said, ..OpenPoint::default() });
@@ -107,6 +108,14 @@ impl OpenPoints {
         all.sort_by_key(|point| point.age);
         all.into_iter().map(|point| point.said.clone()).collect()
     }
+}
+
+/// Returns whether a point in lower case only says that the agent has nothing to do.
+fn waits_for_work(lower: &str) -> bool {
+    const WORK: [&str; 6] =
+        ["further instruction", "next instruction", "next assignment", "next task", "assign more work", "team lead"];
+    let lower = lower.replace('-', " ");
+    text::contains(&lower, "waiting") && WORK.iter().any(|words| lower.contains(words))
 }
 
 fn waits_for_decision(point: &str) -> bool {
@@ -144,7 +153,7 @@ mod tests {
     #[test]
     fn what_is_done_is_not_open() {
         let mut points = OpenPoints::default();
-        points.answered("Rounded.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice");
+        points.answered("Rounded. I am waiting for the team lead's next assignment.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice");
         assert_eq!(points.items(), ["Round the tax of the invoice"]);
     }
 
