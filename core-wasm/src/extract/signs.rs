@@ -435,7 +435,8 @@ pub(super) fn excuses(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says what somebody is about to do.
 pub(super) fn is_intent(lower: &str) -> bool {
-    const SIGNS: [&str; 10] = [
+    const SIGNS: [&str; 11] = [
+        "next i",
         "i should",
         "i need to",
         "i'll",

@@ -324,6 +324,7 @@ impl Results {
         let turn = &self.turns[at];
         let statement = &turn.statements[number];
         let lower = statement.text.to_lowercase();
+        let is_last = statement.place + 1 >= statement.count;
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
             && !self.names_columns(at, number)
@@ -331,7 +332,7 @@ impl Results {
             // That there is nothing more is what a review found.
             && (!prose::is_narration(&statement.text) || text::starts_with_words(&lower, "nothing"))
             // What the agent was about to do when the session ended is where it stands.
-            && (at + 1 == self.turns.len() || !signs::is_intent(&lower))
+            && ((at + 1 == self.turns.len() && is_last) || !signs::is_intent(&lower))
             && !signs::is_offer(&lower)
             && (!signs::addresses_reader(&lower) || says_much(&statement.text))
             && !turn.is_offered(number)
