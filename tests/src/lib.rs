@@ -37,6 +37,7 @@ pub mod schemas;
 pub mod scrub;
 pub mod session;
 pub mod sources;
+pub mod team;
 pub mod transcript;
 pub mod turns;
 pub mod viewer;

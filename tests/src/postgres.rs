@@ -137,11 +137,21 @@ impl Server {
 
     /// Runs SQL as a role, and returns what `psql` printed.
     pub fn psql(&self, database: &str, role: &str, password: &str, sql: &str) -> Finished {
+        self.psql_within(database, (role, password), sql, WATCHDOG)
+    }
+
+    fn psql_within(&self, database: &str, (role, password): (&str, &str), sql: &str, limit: Duration) -> Finished {
         let mut command = Command::new(self.bin.join("psql"));
         command.env("PGPASSWORD", password).env("PGCONNECT_TIMEOUT", "10");
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h"]).arg(&self.folder);
         command.args(["-U", role, "-d", database, "-c", sql]);
-        process::run(command, Vec::new(), WATCHDOG)
+        process::run(command, Vec::new(), limit)
+    }
+
+    /// Runs SQL as the superuser that may take this long.
+    #[track_caller]
+    pub fn sql_within(&self, database: &str, sql: &str, limit: Duration) -> String {
+        self.psql_within(database, ("postgres", PASSWORD), sql, limit).success().stdout.trim().to_owned()
     }
 
     /// Runs SQL as the superuser.

@@ -183,6 +183,8 @@ pub struct Team {
     pub off: bool,
     /// Whether a person must look at each memory before it leaves.
     pub review: bool,
+    /// Whether something may be shared with a sealed team only.
+    pub sealed: bool,
 }
 
 impl Managed {
@@ -301,6 +303,7 @@ impl Managed {
         self.model.add(other.model);
         self.team.off |= other.team.off;
         self.team.review |= other.team.review;
+        self.team.sealed |= other.team.sealed;
         for (name, settings) in other.policy {
             self.policy.entry(name).or_default().extend(settings);
         }
@@ -433,9 +436,9 @@ mod tests {
 
     #[test]
     fn a_review_that_one_file_requires_is_required() {
-        let mut managed = parse("[team]\nreview = true");
-        managed.add(parse("[team]\noff = false\nreview = false"));
-        assert_eq!(managed.team, Team { off: false, review: true });
+        let mut managed = parse("[team]\nreview = true\nsealed = true");
+        managed.add(parse("[team]\noff = false\nreview = false\nsealed = false"));
+        assert_eq!(managed.team, Team { off: false, review: true, sealed: true });
         managed.add(parse("[team]\noff = true"));
         assert!(managed.team.off);
     }

@@ -647,13 +647,14 @@ pub(crate) const NOT_SCRUBBED: &[(&str, &[&str], &str)] = &[
     ("tombstones", &["project_id"], "identifies the project"),
     (
         "team_records",
-        &["hash", "item", "kind", "state", "target", "device", "author", "project_id", "body", "reason"],
-        "hashes, identifiers and words of the host; `team/scrub.rs` drops a body that the redactor changes",
+        &["hash", "item", "kind", "state", "target", "device", "author", "project_id", "body", "sealed", "reason"],
+        "hashes, identifiers and words of the host; `team/scrub.rs` drops a body that the redactor changes, and `sealed` goes with it",
     ),
     ("team_replaced", &["item", "hash", "by"], "hashes and identifiers"),
     ("team_series", &["device", "kind", "member", "name"], "identifiers, and names that the server's rules allow"),
     ("team_projects", &["project_id", "key", "rules"], "identifies the project"),
     ("team_waiting", &["device", "kind", "what"], "identifiers"),
+    ("team_unopened", &["hash", "device", "kind"], "hashes and identifiers"),
     ("team_mutes", &["what"], "a person's settings"),
 ];
 

@@ -6,7 +6,7 @@ use super::index;
 use super::marks::{self, Marks};
 use super::memories::OWN_POLICY;
 use super::memories::{self, ContentHash, PutOutcome};
-use super::{Result, Store, projects, supersessions};
+use super::{Result, Store, projects, statistics, supersessions};
 use throughline_model::contract::Draft;
 use throughline_model::digest::{hex, sha256_parts};
 use throughline_model::project::Project;
@@ -50,6 +50,7 @@ impl Texts for Import {
 impl Store {
     /// Prepares for importing many batches.
     pub fn prepare_import(&self) -> Result<()> {
+        self.explain(statistics::drop_small(&self.conn))?;
         self.explain(self.conn.pragma_update(None, "cache_size", -CACHE_KIB))
     }
 

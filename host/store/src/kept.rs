@@ -63,6 +63,7 @@ pub(crate) const NOT_KEPT: &[(&str, &str)] = &[
     ("team_series", "read again from the server"),
     ("team_projects", "looked up anew"),
     ("team_waiting", "places on the server"),
+    ("team_unopened", "places on the server"),
     ("team_mutes", "a person's settings"),
 ];
 

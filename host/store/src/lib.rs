@@ -113,6 +113,7 @@ mod schema;
 mod searching;
 mod sessions;
 mod sharing;
+mod statistics;
 mod subjects;
 mod supersessions;
 pub mod team;
@@ -285,7 +286,8 @@ impl Store {
 
     /// Moves the WAL into the database as far as readers allow, and updates the query planner's statistics.
     pub fn checkpoint(&self) -> Result<()> {
-        self.explain(self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);"))
+        self.explain(statistics::update(&self.conn))?;
+        self.explain(self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"))
     }
 
     /// Asks SQLite whether the database is intact. Returns `ok` or a description of the damage.

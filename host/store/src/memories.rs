@@ -783,12 +783,15 @@ pub(super) fn put(
     };
     tx.prepare_cached("INSERT INTO sightings (session_id, key, memory, line_uuid, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![session, key, memory, draft.origin.line_uuid, draft.origin.at.map(time)])?;
-    let before = if put == PutOutcome::NewOccurrence { seen(tx, memory)? } else { 0 };
-    recount(tx, memory)?;
-    // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
-    // nothing.
-    if put == PutOutcome::NewOccurrence && seen(tx, memory)? > before {
-        digests::revive(tx, memory, Some(draft))?;
+    // A new memory was stored with the count of its one occurrence.
+    if put == PutOutcome::NewOccurrence {
+        let before = seen(tx, memory)?;
+        recount(tx, memory)?;
+        // An old memory became useful again. The copy of a line in a forked session is the same occurrence and restores
+        // nothing.
+        if seen(tx, memory)? > before {
+            digests::revive(tx, memory, Some(draft))?;
+        }
     }
     if is_shared {
         sharing::share(tx, memory, now)?;

@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0013_team.sql"),
     include_str!("migrations/0014_file_anchors.sql"),
     include_str!("migrations/0015_team_items.sql"),
+    include_str!("migrations/0016_team_sealed.sql"),
 ];
 
 /// The newest schema version that this program knows.

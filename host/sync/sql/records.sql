@@ -11,6 +11,7 @@ DECLARE
     found text;
     creator text;
     buried timestamptz;
+    team_seal text;
 BEGIN
     -- A row of another tenant is for the row level security to refuse.
     IF NEW.tenant IS DISTINCT FROM my_tenant() THEN
@@ -31,7 +32,20 @@ BEGIN
        OR COALESCE(parsed ->> 'project', '') <> NEW.project THEN
         RAISE EXCEPTION 'the body names another item, target or project' USING ERRCODE = 'TL002', DETAIL = NEW.hash;
     END IF;
-    found := secret_in(NEW.tenant, NEW.body);
+    SELECT seal INTO team_seal FROM tenants WHERE tenant = NEW.tenant;
+    IF NEW.kind = 'memory' AND (parsed ? 'sealed') <> (team_seal <> '') THEN
+        RAISE EXCEPTION '%', CASE team_seal WHEN '' THEN 'this team is not sealed, and the record is' ELSE 'this team is sealed, and the record is not' END
+            USING ERRCODE = 'TL005', DETAIL = NEW.hash;
+    END IF;
+    IF NEW.kind = 'memory' AND team_seal <> '' THEN
+        -- A file of age in base64, and nothing beside it that could be read.
+        IF parsed - ARRAY['v', 'item', 'key', 'sealed'] <> '{}' OR (parsed ->> 'key') IS DISTINCT FROM team_seal
+           OR COALESCE(parsed ->> 'sealed', '') !~ '^YWdlLWVuY3J5cHRpb24ub3JnL3Yx[A-Za-z0-9+/]+=*$' THEN
+            RAISE EXCEPTION 'the body is not sealed with the key of the team' USING ERRCODE = 'TL002', DETAIL = NEW.hash;
+        END IF;
+    ELSE
+        found := secret_in(NEW.tenant, NEW.body);
+    END IF;
     IF found IS NOT NULL THEN
         RAISE EXCEPTION 'it looks like a secret: %', found USING ERRCODE = 'TL001', DETAIL = NEW.hash;
     END IF;
@@ -73,4 +87,26 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER after_records AFTER INSERT ON records REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION after_records();
 
-REVOKE EXECUTE ON FUNCTION check_record(), after_records() FROM PUBLIC;
+-- Seals a team that has no texts yet, with the key of this fingerprint. Returns the fingerprint of the key that seals it.
+CREATE OR REPLACE FUNCTION seal(text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = throughline, pg_catalog, pg_temp AS $$
+DECLARE
+    mine text := my_tenant();
+BEGIN
+    IF COALESCE(my_role(), '') NOT IN ('curator', 'admin') THEN
+        RAISE EXCEPTION 'only a curator or an admin seals a team' USING ERRCODE = 'TL006';
+    END IF;
+    -- What is being appended at this moment is waited for.
+    LOCK TABLE records IN SHARE ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT 1 FROM tenants WHERE tenant = mine AND seal = '')
+       AND EXISTS (SELECT 1 FROM records WHERE tenant = mine AND kind = 'memory' AND body IS NOT NULL) THEN
+        RAISE EXCEPTION 'the team has texts that are not sealed' USING ERRCODE = 'TL006';
+    END IF;
+    UPDATE tenants SET seal = $1 WHERE tenant = mine AND seal = '';
+    IF FOUND THEN
+        INSERT INTO audit (tenant, action, detail) VALUES (mine, 'seal', $1);
+    END IF;
+    RETURN (SELECT seal FROM tenants WHERE tenant = mine);
+END $$;
+
+REVOKE EXECUTE ON FUNCTION check_record(), after_records(), seal(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION seal(text) TO throughline_member;

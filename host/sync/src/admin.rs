@@ -24,7 +24,8 @@ const PGVECTOR: (u32, u32, u32) = (0, 8, 4);
 /// The numbers of a vector of the built-in model.
 pub(crate) const DIMS: &str = "256";
 
-const INITIAL: &str = include_str!("../sql/001_initial.sql");
+/// The schema, each version after the one before.
+const SCHEMAS: [&str; 2] = [include_str!("../sql/001_initial.sql"), include_str!("../sql/002_sealed.sql")];
 /// The functions and triggers of records: see there.
 const RECORDS: &str = include_str!("../sql/records.sql");
 const VECTORS: &str = include_str!("../sql/vectors.sql");
@@ -202,8 +203,16 @@ async fn init(arguments: &ServerArguments) -> Result<(), Fault> {
     }
     if is_there {
         let version = connected.ask(client.query_one("SELECT max(version) FROM throughline.schema_version", &[])).await?;
-        check_version(version.get(0))?;
-        all_or_nothing(&connected, &format!("BEGIN;\n{RECORDS}\nRESET ROLE;\nCOMMIT;")).await?;
+        let version: Option<i32> = version.get(0);
+        let missing = match version.and_then(|it| usize::try_from(it).ok()) {
+            Some(known @ 1..) => SCHEMAS.get(known..).unwrap_or_default(),
+            _ => &[],
+        };
+        if missing.is_empty() {
+            check_version(version)?;
+        }
+        let missing = missing.concat();
+        all_or_nothing(&connected, &format!("BEGIN;\n{missing}\n{RECORDS}\nRESET ROLE;\nCOMMIT;")).await?;
         println!("Team memory is set up, version {}.", throughline_sync_wire::SCHEMA);
     } else {
         let mut sql = String::from("BEGIN;\n");
@@ -217,7 +226,7 @@ async fn init(arguments: &ServerArguments) -> Result<(), Fault> {
             );
         }
         sql.push_str("GRANT throughline_owner TO CURRENT_USER;\n");
-        sql.push_str(INITIAL);
+        sql.push_str(&SCHEMAS.concat());
         sql.push_str(RECORDS);
         sql.push_str("\nRESET ROLE;\nCOMMIT;");
         all_or_nothing(&connected, &sql).await?;

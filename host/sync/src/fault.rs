@@ -103,6 +103,13 @@ fn of_server(error: &tokio_postgres::error::DbError, server: &str) -> Fault {
             "a reader cannot share; whoever runs the server changes roles with `throughline-sync admin invite`",
         );
     }
+    if ["TL005", "TL006"].contains(&code.code()) {
+        return Fault::new(
+            FaultKind::Key,
+            format!("{server} refuses: {said}"),
+            "docs/team.md says how a team is sealed; nothing was sent, and nothing is lost",
+        );
+    }
     if is(&[&SqlState::INVALID_CATALOG_NAME]) {
         return Fault::new(FaultKind::Address, format!("{server}: {said}"), "correct the database's name in the address");
     }

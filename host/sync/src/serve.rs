@@ -58,6 +58,7 @@ async fn answer(session: &mut Option<Session>, request: Request) -> Result<Reply
     };
     match request {
         Request::Push { records } => session.push(records).await,
+        Request::Seal { fingerprint } => session.seal(&fingerprint).await,
         Request::Series => session.series().await,
         Request::Pull { after, limit } => session.pull(&after, limit).await,
         Request::Search { query, project, vector, limit } => {

@@ -39,6 +39,7 @@ pub(crate) struct Session {
     role: String,
     device: String,
     has_vectors: bool,
+    seal: String,
 }
 
 impl Session {
@@ -47,7 +48,8 @@ impl Session {
         let client = &connected.client;
         let known = client.query_one(
             "SELECT (SELECT max(version) FROM throughline.schema_version), throughline.my_tenant(), throughline.my_member(),
-                    throughline.my_role(), to_regclass('throughline.vectors') IS NOT NULL",
+                    throughline.my_role(), to_regclass('throughline.vectors') IS NOT NULL,
+                    (SELECT to_jsonb(t) ->> 'seal' FROM throughline.tenants t WHERE t.tenant = throughline.my_tenant())",
             &[],
         );
         let row = connected.ask(known).await.map_err(|error| match error.kind {
@@ -67,6 +69,11 @@ impl Session {
             return Err(connected.invalid_answer("a name that is none"));
         }
         let has_vectors = get(&connected, &row, 4)?;
+        let seal: Option<String> = get(&connected, &row, 5)?;
+        let seal = seal.unwrap_or_default();
+        if !seal.is_empty() && !is_fingerprint(&seal) {
+            return Err(connected.invalid_answer("a key's fingerprint that is none"));
+        }
         if !device.is_empty() {
             let parameters: [&(dyn ToSql + Sync); 4] = [&tenant, &device, &member, &name];
             let registered = client.execute(
@@ -89,7 +96,7 @@ impl Session {
                 }
             }
         }
-        Ok(Self { connected, tenant, member, role, device: device.to_owned(), has_vectors })
+        Ok(Self { connected, tenant, member, role, device: device.to_owned(), has_vectors, seal })
     }
 
     /// Says who we are.
@@ -99,6 +106,20 @@ impl Session {
             member: self.member.clone(),
             role: self.role.clone(),
             vectors: self.has_vectors,
+            seal: self.seal.clone(),
+        }
+    }
+
+    /// Seals the team with the key that has this fingerprint.
+    pub(crate) async fn seal(&self, fingerprint: &str) -> Result<Reply, Fault> {
+        let parameters: [&(dyn ToSql + Sync); 1] = [&fingerprint];
+        let asked = self.connected.client.query_one("SELECT throughline.seal($1)", &parameters);
+        let row = self.connected.ask(asked).await?;
+        let seal: String = self.get(&row, 0)?;
+        if is_fingerprint(&seal) {
+            Ok(Reply::Sealed { seal })
+        } else {
+            Err(self.connected.invalid_answer("a key's fingerprint that is none"))
         }
     }
 
@@ -437,6 +458,10 @@ fn is_name(text: &str) -> bool {
 
 fn is_device(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 fn is_device_name(text: &str) -> bool {

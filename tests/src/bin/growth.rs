@@ -253,7 +253,7 @@ fn draw(file: &Path, figures: &Value) -> Result<()> {
         curve("small project, p99", "small", "p99_ms", true, true),
         curve("small project, median", "small", "median_ms", false, true),
     ];
-    let svg = plot::svg("throughline memory search, the whole process", &curves);
+    let svg = plot::svg("throughline memory search, the whole process", "memories in the store", &curves);
     fs::write(file, svg).with_context(|| format!("cannot write {}", file.display()))
 }
 

@@ -1,12 +1,18 @@
-//! Measures team memory on a real server: the first pull of many records, an unchanged sync, and both as devices and rows grow.
+//! Measures team memory on a real server: `pull` the first pull of many records and an unchanged sync, `growth` both as devices and
+//! rows grow, and `chaos` what is left after machines, network and server were disturbed for some minutes.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use anyhow::{Context as _, Result};
+use clap::{Parser, Subcommand};
 use tests::home::Home;
 use tests::postgres::{self, Server, Team};
 use tests::process;
+use tests::team::chaos::{self, Plan};
+use tests::team::growth::{self, Figures};
 
 /// The longest that one sync may take.
 const LIMIT: Duration = Duration::from_mins(30);
@@ -14,30 +20,89 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// Measure team memory
 #[derive(Parser)]
 struct Arguments {
-    /// The memories of the first pull
-    #[arg(long, default_value_t = 100_000)]
-    records: u32,
-    /// Also measure with these numbers of devices and rows on the server, as DEVICES:ROWS
-    #[arg(long, value_name = "DEVICES:ROWS", value_delimiter = ',')]
-    growth: Vec<String>,
+    #[command(subcommand)]
+    command: Command,
 }
 
-fn main() {
-    let arguments = Arguments::parse();
-    let server = Server::own("").expect("a PostgreSQL server");
-    first_pull(&server, arguments.records);
-    for it in &arguments.growth {
-        let (devices, rows) = it.split_once(':').expect("DEVICES:ROWS");
-        growth(&server, devices.parse().expect("a number"), rows.parse().expect("a number"));
+#[derive(Subcommand)]
+enum Command {
+    /// Measure the first pull of many records, and an unchanged sync
+    Pull {
+        /// The memories
+        #[arg(long, default_value_t = 100_000)]
+        records: u32,
+        /// Of a sealed team
+        #[arg(long)]
+        sealed: bool,
+    },
+    /// Measure a sync with these numbers of machines and rows on the server
+    Growth {
+        /// As DEVICES:ROWS
+        #[arg(value_name = "DEVICES:ROWS", required_unless_present = "from")]
+        sizes: Vec<String>,
+        /// Write the figures as JSON, after each size
+        #[arg(long, value_name = "FILE")]
+        figures: Option<PathBuf>,
+        /// Draw the picture docs/team-growth.svg
+        #[arg(long, value_name = "FILE")]
+        plot: Option<PathBuf>,
+        /// Also draw these figures of earlier runs
+        #[arg(long, value_name = "FILE")]
+        from: Vec<PathBuf>,
+    },
+    /// Disturb machines that write, and check that they agree afterwards
+    Chaos {
+        /// The machines
+        #[arg(long, default_value_t = 50)]
+        devices: usize,
+        /// How long they write
+        #[arg(long, default_value_t = 300)]
+        seconds: u64,
+        /// Of the random numbers
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many things happen at once
+        #[arg(long, default_value_t = 8)]
+        workers: usize,
+    },
+}
+
+fn main() -> Result<ExitCode> {
+    match Arguments::parse().command {
+        Command::Pull { records, sealed } => {
+            let server = Server::own("").context("there is no PostgreSQL")?;
+            first_pull(&server, records, sealed);
+        }
+        Command::Growth { sizes, figures, plot, from } => {
+            let mut all: Vec<Figures> = Vec::new();
+            for file in from {
+                let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+                all.extend(serde_json::from_str::<Vec<Figures>>(&text)?);
+            }
+            grow(&sizes, figures.as_deref(), &mut all)?;
+            if let Some(file) = plot {
+                std::fs::write(&file, growth::picture(&all)).with_context(|| format!("cannot write {}", file.display()))?;
+            }
+        }
+        Command::Chaos { devices, seconds, seed, workers } => {
+            let plan = Plan { devices, time: Duration::from_secs(seconds), seed, workers };
+            let outcome = chaos::run(&plan).context("there is no PostgreSQL")?;
+            println!("{devices} machines, {seconds} s, seed {seed}: {outcome}");
+            if !outcome.problems.is_empty() {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs a sync and returns how long it took.
 fn sync(home: &Home) -> Duration {
     let began = Instant::now();
     let run = process::run(home.command(["team", "sync"]), Vec::new(), LIMIT).success();
+    let took = began.elapsed();
     eprint!("{}", run.stdout);
-    began.elapsed()
+    took
 }
 
 /// The fastest of some runs.
@@ -63,11 +128,17 @@ its table {} with {} columns, because the reader of module {} cannot hold more o
     drop(process::run(home.command(["import", "-"]), lines.into_bytes(), LIMIT).success());
 }
 
-fn first_pull(server: &Server, records: u32) {
+fn first_pull(server: &Server, records: u32, sealed: bool) {
     let team = Team::new(server);
     let (ann, ben) = (Home::new(), Home::new());
-    for (home, member) in [(&ann, "ann"), (&ben, "ben")] {
-        postgres::join(home, &team.invite(member, "contributor"));
+    for (home, member, role) in [(&ann, "ann", "curator"), (&ben, "ben", "contributor")] {
+        postgres::join(home, &team.invite(member, role));
+    }
+    if sealed {
+        drop(ann.run(["team", "key", "create"]).success());
+        sync(&ann);
+        let key = ann.run(["team", "key", "show"]).success().stdout;
+        drop(process::run(ben.command(["team", "key", "import"]), key.into_bytes(), LIMIT).success());
     }
     import(&ann, 0, records);
     import(&ben, records, 1);
@@ -84,50 +155,27 @@ fn first_pull(server: &Server, records: u32) {
     println!("one new memory, one sync each: {} ms", one.as_millis());
 }
 
-/// Fills the server with rows of many devices, and measures what a machine sees that knows all but the last of each.
-fn growth(server: &Server, devices: u32, rows: u32) {
-    let team = Team::new(server);
-    let ann = Home::new();
-    postgres::join(&ann, &team.invite("ann", "contributor"));
-    import(&ann, 0, 1);
-    sync(&ann);
-    let name = &team.name;
-    drop(team.invite("crowd", "contributor"));
-    let each = rows / devices;
-    server.sql(
-        name,
-        &format!(
-            "SET session_replication_role = replica;
-             INSERT INTO throughline.devices (tenant, device, member, name)
-                 SELECT '{name}', lpad(to_hex(d), 32, '0'), 'crowd', 'machine' FROM generate_series(1, {devices}) d;
-             INSERT INTO throughline.records (tenant, device, kind, sequence, hash, item, project, member, decides, body)
-                 SELECT '{name}', lpad(to_hex(d), 32, '0'), 'memory', s, encode(sha256(convert_to(body, 'UTF8')), 'hex'), item,
-                        'name:otters', 'crowd', true, body
-                 FROM generate_series(1, {devices}) d, generate_series(1, {each}) s,
-                      LATERAL (SELECT md5(d || ':' || s) AS item) i,
-                      LATERAL (SELECT format('{{\"v\":1,\"item\":\"%s\",\"project\":\"name:otters\",\"memory\":{{\"type\":\"decision\",\"content\":\"Machine %s decided %s: the exporter writes its table with more columns than the reader of the module can hold at once\"}}}}', item, d, s) AS body) b;
-             INSERT INTO throughline.series SELECT tenant, device, kind, max(sequence), count(*) FROM throughline.records
-                 WHERE member = 'crowd' GROUP BY 1, 2, 3;
-             SET session_replication_role = DEFAULT; ANALYZE"
-        ),
-    );
-    let bytes = server.sql(name, "SELECT pg_size_pretty(sum(pg_total_relation_size(c.oid))) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'throughline' AND c.relkind = 'r'");
-    // What the machine knows of the crowd: all but the last record of each.
-    let pulled = server.sql(name, "SELECT count(*) FROM throughline.series");
-    let database =
-        rusqlite::Connection::open_with_flags(ann.database(), rusqlite::OpenFlags::default()).expect("the database");
-    database
-        .execute_batch(&format!(
-            "WITH RECURSIVE d (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM d WHERE n < {devices})
-             INSERT INTO team_series SELECT printf('%032x', n), 'memory', {each} - 1, {each}, 'crowd', 'machine' FROM d"
-        ))
-        .expect("the cursors");
-    drop(database);
-    let first = sync(&ann);
-    let unchanged = best_of(5, || sync(&ann));
-    println!(
-        "{devices} devices, {rows} rows: {bytes} on the server, {pulled} series; one new record of each device: {} ms; unchanged sync: {} ms",
-        first.as_millis(),
-        unchanged.as_millis()
-    );
+fn grow(sizes: &[String], figures: Option<&std::path::Path>, all: &mut Vec<Figures>) -> Result<()> {
+    for size in sizes {
+        let (devices, rows) = size.split_once(':').context("a size is DEVICES:ROWS")?;
+        // Its own server for each size, so that none has the files of another one in memory.
+        let server = Server::own(growth::OPTIONS).context("there is no PostgreSQL")?;
+        let began = Instant::now();
+        let it = growth::measure(&server, devices.parse()?, rows.parse()?, sync)?;
+        println!(
+            "{} devices, {} rows: {} MB on the server; one new record of each device: {:.0} ms; unchanged sync: {:.0} ms ({:.0} s in all)",
+            it.devices,
+            it.rows,
+            it.bytes / 1_000_000,
+            it.new_ms,
+            it.unchanged_ms,
+            began.elapsed().as_secs_f64()
+        );
+        all.push(it);
+        if let Some(file) = figures {
+            std::fs::write(file, serde_json::to_string_pretty(&all)?)
+                .with_context(|| format!("cannot write {}", file.display()))?;
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! How the search grows with the store, as a picture: an SVG without fonts, scripts or anything from elsewhere that follows the
+//! How something grows with a store, as a picture: an SVG without fonts, scripts or anything from elsewhere that follows the
 //! reader's light or dark setting. The same figures give the same bytes.
 
 use std::fmt::Write as _;
@@ -34,8 +34,8 @@ text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}.t{fon
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.m{fill:#9198a1}.g{stroke:#3d444d}.a{stroke:#4493f8}.b{stroke:#f0883e}\
 .fa{fill:#4493f8}.fb{fill:#f0883e}.p{fill:#0d1117}}";
 
-/// The picture of the curves, with sizes on a logarithmic scale.
-pub fn svg(title: &str, curves: &[Curve]) -> String {
+/// The picture of the curves, with sizes on a logarithmic scale, which `axis` names.
+pub fn svg(title: &str, axis: &str, curves: &[Curve]) -> String {
     let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
     let least = points().map(|point| point.0).fold(f64::INFINITY, f64::min).max(1.0).log10().floor();
     let most = points().map(|point| point.0).fold(10.0, f64::max).log10().ceil().max(least + 1.0);
@@ -74,7 +74,7 @@ pub fn svg(title: &str, curves: &[Curve]) -> String {
     }
     let _ = writeln!(
         out,
-        "<text class=\"m\" x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">memories in the store</text>",
+        "<text class=\"m\" x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{axis}</text>",
         f64::midpoint(LEFT, WIDTH - RIGHT),
         HEIGHT - 8.0
     );
@@ -162,7 +162,7 @@ mod tests {
         let curves = [curve("a", 40.0), curve("b", 41.0), curve("c", 5.0)];
         let places = places(&curves, |time| 300.0 - time);
         assert!((places[0] - places[1]).abs() >= APART && places[2] > places[0]);
-        let svg = svg("title", &curves);
+        let svg = svg("title", "rows", &curves);
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("1,000,000") && !svg.contains("NaN"));
         assert_eq!(svg.matches("<polyline").count(), 3);
     }

@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::outbox::KeyedProject;
 use super::project_key::ProjectKey;
+use super::team_key::TeamKey;
 use crate::import::line::{self, Line};
 use crate::redaction::{self, ProjectRedactor};
 use crate::runtime::Runtime;
@@ -31,6 +32,8 @@ pub struct Context<'a> {
     pub member: &'a str,
     /// What is muted: `person:` and a name, or `project:` and an identifier.
     pub muted: &'a [String],
+    /// The key of a sealed team.
+    pub key: Option<&'a TeamKey>,
 }
 
 /// A memory that is to be redacted before it is stored.
@@ -113,7 +116,12 @@ fn understand(runtime: &Runtime, record: Pulled, context: &Context<'_>) -> Under
         item: record.item,
     };
     let waits = |header: RecordHeader, what: &str| Understood::Done(Incoming::Waiting(header, what.to_owned()));
-    let Some(body) = record.body else { return Understood::Done(Incoming::Erased(header)) };
+    let Some(mut body) = record.body else { return Understood::Done(Incoming::Erased(header)) };
+    if let Some(key) = context.key.filter(|_| header.kind != "tombstone") {
+        // A text that is not sealed is none of the team's, whoever put it there.
+        let Some(text) = key.open(&header.item, &body) else { return Understood::Done(Incoming::Unopened(header)) };
+        body = text;
+    }
     let Ok(read) = ReadRecord::parse(&body) else { return waits(header, UNREADABLE) };
     if read.item != header.item {
         return waits(header, UNREADABLE);

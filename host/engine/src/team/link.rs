@@ -43,6 +43,8 @@ pub struct Identity {
     pub role: String,
     /// Whether the server has vectors.
     pub vectors: bool,
+    /// The fingerprint of the key that seals the team; empty if it is not sealed.
+    pub seal: String,
 }
 
 /// A running `throughline-sync`. It ends with this value.
@@ -105,7 +107,7 @@ impl Link {
             name: machine_name(),
         };
         match self.ask(&request)? {
-            Reply::Connected { tenant, member, role, vectors } => Ok(Identity { tenant, member, role, vectors }),
+            Reply::Connected { tenant, member, role, vectors, seal } => Ok(Identity { tenant, member, role, vectors, seal }),
             _ => Err(misunderstood()),
         }
     }

@@ -7,7 +7,7 @@ use super::rules::Rule;
 use crate::import::line;
 use crate::redaction::ProjectRedactor;
 use crate::runtime::Runtime;
-use throughline_model::digest::{hex, sha256_hex, sha256_parts};
+use throughline_model::digest::sha256_hex;
 use throughline_model::project::Project;
 use throughline_model::redacted::Redacted;
 use throughline_store::team::{
@@ -68,7 +68,7 @@ pub fn needs_review(runtime: &Runtime) -> bool {
 }
 
 /// Stages everything that the rules share and that was not staged before, and the deletions of what left. Nothing leaves.
-pub fn stage(runtime: &Runtime, store: &mut Store, device: &str) -> Result<Vec<KeyedProject>> {
+pub fn stage(runtime: &Runtime, store: &mut Store) -> Result<Vec<KeyedProject>> {
     let keyed = keyed_projects(runtime, store)?;
     for it in &keyed {
         // What was staged is redacted again: a rule may have come since.
@@ -77,13 +77,13 @@ pub fn stage(runtime: &Runtime, store: &mut Store, device: &str) -> Result<Vec<K
             ScrubError::Store(error) => error.into(),
             ScrubError::Redactor(error) => error,
         })?;
-        stage_project(runtime, store, it, device)?;
+        stage_project(runtime, store, it)?;
     }
     store.team_stage_deletions()?;
     Ok(keyed)
 }
 
-fn stage_project(runtime: &Runtime, store: &mut Store, it: &KeyedProject, device: &str) -> Result<()> {
+fn stage_project(runtime: &Runtime, store: &mut Store, it: &KeyedProject) -> Result<()> {
     let settings = &runtime.config.team;
     let rules = match &it.key {
         Some(key) if !runtime.is_excluded(&it.project.root) && !runtime.managed.team.off => {
@@ -113,21 +113,19 @@ fn stage_project(runtime: &Runtime, store: &mut Store, it: &KeyedProject, device
         }
         // Those whose text changed come each time, all at once, also where no rule shares them any longer.
         let new = found.iter().filter(|it| it.continues.is_none()).count();
-        stage_batch(runtime, store, it, key, &rules, device, found, (&hash, mark))?;
+        stage_batch(runtime, store, it, key, &rules, found, (&hash, mark))?;
         if new < BATCH as usize {
             return Ok(());
         }
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what one batch needs")]
 fn stage_batch(
     runtime: &Runtime,
     store: &mut Store,
     it: &KeyedProject,
     key: &ProjectKey,
     rules: &[&Rule],
-    device: &str,
     found: Vec<Shareable>,
     scanned: (&str, i64),
 ) -> Result<()> {
@@ -143,7 +141,7 @@ fn stage_batch(
             (it.memory.id.clone(), state)
         })
         .collect();
-    let shared: Vec<SharedMemory> = found.into_iter().map(|it| shared_memory(it, key, device, runtime.now)).collect();
+    let shared: Vec<SharedMemory> = found.into_iter().map(|it| shared_memory(it, key)).collect::<Result<_>>()?;
     let redacted = Redacted::all(shared, &mut ProjectRedactor::new(runtime, Some(&it.project.root)))?;
     let staged: Vec<_> = meta
         .into_iter()
@@ -154,16 +152,17 @@ fn stage_batch(
     Ok(store.team_stage(&it.project.id, &staged, scanned)?)
 }
 
-fn shared_memory(it: Shareable, key: &ProjectKey, device: &str, now: u64) -> SharedMemory {
+fn shared_memory(it: Shareable, key: &ProjectKey) -> Result<SharedMemory> {
     let memory = it.memory;
     let said_by = memory.said_by();
-    let (item, replaces) = it.continues.unwrap_or_else(|| {
-        let item = hex(&sha256_parts(&[device, &memory.id, &memory.created.to_string(), &now.to_string()])[..16]);
-        (item, Vec::new())
-    });
+    // Of random numbers: the server of a sealed team could guess a text from anything that is computed from it.
+    let (item, replaces) = match it.continues {
+        Some(continued) => continued,
+        None => (super::sync::fresh_device()?, Vec::new()),
+    };
     // Paths outside of the project name this machine's user, and mean nothing elsewhere.
     let is_inside = |file: &String| !Project::is_absolute_path(file) && !file.starts_with('~') && !file.contains("..");
-    SharedMemory {
+    Ok(SharedMemory {
         item,
         replaces,
         supersedes: it.supersedes,
@@ -176,7 +175,7 @@ fn shared_memory(it: Shareable, key: &ProjectKey, device: &str, now: u64) -> Sha
         importance: memory.importance,
         created: memory.created,
         said_by,
-    }
+    })
 }
 
 /// What a record in the outbox says, as a person reads it.

@@ -21,6 +21,8 @@ pub struct Settings {
     pub share: Vec<Rule>,
     /// Whether a person must look at each memory before it leaves.
     pub review: bool,
+    /// Whether memories leave for a sealed team only, whose server has nothing but ciphertext.
+    pub sealed: bool,
 }
 
 /// A rule that shares memories.
@@ -101,7 +103,7 @@ mod tests {
         let project = Project::named("otters");
         assert!(Settings::default().rules_of(&project, "", Path::new("/h")).is_empty());
         let of = |glob: &str, remote: &str| {
-            let settings = Settings { share: vec![rule(&[glob])], review: false };
+            let settings = Settings { share: vec![rule(&[glob])], ..Settings::default() };
             settings.rules_of(&project, remote, Path::new("/h")).len()
         };
         assert_eq!((of("otters", ""), of("*", ""), of("otter", ""), of("github.com/acme/*", "")), (1, 1, 0, 0));
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let check = |rule: Rule| Settings { share: vec![rule], review: false }.check().unwrap_err().to_string();
+        let check = |rule: Rule| Settings { share: vec![rule], ..Settings::default() }.check().unwrap_err().to_string();
         assert!(check(rule(&[])).contains("without projects"));
         assert!(check(rule(&["a["])).contains("a["));
         assert!(check(Rule { said_by: Some(vec!["me".into()]), ..rule(&["*"]) }).contains("\"me\""));

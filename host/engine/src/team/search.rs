@@ -43,6 +43,16 @@ pub fn run(
     limit: u32,
 ) -> Result<(Vec<TeamHit>, bool)> {
     let url = sync::invitation(runtime)?;
+    let sealed = || {
+        RequestError::new(
+            "this team is sealed: its server has only ciphertext, and cannot search in it",
+            "`throughline search` finds everything that was fetched, without a network",
+        )
+    };
+    // Before the query leaves.
+    if sync::team_key(runtime)?.is_some() || runtime.config.team.sealed || runtime.managed.team.sealed {
+        return Err(sealed().into());
+    }
     let key = match project {
         None => None,
         Some(typed) => {
@@ -63,7 +73,9 @@ pub fn run(
     let mut query = query.to_owned();
     redaction::in_place(runtime, None, vec![&mut query])?;
     let mut link = Link::start()?;
-    link.connect(&url, "")?;
+    if !link.connect(&url, "")?.seal.is_empty() {
+        return Err(sealed().into());
+    }
     let vector = local::embed(&query).map(|it| it.vector);
     let Reply::Found { found, vectors } = link.ask(&Request::Search { query, project: key, vector, limit })? else {
         return Err(misunderstood().into());

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::incoming::{self, Context};
 use super::link::{Identity, Link, SyncError, misunderstood};
+use super::team_key::TeamKey;
 use super::{credentials, outbox};
 use crate::memory::{kept::DeletionNote, supersession};
 use crate::redaction::ProjectRedactor;
@@ -15,7 +16,7 @@ use crate::runtime::Runtime;
 use throughline_embedding::local;
 use throughline_model::redacted::Redacted;
 use throughline_platform::files;
-use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind, RefusalReason};
+use throughline_store::team::{Applied, KnownSeries, QueuedRecord, ReadRecord, RecordKind, RefusalReason, Sealer};
 use throughline_store::{KeptFile, Store};
 use throughline_sync_wire::{Cursor, Fault, FaultKind, Outgoing, Pulled, Reply, Request};
 
@@ -51,6 +52,8 @@ pub struct SyncReport {
     pub waiting: u64,
     /// Records that cannot be read by this version.
     pub unreadable: u64,
+    /// Records that the team's key does not open. They are kept out.
+    pub unopened: u64,
     /// What a person should know.
     pub warnings: Vec<String>,
 }
@@ -58,12 +61,13 @@ pub struct SyncReport {
 /// Syncs once. A failure is recorded for `throughline doctor`.
 pub fn run(runtime: &Runtime, store: &mut Store) -> Result<SyncReport> {
     let url = invitation(runtime)?;
+    let key = team_key(runtime)?;
     let lock = files::try_lock(&runtime.paths.data.join("team.lock"))?;
     if lock.is_none() {
         let message = "another sync is running on this machine";
         return Err(SyncError(Fault::new(FaultKind::Full, message, "wait until it is done")).into());
     }
-    let done = sync(runtime, store, &url);
+    let done = sync(runtime, store, &url, key.as_ref());
     // Of a failure only the program's own words are kept, never what a server said.
     let fault = done.as_ref().err().map(|error| match error.downcast_ref::<SyncError>() {
         Some(SyncError(fault)) => serde_json::to_string(&fault.kind).unwrap_or_default().trim_matches('"').to_owned(),
@@ -87,33 +91,91 @@ pub fn invitation(runtime: &Runtime) -> Result<String> {
     }
 }
 
-/// Returns an identifier for this machine.
+/// Returns an identifier that nobody else has, for this machine or for an item.
 pub fn fresh_device() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| anyhow!("no random numbers: {error}"))?;
     Ok(throughline_model::digest::hex(&bytes))
 }
 
-fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
+/// Returns the key that seals what this machine shares, if it has one.
+pub fn team_key(runtime: &Runtime) -> Result<Option<TeamKey>> {
+    let hint = "let only yourself read it, or import the key again: `throughline team key import`";
+    TeamKey::load(&runtime.paths)
+        .map_err(|what| SyncError(Fault::new(FaultKind::Key, format!("the team key cannot be used: {what}"), hint)).into())
+}
+
+/// Makes sure that this machine and the team agree about being sealed, and with which key. Seals the team if this machine has a
+/// key and the team has no texts yet. A machine with a key sends no text in the clear, whatever the server says.
+fn agree_on_seal(runtime: &Runtime, link: &mut Link, identity: &Identity, key: Option<&TeamKey>) -> Result<()> {
+    let refuse =
+        |message: String, hint: &str| -> Result<()> { Err(SyncError(Fault::new(FaultKind::Key, message, hint)).into()) };
+    let Some(key) = key else {
+        if !identity.seal.is_empty() {
+            let message = format!("team {} is sealed, and this machine does not have its key", identity.tenant);
+            return refuse(
+                message,
+                "a colleague prints it with `throughline team key show`; give it to `throughline team key import`. Nothing was \
+                 sent, and nothing is lost",
+            );
+        }
+        if runtime.config.team.sealed || runtime.managed.team.sealed {
+            return refuse(
+                format!("memories leave this machine for a sealed team only, and team {} is not sealed", identity.tenant),
+                "`throughline team key create` makes a key for a new team; nothing was sent, and nothing is lost",
+            );
+        }
+        return Ok(());
+    };
+    let seal = if identity.seal.is_empty() {
+        match link.ask(&Request::Seal { fingerprint: key.fingerprint().to_owned() }) {
+            Ok(Reply::Sealed { seal }) => seal,
+            Ok(_) => return Err(misunderstood().into()),
+            Err(SyncError(fault)) if fault.kind == FaultKind::Key => {
+                return refuse(
+                    format!("this machine has a team key, and team {} is not sealed: {}", identity.tenant, fault.message),
+                    "a sealed team begins empty: let a curator sync first, or invite to another team; for a team that is not \
+                     sealed, `throughline team key delete`. Nothing was sent, and nothing is lost",
+                );
+            }
+            Err(other) => return Err(other.into()),
+        }
+    } else {
+        identity.seal.clone()
+    };
+    if seal != key.fingerprint() {
+        let message = format!("team {} is sealed with another key than this machine has", identity.tenant);
+        return refuse(
+            message,
+            "`throughline team key delete`, then `throughline team key import` with the team's key. Nothing was sent, and \
+             nothing is lost",
+        );
+    }
+    Ok(())
+}
+
+fn sync(runtime: &Runtime, store: &mut Store, url: &str, key: Option<&TeamKey>) -> Result<SyncReport> {
     let mut device = store.team_device(&fresh_device()?)?;
     let mut report = SyncReport::default();
     let mut link = Link::start()?;
     let mut identity = link.connect(url, &device)?;
+    agree_on_seal(runtime, &mut link, &identity, key)?;
+    store.team_use_key(key.map_or("", TeamKey::fingerprint))?;
     store.set_team_member(&identity.member, &identity.role)?;
-    let refilled = refill(runtime, store, &mut link, &identity, &mut report)?;
-    let mut projects = outbox::stage(runtime, store, &device)?;
+    let refilled = refill(runtime, store, &mut link, (&identity, key), &mut report)?;
+    let mut projects = outbox::stage(runtime, store)?;
     let mut series = series(&mut link)?;
     let is_renewed = is_copied(store, &device, &series)?;
     if is_renewed {
         (device, link, identity) = renew(store, url, &mut report)?;
     } else if lost(store, &series, &mut report)? {
-        projects = outbox::stage(runtime, store, &device)?;
+        projects = outbox::stage(runtime, store)?;
     }
     if identity.role != "reader" {
-        let mut pushed = push(runtime, store, &mut link, &device, &identity, &mut report)?;
+        let mut pushed = push(runtime, store, &mut link, &device, (&identity, key), &mut report)?;
         if pushed == Pushed::Conflict && !is_renewed {
             (device, link, identity) = renew(store, url, &mut report)?;
-            pushed = push(runtime, store, &mut link, &device, &identity, &mut report)?;
+            pushed = push(runtime, store, &mut link, &device, (&identity, key), &mut report)?;
         }
         if pushed == Pushed::Conflict {
             // Nobody else can have written under an identifier that was made a moment ago.
@@ -126,7 +188,7 @@ fn sync(runtime: &Runtime, store: &mut Store, url: &str) -> Result<SyncReport> {
     store.team_retry_unreadable(incoming::UNREADABLE)?;
     series.retain(|it| it.device != device);
     store.put_team_series(&series)?;
-    let applied = pull(runtime, store, &mut link, &projects, &identity, &mut report)?;
+    let applied = pull(runtime, store, &mut link, &projects, (&identity, key), &mut report)?;
     drop(link);
     if applied.stored + refilled.stored > 0 {
         supersession::link_all(store, runtime.now)?;
@@ -146,7 +208,7 @@ fn refill(
     runtime: &Runtime,
     store: &mut Store,
     link: &mut Link,
-    identity: &Identity,
+    us: (&Identity, Option<&TeamKey>),
     report: &mut SyncReport,
 ) -> Result<Applied> {
     if !store.team_is_salvaged()? {
@@ -155,7 +217,7 @@ fn refill(
     let projects = outbox::keyed_projects(runtime, store)?;
     // This machine's own former series is among them: it has a new identifier.
     store.put_team_series(&series(link)?)?;
-    let applied = pull(runtime, store, link, &projects, identity, report)?;
+    let applied = pull(runtime, store, link, &projects, us, report)?;
     store.team_refilled()?;
     report.warnings.push("this database was salvaged, so everything was read again from the server".into());
     Ok(applied)
@@ -238,16 +300,16 @@ fn push(
     store: &mut Store,
     link: &mut Link,
     device: &str,
-    identity: &Identity,
+    (identity, key): (&Identity, Option<&TeamKey>),
     report: &mut SyncReport,
 ) -> Result<Pushed> {
     loop {
-        let queued = store.team_queue(device, PUSH_BYTES)?;
+        let queued = store.team_queue(device, PUSH_BYTES, key.map(|key| key as &dyn Sealer))?;
         if queued.is_empty() {
             return Ok(Pushed::All);
         }
         let count = queued.len() as u64;
-        let records = queued.into_iter().map(|it| outgoing(it, identity.vectors)).collect();
+        let records = queued.into_iter().map(|it| outgoing(it, identity.vectors && key.is_none())).collect();
         let Reply::Pushed { stored, refused, conflict } = link.ask(&Request::Push { records })? else {
             return Err(misunderstood().into());
         };
@@ -293,7 +355,7 @@ fn pull(
     store: &mut Store,
     link: &mut Link,
     projects: &[outbox::KeyedProject],
-    identity: &Identity,
+    (identity, key): (&Identity, Option<&TeamKey>),
     report: &mut SyncReport,
 ) -> Result<Applied> {
     let known = store.team_series()?;
@@ -313,7 +375,7 @@ fn pull(
     }
     let authors: HashMap<String, String> = known.iter().map(|it| (it.device.clone(), it.member.clone())).collect();
     let muted = store.team_status()?.muted;
-    let context = Context { projects, authors: &authors, member: &identity.member, muted: &muted };
+    let context = Context { projects, authors: &authors, member: &identity.member, muted: &muted, key };
     let what = "deleted on another machine".to_owned();
     let (folder, note) = (runtime.paths.forgotten(), serde_json::to_string(&DeletionNote { what, interval: None })?);
     store.prepare_import()?;
@@ -333,6 +395,7 @@ fn pull(
         report.known += applied.known;
         report.removed += applied.removed;
         report.waiting += applied.waiting;
+        report.unopened += applied.unopened;
         report.unreadable += unreadable;
         if is_done {
             store.finish_import()?;

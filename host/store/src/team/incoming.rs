@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::outgoing::put_replaced;
-use super::{is_dead, own_member};
+use super::{is_dead, own_member, sealing};
 use crate::import::store_one;
 use crate::memories::{self, PutOutcome};
 use crate::supersessions;
@@ -51,6 +51,8 @@ pub enum Incoming {
     Tombstone(RecordHeader, String),
     /// A record whose text the server has erased, or that cannot be used. It is known, and nothing more.
     Erased(RecordHeader),
+    /// A record that the team's key does not open.
+    Unopened(RecordHeader),
     /// A record that is not wanted now: of a project that is not on this machine, or of somebody who is muted.
     Waiting(RecordHeader, String),
 }
@@ -58,7 +60,11 @@ pub enum Incoming {
 impl Incoming {
     fn header(&self) -> &RecordHeader {
         match self {
-            Self::Memory(header, _) | Self::Tombstone(header, _) | Self::Erased(header) | Self::Waiting(header, _) => header,
+            Self::Memory(header, _)
+            | Self::Tombstone(header, _)
+            | Self::Erased(header)
+            | Self::Unopened(header)
+            | Self::Waiting(header, _) => header,
         }
     }
 }
@@ -76,6 +82,8 @@ pub struct Applied {
     pub removed: u64,
     /// Records that wait.
     pub waiting: u64,
+    /// Records that the team's key does not open.
+    pub unopened: u64,
 }
 
 impl Store {
@@ -132,6 +140,10 @@ fn apply(
         Incoming::Tombstone(..) | Incoming::Erased(_) => {
             applied.dead += 1;
             put(tx, header, "", "dead", None)
+        }
+        Incoming::Unopened(_) => {
+            applied.unopened += 1;
+            sealing::put_unopened(tx, header)
         }
         Incoming::Waiting(_, what) => {
             applied.waiting += 1;

@@ -15,11 +15,13 @@ mod outgoing;
 mod record;
 mod scan;
 mod scrub;
+mod sealing;
 
 pub use incoming::{Applied, Incoming, IncomingMemory, RecordHeader, occurrence_key};
 pub use outgoing::{Decided, OutboxEntry, OutboxState, QueuedRecord, RefusalReason};
 pub use record::{MAX_BODY_BYTES, ReadRecord, Record, RecordError, RecordKind, SharedMemory, is_item, record_of};
 pub use scan::{Shareable, TeamProject};
+pub use sealing::{SealedText, Sealer};
 
 pub(crate) use scrub::forget_in_outbox;
 
@@ -36,6 +38,7 @@ const ROLE: &str = "team_role";
 const SYNCED: &str = "team_synced";
 const FAULT: &str = "team_fault";
 const SALVAGED: &str = "team_salvaged";
+const KEY: &str = "team_key";
 
 /// A series of another device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +82,8 @@ pub struct TeamStatus {
     pub pulled: u64,
     /// Records on the server, as of the last sync, that are not read yet.
     pub behind: u64,
+    /// Records that this machine's key does not open.
+    pub unopened: u64,
     /// The keys of projects for which records wait, because they are not on this machine.
     pub waiting: Vec<String>,
     /// What is muted.
@@ -166,6 +171,7 @@ impl Store {
                 refused: count("SELECT count(*) FROM team_records WHERE state = 'refused'")?,
                 pulled: count("SELECT count(*) FROM team_records WHERE state = 'pulled' AND memory IS NOT NULL")?,
                 behind: count("SELECT COALESCE(sum(max(last - sequence, 0)), 0) FROM team_series")?,
+                unopened: count("SELECT count(*) FROM team_unopened")?,
                 waiting: list("SELECT DISTINCT what FROM team_waiting
                      WHERE what NOT LIKE 'person:%' AND what NOT LIKE 'project:%' AND what NOT LIKE 'unreadable%' ORDER BY 1",
                 )?,

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::record::{Record, RecordKind, tombstone};
+use super::sealing::{self, SealedText, Sealer};
 use super::{is_dead, own_member, row_of};
 use crate::{Result, Store};
 use throughline_model::redacted::{Redacted, Texts};
@@ -99,7 +100,7 @@ pub struct QueuedRecord {
     pub hash: String,
     /// Its item.
     pub item: String,
-    /// The JSON.
+    /// The JSON: sealed, or as a person reads it.
     pub body: String,
 }
 
@@ -246,8 +247,9 @@ impl Store {
     }
 
     /// Gives what is pending its place in the series, and returns what the server has not acknowledged, in the order of the
-    /// series, at most `bytes` of it.
-    pub fn team_queue(&mut self, device: &str, bytes: usize) -> Result<Vec<QueuedRecord>> {
+    /// series, at most `bytes` of it. With a `sealer`, no memory is returned in the clear, and one that cannot be sealed is
+    /// refused.
+    pub fn team_queue(&mut self, device: &str, bytes: usize, sealer: Option<&dyn Sealer>) -> Result<Vec<QueuedRecord>> {
         let is_due: bool = self.explain(
             self.conn
                 .prepare_cached("SELECT EXISTS (SELECT 1 FROM team_records WHERE state IN ('pending', 'queued'))")
@@ -256,7 +258,7 @@ impl Store {
         if !is_due {
             return Ok(Vec::new());
         }
-        self.write(|tx| queue(tx, device, bytes))
+        self.write(|tx| queue(tx, device, bytes, sealer))
     }
 
     /// Records that the server has these records, which are given by their hashes.
@@ -429,7 +431,7 @@ fn heads(tx: &Connection, item: &str) -> rusqlite::Result<Vec<String>> {
     .collect()
 }
 
-fn queue(tx: &Connection, device: &str, bytes: usize) -> rusqlite::Result<Vec<QueuedRecord>> {
+fn queue(tx: &Connection, device: &str, bytes: usize, sealer: Option<&dyn Sealer>) -> rusqlite::Result<Vec<QueuedRecord>> {
     for kind in [RecordKind::Memory, RecordKind::Tombstone] {
         let last: i64 = tx
             .prepare_cached("SELECT COALESCE(max(sequence), 0) FROM team_records WHERE device = ?1 AND kind = ?2")?
@@ -444,11 +446,11 @@ fn queue(tx: &Connection, device: &str, bytes: usize) -> rusqlite::Result<Vec<Qu
         .execute(params![device, kind.word(), last])?;
     }
     let mut select = tx.prepare_cached(
-        "SELECT kind, sequence, hash, item, body FROM team_records
+        "SELECT kind, sequence, hash, item, body, sealed, number FROM team_records
          WHERE state = 'queued' AND device = ?1 AND body IS NOT NULL ORDER BY kind, sequence LIMIT 1000",
     )?;
     let mut rows = select.query([device])?;
-    let mut queued: Vec<QueuedRecord> = Vec::new();
+    let mut queued: Vec<(i64, Option<String>, QueuedRecord)> = Vec::new();
     let mut total = 0;
     while let Some(row) = rows.next()? {
         let body: String = row.get(4)?;
@@ -457,7 +459,22 @@ fn queue(tx: &Connection, device: &str, bytes: usize) -> rusqlite::Result<Vec<Qu
             break;
         }
         let kind = RecordKind::of_word(&row.get::<_, String>(0)?).unwrap_or(RecordKind::Memory);
-        queued.push(QueuedRecord { kind, sequence: row.get(1)?, hash: row.get(2)?, item: row.get(3)?, body });
+        let record = QueuedRecord { kind, sequence: row.get(1)?, hash: row.get(2)?, item: row.get(3)?, body };
+        queued.push((row.get(6)?, row.get(5)?, record));
     }
-    Ok(queued)
+    drop(rows);
+    let Some(sealer) = sealer else { return Ok(queued.into_iter().map(|(_, _, record)| record).collect()) };
+    let mut ready = Vec::with_capacity(queued.len());
+    for (number, sealed, mut record) in queued {
+        if record.kind == RecordKind::Memory {
+            let sealed = match sealed {
+                Some(body) => Some(SealedText { hash: record.hash.clone(), body }),
+                None => sealing::seal(tx, number, &record, sealer)?,
+            };
+            let Some(SealedText { hash, body }) = sealed else { continue };
+            (record.hash, record.body) = (hash, body);
+        }
+        ready.push(record);
+    }
+    Ok(ready)
 }

@@ -1,6 +1,7 @@
 //! Tests of the tables of team memory: random histories of several devices, in any order, after which all agree.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -13,6 +14,7 @@ use throughline_model::contract::{Draft, Origin};
 use throughline_model::project::Project;
 
 mod outbox;
+mod sealing;
 
 /// What a server has: series of records, and who wrote each item first.
 #[derive(Default)]
@@ -27,6 +29,23 @@ struct Stored {
     body: Option<String>,
 }
 
+/// Seals as a cipher does: the same text is another one each time.
+struct OtherEachTime;
+
+impl Sealer for OtherEachTime {
+    fn seal(&self, _: &str, text: &str) -> Option<SealedText> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let body = format!("{} {text}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        (!text.contains("too long"))
+            .then(|| SealedText { hash: throughline_model::digest::sha256_hex(body.as_bytes()), body })
+    }
+}
+
+/// Opens what [`OtherEachTime`] has sealed; a text in the clear begins with a brace.
+fn opened(body: &str) -> &str {
+    &body[body.find('{').unwrap()..]
+}
+
 /// A machine. Its member is the first half of the number.
 struct Device {
     dir: TempDir,
@@ -34,6 +53,8 @@ struct Device {
     id: String,
     member: String,
     saved: u32,
+    /// Whether its texts leave sealed.
+    is_sealed: bool,
     /// A revision of somebody else's item that the next new record claims to replace.
     forged: Option<String>,
 }
@@ -52,7 +73,7 @@ impl Device {
                 |_| true,
             )
             .unwrap();
-        Self { dir, store, id: device, member: member.into(), saved: 0, forged: None }
+        Self { dir, store, id: device, member: member.into(), saved: 0, is_sealed: false, forged: None }
     }
 
     fn save(&mut self) {
@@ -132,10 +153,14 @@ impl Device {
         self.store.team_stage_deletions().unwrap();
     }
 
+    fn queue(&mut self) -> Vec<QueuedRecord> {
+        self.store.team_queue(&self.id, 1 << 20, self.is_sealed.then_some(&OtherEachTime as &dyn Sealer)).unwrap()
+    }
+
     /// Sends what is pending. `is_lost` says that the acknowledgement is lost.
     fn push(&mut self, server: &mut FakeServer, is_lost: bool) {
         self.stage();
-        let queued = self.store.team_queue(&self.id, 1 << 20).unwrap();
+        let queued = self.queue();
         let hashes: Vec<String> = queued.iter().map(|it| it.hash.clone()).collect();
         for record in queued {
             server.append(self, record);
@@ -177,7 +202,7 @@ impl Device {
     fn incoming(&self, it: &Stored) -> Incoming {
         let header = it.header.clone();
         let Some(body) = &it.body else { return Incoming::Erased(header) };
-        let read = ReadRecord::parse(body).unwrap();
+        let read = ReadRecord::parse(opened(body)).unwrap();
         if header.kind == "tombstone" {
             return Incoming::Tombstone(header, read.target);
         }
@@ -223,7 +248,7 @@ impl FakeServer {
             hash: record.hash,
             item: record.item.clone(),
         };
-        let read = ReadRecord::parse(&record.body).unwrap();
+        let read = ReadRecord::parse(opened(&record.body)).unwrap();
         if record.kind == RecordKind::Tombstone {
             for it in
                 self.series.values_mut().flatten().filter(|it| it.header.item == record.item && it.header.kind == "memory")
@@ -269,7 +294,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// What holds, by the records alone.
 fn alive(server: &FakeServer) -> BTreeSet<String> {
     let all: Vec<&Stored> = server.series.values().flatten().collect();
-    let read = |it: &Stored| it.body.as_deref().map(|body| ReadRecord::parse(body).unwrap());
+    let read = |it: &Stored| it.body.as_deref().map(|body| ReadRecord::parse(opened(body)).unwrap());
     let buried: Vec<(String, String)> = all
         .iter()
         .filter(|it| it.header.kind == "tombstone")
@@ -299,11 +324,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn after_any_history_all_devices_agree(steps in steps()) {
+    fn after_any_history_all_devices_agree(steps in steps(), is_sealed in any::<bool>()) {
         let mut server = FakeServer::default();
         // Two machines of Ann's, one of Ben's, one of Cat's.
         let mut devices: Vec<Device> =
             ["ann", "ann", "ben", "cat"].iter().enumerate().map(|(at, member)| Device::new(at, member)).collect();
+        devices.iter_mut().for_each(|device| device.is_sealed = is_sealed);
         for step in &steps {
             match *step {
                 Step::Save(device) => devices[device].save(),

@@ -11,10 +11,10 @@ use std::io::{self, BufRead, Read as _};
 use serde::{Deserialize, Serialize};
 
 /// The protocol version. The two programs are installed separately.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The version of the server's schema that this build knows.
-pub const SCHEMA: i32 = 1;
+pub const SCHEMA: i32 = 2;
 
 /// The longest line, bytes.
 pub const MAX_LINE: u64 = 64 << 20;
@@ -43,6 +43,11 @@ pub enum Request {
     Push {
         /// In the order of the series.
         records: Vec<Outgoing>,
+    },
+    /// Seals the team, which must have no texts yet: from then on the server takes only what this key has sealed.
+    Seal {
+        /// The key's fingerprint: 64 hexadecimal digits, from which the key cannot be computed.
+        fingerprint: String,
     },
     /// Asks which series there are.
     Series,
@@ -167,6 +172,13 @@ pub enum Reply {
         role: String,
         /// Whether the server has vectors.
         vectors: bool,
+        /// The fingerprint of the key that seals the team; empty if it is not sealed.
+        seal: String,
+    },
+    /// The answer to [`Request::Seal`].
+    Sealed {
+        /// The fingerprint of the key that seals the team.
+        seal: String,
     },
     /// The answer to [`Request::Push`].
     Pushed {
@@ -225,6 +237,8 @@ pub enum FaultKind {
     Certificate,
     /// The server's schema is another one.
     Schema,
+    /// The team is sealed and this machine has not its key, or the other way round.
+    Key,
     /// The server's disk is full, or it has too many connections.
     Full,
     /// The answer is not what a server can say: malformed, or in contradiction to an earlier one.

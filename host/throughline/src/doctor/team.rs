@@ -5,6 +5,7 @@ use super::finding::Finding;
 use crate::times;
 use throughline_engine::team::credentials;
 use throughline_engine::team::link::PROGRAM;
+use throughline_engine::team::team_key::TeamKey;
 use throughline_platform::paths::Paths;
 use throughline_platform::program::find_companion;
 use throughline_store::{Store, StoreError};
@@ -15,6 +16,9 @@ pub(super) fn team(paths: &Paths, store: Option<&Store>, now: u64) -> Option<Fin
         Ok(None) => return None,
         Ok(Some(_)) => {}
         Err(what) => return Some(Finding::fail("team", what.to_string(), "let only yourself read it")),
+    }
+    if let Err(what) = TeamKey::load(paths) {
+        return Some(Finding::fail("team", what.to_string(), "let only yourself read it, or `throughline team key import`"));
     }
     let own = std::env::current_exe().ok();
     if find_companion(PROGRAM, own.as_deref(), std::env::var_os("PATH").as_deref()).is_none() {
@@ -47,6 +51,9 @@ fn state(store: &Store, now: u64) -> Result<Finding, StoreError> {
     if status.refused > 0 {
         message = format!("{message}; the server refused {}", status.refused);
     }
+    if status.unopened > 0 {
+        message = format!("{message}; {} cannot be opened with this machine's team key, and were kept out", status.unopened);
+    }
     if let Some(fault) = status.fault {
         return Ok(Finding::warn(
             "team",
@@ -56,6 +63,9 @@ fn state(store: &Store, now: u64) -> Result<Finding, StoreError> {
     }
     if !behind.is_empty() || status.synced.is_none() {
         return Ok(Finding::warn("team", message, "run `throughline team sync`"));
+    }
+    if status.unopened > 0 {
+        return Ok(Finding::warn("team", message, "ask who shared them with which key: docs/team.md"));
     }
     Ok(Finding::ok("team", message))
 }

@@ -98,7 +98,7 @@ fn only_a_text_that_a_person_has_seen_leaves() {
     let seen = ann.look();
     ann.offer();
     assert_eq!(ann.store.team_decide(&id, true).unwrap(), Decided::Done);
-    let queued = ann.store.team_queue(&ann.id, 1 << 20).unwrap();
+    let queued = ann.store.team_queue(&ann.id, 1 << 20, None).unwrap();
     assert_eq!(queued.iter().map(|it| Some(it.body.clone())).collect::<Vec<_>>(), [seen.body]);
     assert_eq!(ann.store.team_decide("ffffffffffff", true).unwrap(), Decided::Missing);
 }
@@ -118,7 +118,7 @@ fn what_is_redacted_or_forgotten_goes_from_the_outbox() {
             }
             if is_approved {
                 assert_eq!(ann.store.team_decide(&id, true).unwrap(), Decided::Done);
-                assert_eq!(ann.store.team_queue(&ann.id, 1 << 20).unwrap().len(), 1);
+                assert_eq!(ann.store.team_queue(&ann.id, 1 << 20, None).unwrap().len(), 1);
             }
             assert!(ann.entry().body.unwrap().contains("okapi"));
             if is_forgotten {
@@ -136,7 +136,7 @@ fn what_is_redacted_or_forgotten_goes_from_the_outbox() {
             ann.offer();
             assert!(bodies(&ann).all(|body| !body.contains("okapi")), "nor is it made anew");
             assert_eq!(bodies(&ann).any(|body| body.contains("memory 1")), !is_forgotten || written.is_some());
-            assert!(ann.store.team_queue(&ann.id, 1 << 20).unwrap().iter().all(|it| !it.body.contains("okapi")));
+            assert!(ann.store.team_queue(&ann.id, 1 << 20, None).unwrap().iter().all(|it| !it.body.contains("okapi")));
         }
     }
 }
@@ -164,9 +164,9 @@ fn what_was_cleaned_away_before_it_left_waits_for_nobody() {
     let sent = device.wait("otter");
     device.look();
     assert_eq!(device.store.team_decide(&sent, true).unwrap(), Decided::Done);
-    let queued = device.store.team_queue(&device.id, 1 << 20).unwrap();
+    let queued = device.store.team_queue(&device.id, 1 << 20, None).unwrap();
     device.store.team_acknowledge(&[queued[0].hash.clone()]).unwrap();
     assert_eq!(device.store.collect_garbage(u64::MAX >> 1, 0, None, true).unwrap(), 1);
     assert_eq!(device.store.team_stage_deletions().unwrap(), 0);
-    assert!(device.store.team_queue(&device.id, 1 << 20).unwrap().is_empty());
+    assert!(device.store.team_queue(&device.id, 1 << 20, None).unwrap().is_empty());
 }

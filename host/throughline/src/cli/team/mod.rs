@@ -1,6 +1,7 @@
 //! `throughline team …`: shares memories with a team, and brings in what the team shares.
 
 mod join;
+mod key;
 mod mute;
 mod outbox;
 mod review;
@@ -32,6 +33,7 @@ pub(super) struct Arguments {
 enum Command {
     Join(join::Arguments),
     Leave(join::LeaveArguments),
+    Key(key::Arguments),
     Sync(sync::Arguments),
     Status(status::Arguments),
     Outbox(outbox::Arguments),
@@ -43,13 +45,14 @@ enum Command {
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     let runtime = environment::runtime()?;
-    match arguments.command {
+    let command = match arguments.command {
         Command::Join(_) => return join::join(&runtime),
         Command::Leave(_) => return join::leave(&runtime),
-        _ => {}
-    }
+        Command::Key(arguments) => return key::run(&runtime, arguments),
+        other => other,
+    };
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
-    match arguments.command {
+    match command {
         Command::Sync(arguments) => sync::run(&runtime, &mut store, &arguments),
         Command::Status(arguments) => status::run(&runtime, &store, &arguments),
         Command::Outbox(arguments) => outbox::run(&runtime, &mut store, &arguments),
@@ -57,7 +60,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
         Command::Search(arguments) => search::run(&runtime, &mut store, &arguments),
         Command::Mute(arguments) => mute::mute(&runtime, &mut store, &arguments),
         Command::Unmute(arguments) => mute::unmute(&runtime, &mut store, &arguments),
-        Command::Join(_) | Command::Leave(_) => Ok(()),
+        Command::Join(_) | Command::Leave(_) | Command::Key(_) => Ok(()),
     }?;
     Ok(ExitCode::SUCCESS)
 }

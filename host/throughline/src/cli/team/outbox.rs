@@ -8,13 +8,13 @@ use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use crate::cli::pager;
 use throughline_engine::runtime::Runtime;
-use throughline_engine::team::{outbox, sync};
+use throughline_engine::team::outbox;
 use throughline_store::Store;
 use throughline_store::team::{OutboxEntry, OutboxState};
 
 /// Show the exact text that would leave this machine with the next sync
 ///
-/// Needs no network and sends nothing. `throughline team review` drops or edits what is listed.
+/// Needs no network and sends nothing. In a sealed team the text is encrypted before it leaves. `throughline team review` drops or edits what is listed.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Also list what stays here: what you dropped, and what the server refused, with its reason
@@ -41,14 +41,13 @@ pub(super) struct OutboxItem {
     edited: bool,
     /// Why the server refused it; empty otherwise.
     reason: String,
-    /// The exact text that leaves; null if it stays here.
+    /// The exact text that leaves, or that is encrypted and leaves so in a sealed team; null if it stays here.
     record: Option<String>,
 }
 
 /// Stages what the rules share, and returns the outbox.
 pub(super) fn entries(runtime: &Runtime, store: &mut Store, all: bool) -> Result<Vec<OutboxEntry>, CommandError> {
-    let device = store.team_device(&sync::fresh_device()?)?;
-    outbox::stage(runtime, store, &device)?;
+    outbox::stage(runtime, store)?;
     Ok(store.team_outbox(all)?)
 }
 

@@ -8,6 +8,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output::{self, DIM};
 use throughline_engine::runtime::Runtime;
 use throughline_engine::team::credentials;
+use throughline_engine::team::team_key::TeamKey;
 use throughline_store::Store;
 
 /// Show what this machine shares, and how far behind it is
@@ -15,8 +16,8 @@ use throughline_store::Store;
 /// Reads only what is stored here: the figures of the server are those of the last sync.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Print an object: joined, member, role, `synced_at`, fault, sent, pending, review, refused, pulled, behind, waiting, muted,
-    /// devices
+    /// Print an object: joined, sealed, member, role, `synced_at`, fault, sent, pending, review, refused, pulled, behind, unopened,
+    /// waiting, muted, devices
     #[arg(long)]
     json: bool,
 }
@@ -27,6 +28,8 @@ pub(super) struct Arguments {
 pub(super) struct TeamState {
     /// Whether this machine has an invitation.
     joined: bool,
+    /// Whether this machine has the key of a sealed team.
+    sealed: bool,
     /// Our name in the team; null before the first sync.
     member: Option<String>,
     /// Our role.
@@ -47,6 +50,8 @@ pub(super) struct TeamState {
     pulled: u64,
     /// Records that the server had at the last sync and that are not here.
     behind: u64,
+    /// Records that this machine's team key does not open. They are kept out.
+    unopened: u64,
     /// Keys of projects that are not on this machine, for which something waits.
     waiting: Vec<String>,
     /// What is muted.
@@ -79,6 +84,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
     }
     let state = TeamState {
         joined: credentials::load(&runtime.paths).is_ok_and(|it| it.is_some()),
+        sealed: TeamKey::load(&runtime.paths).is_ok_and(|it| it.is_some()),
         member: status.member,
         role: status.role,
         synced_at: status.synced.map(output::timestamp),
@@ -89,6 +95,7 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         refused: status.refused,
         pulled: status.pulled,
         behind: status.behind,
+        unopened: status.unopened,
         waiting: status.waiting,
         muted: status.muted,
         devices,
@@ -120,6 +127,16 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         output::count(state.pulled),
         output::count(state.behind)
     )?;
+    if state.sealed {
+        writeln!(out, "sealed: what leaves is encrypted with this machine's team key")?;
+    }
+    if state.unopened > 0 {
+        writeln!(
+            out,
+            "{} cannot be opened with that key, and were kept out",
+            output::counted(state.unopened, "record", "records")
+        )?;
+    }
     for device in &state.devices {
         let behind = if device.behind > 0 { format!(", {} behind", device.behind) } else { String::new() };
         writeln!(

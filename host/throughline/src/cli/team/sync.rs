@@ -13,7 +13,7 @@ use throughline_store::Store;
 /// Runs in the background after each session too. It can be interrupted at any moment, and goes on where it stopped.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Print an object: team, member, role, sent, refused, review, received, known, removed, waiting, unreadable, warnings
+    /// Print an object: team, member, role, sent, refused, review, received, known, removed, waiting, unreadable, unopened, warnings
     #[arg(long)]
     json: bool,
 }
@@ -45,6 +45,7 @@ fn print(report: &SyncReport) -> Result<(), CommandError> {
         (report.refused, "were refused by the server: `throughline team outbox --all`"),
         (report.waiting, "belong to projects that are not on this machine, or are muted"),
         (report.unreadable, "cannot be read by this version"),
+        (report.unopened, "cannot be opened with this machine's team key, and were kept out"),
     ] {
         if number > 0 {
             writeln!(out, "{} {what}", output::count(number))?;
