@@ -568,7 +568,7 @@ fn what_goes_wrong_is_said_in_a_clear_word() {
     fails(&format!("postgres://a:{password}@192.0.2.1/x?sslmode=disable"), "without TLS only this machine");
     fails(&format!("postgres://a:{password}@localhost:1/x"), "does not answer");
     server.sql(&it.team.name, "INSERT INTO throughline.schema_version (version) VALUES (99)");
-    fails(good, "version 99, and this program knows version 1");
+    fails(good, "version 99, and this program knows version 2");
     let doctor = it.ann.run(["doctor"]);
     assert!(doctor.stdout.contains("the last sync failed: schema"), "{doctor:#?}");
     server.sql(&it.team.name, "DELETE FROM throughline.schema_version WHERE version = 99");

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::outgoing::put_replaced;
-use super::{is_dead, own_member, sealing};
+use super::{is_dead, own_member};
 use crate::import::store_one;
 use crate::memories::{self, PutOutcome};
 use crate::supersessions;
@@ -143,7 +143,7 @@ fn apply(
         }
         Incoming::Unopened(_) => {
             applied.unopened += 1;
-            sealing::put_unopened(tx, header)
+            put_unopened(tx, header)
         }
         Incoming::Waiting(_, what) => {
             applied.waiting += 1;
@@ -407,4 +407,13 @@ pub(super) fn unmute(tx: &Connection, what: &str) -> rusqlite::Result<u64> {
     let known = tx.execute("DELETE FROM team_mutes WHERE what = ?1", [what])?;
     read_again(tx, |waiting| waiting == what)?;
     Ok(known as u64)
+}
+
+/// Remembers where a record is that cannot be opened.
+fn put_unopened(tx: &Connection, header: &RecordHeader) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO team_unopened (hash, device, kind, sequence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![header.hash, header.device, header.kind, header.sequence])?;
+    Ok(())
 }

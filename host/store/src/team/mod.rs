@@ -38,7 +38,6 @@ const ROLE: &str = "team_role";
 const SYNCED: &str = "team_synced";
 const FAULT: &str = "team_fault";
 const SALVAGED: &str = "team_salvaged";
-const KEY: &str = "team_key";
 
 /// A series of another device.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::record::{Record, RecordKind, tombstone};
-use super::sealing::{self, SealedText, Sealer};
+use super::sealing::{SealedText, Sealer};
 use super::{is_dead, own_member, row_of};
 use crate::{Result, Store};
 use throughline_model::redacted::{Redacted, Texts};
@@ -463,18 +463,41 @@ fn queue(tx: &Connection, device: &str, bytes: usize, sealer: Option<&dyn Sealer
         queued.push((row.get(6)?, row.get(5)?, record));
     }
     drop(rows);
-    let Some(sealer) = sealer else { return Ok(queued.into_iter().map(|(_, _, record)| record).collect()) };
+    let Some(with) = sealer else { return Ok(queued.into_iter().map(|(_, _, record)| record).collect()) };
     let mut ready = Vec::with_capacity(queued.len());
-    for (number, sealed, mut record) in queued {
+    for (number, earlier, mut record) in queued {
         if record.kind == RecordKind::Memory {
-            let sealed = match sealed {
+            let ciphertext = match earlier {
                 Some(body) => Some(SealedText { hash: record.hash.clone(), body }),
-                None => sealing::seal(tx, number, &record, sealer)?,
+                None => seal(tx, number, &record, with)?,
             };
-            let Some(SealedText { hash, body }) = sealed else { continue };
+            let Some(SealedText { hash, body }) = ciphertext else { continue };
             (record.hash, record.body) = (hash, body);
         }
         ready.push(record);
     }
     Ok(ready)
+}
+
+/// Seals a record that has its place in the series. One that cannot be sealed is refused, and stays here.
+fn seal(tx: &Connection, number: i64, record: &QueuedRecord, sealer: &dyn Sealer) -> rusqlite::Result<Option<SealedText>> {
+    let ciphertext = sealer.seal(&record.item, &record.body);
+    match &ciphertext {
+        Some(it) => {
+            tx.prepare_cached("UPDATE team_replaced SET by = ?2 WHERE by = ?1 AND item = ?3")?.execute([
+                &record.hash,
+                &it.hash,
+                &record.item,
+            ])?;
+            tx.prepare_cached("UPDATE team_records SET hash = ?2, sealed = ?3 WHERE number = ?1")?
+                .execute(params![number, it.hash, it.body])?;
+        }
+        None => {
+            tx.prepare_cached(
+                "UPDATE team_records SET state = 'refused', reason = 'it is too long to be sealed', body = NULL WHERE number = ?1",
+            )?
+            .execute([number])?;
+        }
+    }
+    Ok(ciphertext)
 }

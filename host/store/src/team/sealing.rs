@@ -4,12 +4,13 @@
 //! a record that is sent again has the same hash. The text itself stays in `body` until the server has acknowledged it, so
 //! that the outbox is shown, redacted and forgotten as everywhere else.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use super::outgoing::QueuedRecord;
-use super::{KEY, RecordHeader};
 use crate::{Result, Store, index};
 use throughline_model::digest::sha256_hex;
+
+/// The key of `meta` with the fingerprint of the team's key.
+const KEY: &str = "team_key";
 
 /// What leaves in place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,41 +55,4 @@ impl Store {
             index::set_meta(tx, KEY, fingerprint)
         })
     }
-}
-
-/// Seals a record that has its place in the series. One that cannot be sealed is refused, and stays here.
-pub(super) fn seal(
-    tx: &Connection,
-    number: i64,
-    record: &QueuedRecord,
-    sealer: &dyn Sealer,
-) -> rusqlite::Result<Option<SealedText>> {
-    let sealed = sealer.seal(&record.item, &record.body);
-    match &sealed {
-        Some(it) => {
-            tx.prepare_cached("UPDATE team_replaced SET by = ?2 WHERE by = ?1 AND item = ?3")?.execute([
-                &record.hash,
-                &it.hash,
-                &record.item,
-            ])?;
-            tx.prepare_cached("UPDATE team_records SET hash = ?2, sealed = ?3 WHERE number = ?1")?
-                .execute(params![number, it.hash, it.body])?;
-        }
-        None => {
-            tx.prepare_cached(
-                "UPDATE team_records SET state = 'refused', reason = 'it is too long to be sealed', body = NULL WHERE number = ?1",
-            )?
-            .execute([number])?;
-        }
-    }
-    Ok(sealed)
-}
-
-/// Remembers where a record is that cannot be opened.
-pub(super) fn put_unopened(tx: &Connection, header: &RecordHeader) -> rusqlite::Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO team_unopened (hash, device, kind, sequence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-    )?
-    .execute(params![header.hash, header.device, header.kind, header.sequence])?;
-    Ok(())
 }

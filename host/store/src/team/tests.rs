@@ -329,7 +329,9 @@ proptest! {
         // Two machines of Ann's, one of Ben's, one of Cat's.
         let mut devices: Vec<Device> =
             ["ann", "ann", "ben", "cat"].iter().enumerate().map(|(at, member)| Device::new(at, member)).collect();
-        devices.iter_mut().for_each(|device| device.is_sealed = is_sealed);
+        for device in &mut devices {
+            device.is_sealed = is_sealed;
+        }
         for step in &steps {
             match *step {
                 Step::Save(device) => devices[device].save(),

@@ -43,8 +43,8 @@ enum Command {
     },
 }
 
-pub(super) fn run(runtime: &Runtime, arguments: Arguments) -> Result<ExitCode, CommandError> {
-    match arguments.command {
+pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    match &arguments.command {
         Command::Create => create(runtime),
         Command::Show => show(runtime),
         Command::Import => {
@@ -54,7 +54,7 @@ pub(super) fn run(runtime: &Runtime, arguments: Arguments) -> Result<ExitCode, C
             })?;
             import(runtime, &text)
         }
-        Command::Delete { yes } => delete(runtime, yes),
+        Command::Delete { yes } => delete(runtime, *yes),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode, CommandError> {
     let command = match arguments.command {
         Command::Join(_) => return join::join(&runtime),
         Command::Leave(_) => return join::leave(&runtime),
-        Command::Key(arguments) => return key::run(&runtime, arguments),
+        Command::Key(arguments) => return key::run(&runtime, &arguments),
         other => other,
     };
     let mut store = runtime.store(Access::Write, STORE_BUSY_TIMEOUT * 4)?;
