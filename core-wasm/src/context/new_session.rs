@@ -191,12 +191,19 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let are_told = attribute(notes, "done") == Some("tasks") && !notes.outcome.trim().is_empty();
     let (short, results): (Vec<&String>, Vec<&String>) =
         notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
+    // What was only found out may have been changed since.
+    let found: Vec<&String> = attribute(notes, "found")
+        .into_iter()
+        .flat_map(|places| places.split(' '))
+        .filter_map(|place| notes.done.get(place.parse::<usize>().ok()?))
+        .collect();
     if results.is_empty() && !short.is_empty() && notes.outcome.trim().is_empty() {
         let short: Vec<String> = short.into_iter().cloned().collect();
         add_joined(page, SectionKind::LastSession, "Did", &short);
     }
     for (importance, result) in by_recency(0.9, &results) {
-        page.add(SectionKind::LastSession, Entry::result_line("Did", result, importance));
+        let label = if found.contains(&result) { "Found" } else { "Did" };
+        page.add(SectionKind::LastSession, Entry::result_line(label, result, importance));
     }
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);
     add_files(page, SectionKind::LastSession, notes);

@@ -54,6 +54,8 @@ pub(crate) struct Labels {
     pub of_some_files: &'static str,
     /// A sub-agent whose result never came. `{}` is its task.
     pub still_running: &'static str,
+    /// What the agent was about to do when the session ended. `{}` is in its words.
+    pub stopped_at: &'static str,
     /// A plan that the user refused. `{}` is its title.
     pub refused_plan: &'static str,
     /// Where the document for the next session is. `{}` is its path.
@@ -137,6 +139,7 @@ const ENGLISH: Labels = Labels {
     cause_open: "Cause not found",
     of_some_files: "of some files only",
     still_running: "Started, without a result: {}",
+    stopped_at: "The session ended when the agent was at: {}",
     refused_plan: "The plan \"{}\" was refused",
     handoff: "Written for the next session: `{}`",
     written_plan: "A plan is written and not accepted yet: `{}`",
@@ -192,6 +195,7 @@ const KOREAN: Labels = Labels {
     cause_open: "원인을 찾지 못함",
     of_some_files: "일부 파일만",
     still_running: "시작했으나 결과가 없음: {}",
+    stopped_at: "세션이 끝날 때 에이전트가 하던 일: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
     handoff: "다음 세션을 위한 문서: `{}`",
     written_plan: "계획은 작성했으나 아직 승인되지 않음: `{}`",
@@ -254,6 +258,7 @@ const JAPANESE: Labels = Labels {
     cause_open: "原因は未特定",
     of_some_files: "一部のファイルのみ",
     still_running: "開始したが結果なし: {}",
+    stopped_at: "セッションが終わったときの作業: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
     handoff: "次のセッション向けの文書: `{}`",
     written_plan: "計画は書かれたが、まだ承認されていない: `{}`",
@@ -316,6 +321,7 @@ const CHINESE: Labels = Labels {
     cause_open: "原因尚未找到",
     of_some_files: "仅部分文件",
     still_running: "已启动但没有结果: {}",
+    stopped_at: "会话结束时正在做: {}",
     refused_plan: "计划“{}”被拒绝，未执行",
     handoff: "写给下一次会话的文档：`{}`",
     written_plan: "计划已写好，尚未批准：`{}`",

@@ -4,6 +4,7 @@ use super::clean;
 use super::human;
 use super::prose;
 use super::signs;
+use super::standing;
 use super::state::State;
 use super::statement::Voice;
 use super::tasks::Status;
@@ -26,6 +27,9 @@ const MIN_REST_CHARS: usize = 40;
 
 /// The length up to which a path is told whole, in characters.
 const MAX_PATH_CHARS: usize = 24;
+
+/// The maximum length of what the agent was at when the session ended, in characters.
+const MAX_STOPPED_CHARS: usize = 200;
 
 /// The similarity at which two items that are left undone are one.
 const SAME_POINT: f32 = 0.5;
@@ -54,7 +58,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
     let outcome = without(&outcome, &elsewhere);
-    let results: Vec<String> = results.iter().map(|result| without(result, &elsewhere)).collect();
+    let (results, found): (Vec<String>, Vec<bool>) =
+        results.into_iter().map(|(result, is_found)| (without(&result, &elsewhere), is_found)).unzip();
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
         pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
@@ -63,6 +68,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         pending.push(state.labels().handoff.replace("{}", &state.handoff));
     }
     pending.extend(state.open_ends());
+    // A plan that is not carried out is told with its title.
+    let stopped_at_plan = text::contains_words(&state.stopped_at.to_lowercase(), "plan");
+    if !state.stopped_at.is_empty() && !stopped_at_plan && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
+        pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
+    }
     pending.extend(state.undone.items(&state.request, state.labels()));
     if state.evidence.is_never_run() && state.files.paths().next().is_some() {
         pending.push(state.labels().never_run.to_owned());
@@ -85,6 +95,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if results.is_empty() && !done.is_empty() {
         // Where the session has an end, that tells what the tasks of its list name.
         attributes.push(("done".to_owned(), "tasks".to_owned()));
+    }
+    let left_out = results.len().saturating_sub(MAX_ENTRIES);
+    let found: Vec<String> =
+        found[left_out..].iter().enumerate().filter(|(_, is_found)| **is_found).map(|(at, _)| at.to_string()).collect();
+    if !found.is_empty() {
+        attributes.push(("found".to_owned(), found.join(" ")));
     }
     SessionNotes {
         original_request: state.request.clone(),
@@ -120,11 +136,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
-/// Returns how the session ended and what its earlier turns gave, one line a turn.
+/// Returns how the session ended and what its earlier turns gave, one line a turn, with whether the turn only found something out.
 ///
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
-fn outcome(state: &State) -> (String, Vec<String>) {
+fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     let turns = state.results.turns();
@@ -177,9 +193,13 @@ fn outcome(state: &State) -> (String, Vec<String>) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
     let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
-    let results = lines.iter().map(|(at, line)| match asked_of(state, *at, line) {
-        Some(asked) => format!("“{asked}” → {}", sentence(line)),
-        None => sentence(line),
+    let results = lines.iter().map(|(at, line)| {
+        let turn = &turns[*at];
+        let is_found = !turn.edited && !turn.committed && !standing::is_deed(&line.to_lowercase());
+        match asked_of(state, *at, line) {
+            Some(asked) => (format!("“{asked}” → {}", sentence(line)), is_found),
+            None => (sentence(line), is_found),
+        }
     });
     (sentence(&end), results.collect())
 }
@@ -282,6 +302,10 @@ fn last(mut list: Vec<String>) -> Vec<String> {
 fn later_request(state: &State) -> Option<&str> {
     let later = state.later.as_str();
     let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
+    // A line of a diff with its number.
+    let is_diff = later.split_whitespace().zip(later.split_whitespace().skip(1)).any(|(number, sign)| {
+        sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
     // Who asks again in other words gives no other aim.
     let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
     // Nor does who asks for the words of a commit.
@@ -289,7 +313,7 @@ fn later_request(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
-    (!later.is_empty() && !is_open && !is_record && !is_same && !is_code && !signs::is_guess(&later.to_lowercase()))
+    (!later.is_empty() && !is_open && !is_record && !is_same && !is_code && !is_diff && !signs::is_guess(&later.to_lowercase()))
         .then_some(later)
 }
 

@@ -180,6 +180,16 @@ pub(super) fn says_all_done(answer: &str) -> bool {
     })
 }
 
+/// Returns whether an answer says, without naming them, that all checks pass.
+pub(super) fn says_clean(answer: &str) -> bool {
+    const ALL: [&str; 7] =
+        ["all clean", "all green", "everything passes", "everything is green", "all checks pass", "모두 통과", "すべて通過"];
+    text::sentences(answer).iter().any(|sentence| {
+        let lower = sentence.to_lowercase();
+        ALL.iter().any(|words| lower.trim_end_matches(['.', '!', ':', '。']) == *words)
+    })
+}
+
 /// Returns whether a text in lower case says that there was nothing to do, which is nothing to tell.
 pub(super) fn is_null_report(lower: &str) -> bool {
     const SIGNS: [&str; 17] = [
@@ -327,6 +337,11 @@ mod tests {
             says_all_done("The tax is round. All 6 tasks are complete.") && says_all_done("모든 작업이 완료되었습니다.")
         );
         assert!(!says_all_done("All tasks of the till are complete.") && !says_all_done("All tasks are open."));
+    }
+
+    #[test]
+    fn all_checks_pass_if_nothing_else_is_said() {
+        assert!(says_clean("All clean. Commit and push:") && !says_clean("All clean tills are counted."));
     }
 
     #[test]

@@ -103,8 +103,13 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         } else {
             (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
         };
-        let shown = parts.len() - usize::from(to_code.contains(&line) && !parts.is_empty());
-        for (number, part) in parts.into_iter().take(shown).enumerate() {
+        let leads_to_code = to_code.iter().any(|(lead, _)| *lead == line);
+        let count = parts.len();
+        for (number, mut part) in parts.into_iter().enumerate() {
+            if leads_to_code && number + 1 == count && form != Form::Heading {
+                let Some(said) = said_before_code(&part) else { continue };
+                part = said;
+            }
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };
                 all.push(Statement {
@@ -118,6 +123,13 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
                 });
             }
         }
+    }
+    // What says nothing else says what it leads to.
+    let is_empty = |it: &Statement| it.form == Form::Heading || prose::is_filler(&it.text);
+    if all.iter().all(is_empty)
+        && let Some(text) = to_code.first().copied().and_then(said_with_code)
+    {
+        all.push(Statement { text, heading: String::new(), voice, form: Form::Sentence, ..Statement::default() });
     }
     let count = u16::try_from(all.len()).unwrap_or(u16::MAX);
     for (place, statement) in (0_u16..).zip(&mut all) {
@@ -146,20 +158,55 @@ fn goes_below(line: &str) -> bool {
     said.ends_with([':', '：']) && said.chars().count() <= MAX_LEAD_ON_CHARS
 }
 
-/// Returns the lines that end with a colon before a code block, which no statement tells.
-fn leads_to_code(said: &str) -> Vec<&str> {
+/// Returns what a sentence says that ends with a colon before a code block, unless it says nothing without the code: "This shows
+/// what is sent:".
+fn said_before_code(sentence: &str) -> Option<String> {
+    const MIN_WORDS: usize = 6;
+    // What opens a sentence that points to the code.
+    const POINTERS: [&str; 27] = [
+        "here", "this", "that", "these", "it", "then", "so", "for", "in", "to", "run", "use", "now", "and", "the", "we", "you",
+        "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
+    ];
+    // What ends a sentence that the code completes.
+    const OPEN_ENDS: [&str; 24] = [
+        "this", "these", "follows", "following", "below", "with", "to", "is", "are", "was", "be", "do", "like", "example", "as",
+        "from", "by", "of", "in", "at", "for", "and", "or", "using",
+    ];
+    let said = sentence.trim_end_matches([':', '：', '*', ' ']);
+    let lower = said.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let first = bare(words.first()?);
+    let says = words.len() >= MIN_WORDS
+        && said.contains('`')
+        && !POINTERS.contains(&first.as_str())
+        && !OPEN_ENDS.contains(&bare(words.last()?).as_str());
+    says.then(|| format!("{said}."))
+}
+
+/// Returns the lines that end with a colon before a code block, each with the block's first line.
+fn leads_to_code(said: &str) -> Vec<(&str, &str)> {
     let mut all = Vec::new();
     let (mut last, mut is_open) = ("", false);
-    for line in said.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    while let Some(line) = lines.next() {
         if line.starts_with("```") || line.starts_with("~~~") {
             if !is_open && last.trim_end_matches('*').ends_with([':', '：']) {
-                all.push(last);
+                all.push((last, lines.peek().copied().unwrap_or_default()));
             }
             is_open = !is_open;
         }
         last = line;
     }
     all
+}
+
+/// Returns what a line says with the first line of the code to which it leads: "Now it prints: `Hint: name a file`".
+fn said_with_code((lead, code): (&str, &str)) -> Option<String> {
+    const MAX_CODE_CHARS: usize = 160;
+    let lead = text::sentences(lead).pop()?;
+    let is_short = code.chars().any(char::is_alphabetic) && code.chars().count() <= MAX_CODE_CHARS;
+    (is_short && !code.contains('`')).then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
 }
 
 /// Returns the cells of a table's row, separated by bars.

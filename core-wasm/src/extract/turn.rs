@@ -166,8 +166,16 @@ impl Turn {
     /// Returns whether the agent only announced what it was about to do and said nothing of it since, so that the turn has no
     /// answer.
     pub(super) fn is_unfinished(&self) -> bool {
-        let announces = |last: &String| prose::is_narration(last) || signs::is_intent(&last.to_lowercase());
-        self.works && text::sentences(&self.answer).last().is_some_and(announces)
+        !self.stopped_at().is_empty()
+    }
+
+    /// Returns what the agent was about to do when the turn ended, if it said nothing of it since. Otherwise an empty text.
+    pub(super) fn stopped_at(&self) -> String {
+        let announces = |last: &String| {
+            prose::is_narration(last) || signs::is_intent(&last.to_lowercase()) || last.ends_with([':', '：'])
+        };
+        let last = if self.works { text::sentences(&self.answer).pop() } else { None };
+        last.filter(announces).map(|last| last.trim_end_matches([':', '：']).to_owned()).unwrap_or_default()
     }
 
     /// Keeps what the agent stated so far for which `holds` returns true.

@@ -104,9 +104,26 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
         return true;
     }
     match class {
-        Class::Test => test_counts(output).is_some_and(|counts| counts.passed > 0 && counts.failed == 0),
+        Class::Test => match test_counts(output) {
+            Some(counts) => counts.passed > 0 && counts.failed == 0,
+            None => lists_passed_packages(output),
+        },
         _ => !output.lines().any(|line| is_definite_error(line.trim())),
     }
+}
+
+/// Returns whether the output is Go's list of tested packages, and none failed: it counts no tests.
+fn lists_passed_packages(output: &str) -> bool {
+    let is_passed = |line: &str| {
+        let mut parts = line.split('\t').map(str::trim);
+        let (verdict, package, time) = (parts.next(), parts.next(), parts.next());
+        verdict == Some("ok")
+            && package.is_some_and(|it| !it.is_empty())
+            && time.is_some_and(|it| it == "(cached)" || it.contains('s'))
+    };
+    let fails = |line: &str| ["FAIL", "--- FAIL", "panic:", "exit status"].iter().any(|sign| line.starts_with(sign));
+    let mut lines = text::tail(output, 32 * 1024).lines().map(str::trim);
+    lines.clone().any(is_passed) && !lines.any(fails)
 }
 
 /// The counts of a test run.

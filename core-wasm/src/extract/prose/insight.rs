@@ -26,6 +26,7 @@ pub(in crate::extract) struct Insight {
 /// Signs of a cause or a surprise, with their weights.
 const CAUSES: &[(&str, u8)] = &[
     ("root cause", 4),
+    ("real cause", 4),
     ("the issue is", 3),
     ("the problem is", 3),
     ("the issue was", 3),

@@ -199,6 +199,9 @@ impl Results {
             match best.max_by(|one, other| one.2.total_cmp(&other.2)) {
                 Some((place, ..)) if !chosen.contains(place) => chosen.push(*place),
                 Some(_) => {}
+                None if self.reasoned(at).is_some() => {
+                    chosen.extend(self.reasoned(at).filter(|place| !chosen.contains(place)));
+                }
                 // The lines in which something was changed, and what, are all that there is.
                 None => {
                     let is_place = |number: &usize| {
@@ -212,6 +215,26 @@ impl Results {
         }
         chosen.sort_unstable();
         chosen
+    }
+
+    /// Returns the best of what the agent said while it worked, for a turn that ended without an answer.
+    fn reasoned(&self, at: usize) -> Option<Place> {
+        let turn = &self.turns[at];
+        if turn.committed {
+            return None;
+        }
+        let later_turns = self.turns.len() - 1 - at;
+        let tells = |number: usize| {
+            let statement = &turn.statements[number];
+            statement.voice == Voice::Work
+                && statement.text.chars().count() >= MIN_ANSWER_CHARS
+                && !is_lead(&statement.text)
+                && (prose::signs(&statement.text.to_lowercase()).0 >= MIN_CAUSE
+                    || standing::says_mended(&statement.text.to_lowercase()))
+                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+        };
+        let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
+        best.max_by(|one, other| one.2.total_cmp(&other.2)).map(|(place, ..)| *place)
     }
 
     /// Adds what else the answer says with which the work ended, the best first, while there is room: read whole, it is what

@@ -180,12 +180,20 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut heading = "";
     let statements: Vec<&Statement> = statements.collect();
     let is_alone = statements.iter().all(|statement| prose::is_filler(&statement.text));
+    let mut last: Option<&Statement> = None;
     for statement in statements {
         // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
         let is_empty = is_container(statement.text.trim_end_matches([':', '：'])) || prose::is_filler(&statement.text);
         if is_empty && !is_alone {
             continue;
         }
+        // Nothing is told of what stands below a line that led to it.
+        let is_beside = last.is_some_and(|last| (last.voice, last.place + 1) != (statement.voice, statement.place));
+        if line.ends_with(':') && (statement.form == Form::Heading || is_beside) {
+            line.pop();
+            line.push(';');
+        }
+        last = Some(statement);
         if !line.is_empty() {
             line.push_str(if line.ends_with(['.', '!', '?', ':', '。', '！', '？', '：', ';']) { " " } else { "; " });
         }

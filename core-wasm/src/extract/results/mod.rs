@@ -84,7 +84,7 @@ impl Results {
 
     /// Records that a prompt disputes or amends what the latest turn gave.
     pub(super) fn dispute(&mut self) {
-        if let Some(last) = self.turns.last_mut() {
+        if let Some(last) = self.latest() {
             last.disputed = true;
         }
         self.judged.take();
@@ -92,11 +92,17 @@ impl Results {
 
     /// Records that the agent gives in to what a prompt says of the latest turn.
     pub(super) fn concede(&mut self, reverts: bool) {
-        if let Some(last) = self.turns.last_mut() {
+        if let Some(last) = self.latest() {
             last.conceded = true;
             last.reverted = reverts && last.edited;
         }
         self.judged.take();
+    }
+
+    /// Returns the latest turn of which a prompt can speak: not one that was interrupted before it gave anything.
+    fn latest(&mut self) -> Option<&mut TurnResult> {
+        let gives = |turn: &&mut TurnResult| turn.edited || turn.statements.iter().any(|it| it.voice != Voice::Human);
+        self.turns.iter_mut().rfind(gives)
     }
 
     /// Keeps the agent's statements for which `holds` returns true, given the number of their turn.

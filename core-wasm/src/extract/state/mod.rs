@@ -99,6 +99,8 @@ pub(super) struct State {
     /// What the agent said of a failure whose cause is still to be found. May be empty.
     pub(super) cause_open: String,
     pub(super) open_question: String,
+    /// What the agent was at when the latest turn ended without an answer. May be empty.
+    pub(super) stopped_at: String,
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,

@@ -582,14 +582,12 @@ impl State {
     }
 }
 
-/// Returns whether what the agent says of an edit that it takes back says what was wrong with it. Mostly it only says that it goes
-/// on, or that a test fails without the edit.
+/// Returns whether what the agent says of an edit that it takes back names the cause. Mostly it only says what is not needed, that it
+/// goes on, or that a test fails without the edit.
 fn tells_why(said: &str) -> bool {
-    const DENIALS: [&str; 12] =
-        ["not", "no", "never", "cannot", "without", "wrong", "only", "아니", "않", "ない", "ません", "不"];
+    const MIN_CAUSE: u8 = 2;
     let lower = said.to_lowercase();
-    let denies = lower.contains("n't ") || DENIALS.iter().any(|word| text::contains_words(&lower, word));
-    (denies || prose::signs(&lower).0 > 0)
+    prose::signs(&lower).0 >= MIN_CAUSE
         && said.chars().count() >= 12
         && !said.ends_with([':', '：'])
         && !["test", "tests", "테스트", "テスト", "测试"].iter().any(|word| text::contains_words(&lower, word))
