@@ -11,6 +11,17 @@ pub(super) fn is_clause_heading(heading: &str) -> bool {
     OPENINGS.iter().any(|word| text::starts_with_words(lower.trim_start_matches(|c: char| !c.is_alphanumeric()), word))
 }
 
+/// Returns whether what stands below a heading says how something was mended: "The fix".
+pub(super) fn is_fix_heading(heading: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "fix", "fixes", "the fix", "the fixes", "solution", "the solution", "fix applied", "the correct fix", "resolution", "해결",
+        "수정", "修正", "対策", "修复",
+    ];
+    let lower = heading.to_lowercase();
+    let bare = lower.split(['(', ':', '—']).next().unwrap_or_default();
+    WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphabetic()))
+}
+
 /// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
 pub(super) fn qualifies(heading: &str) -> bool {
     const WORDS: [&str; 29] = [
@@ -337,6 +348,12 @@ mod tests {
             says_all_done("The tax is round. All 6 tasks are complete.") && says_all_done("모든 작업이 완료되었습니다.")
         );
         assert!(!says_all_done("All tasks of the till are complete.") && !says_all_done("All tasks are open."));
+    }
+
+    #[test]
+    fn headings_of_fixes() {
+        assert!(is_fix_heading("The Fix (2 files)") && is_fix_heading("2. Solution") && is_fix_heading("修正"));
+        assert!(!is_fix_heading("Fix the till") && !is_fix_heading("The bug"));
     }
 
     #[test]

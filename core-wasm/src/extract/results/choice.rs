@@ -16,6 +16,8 @@ const MAX_END_CHARS: usize = 3_000;
 const MAX_ANSWER_CHARS: usize = 700;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
+/// The maximum length of what is added from below one heading that says how something was mended, in characters.
+const MAX_FIX_CHARS: usize = 360;
 /// The minimum length of a sentence that alone says what an answer says, in characters.
 const MIN_ANSWER_CHARS: usize = 40;
 /// The share of its names that later turns must state anew for a statement to be overtaken.
@@ -414,6 +416,37 @@ impl Results {
         self.with_neighbours(chosen, true, |problem, next| {
             signs::is_problem(&problem.text.to_lowercase()) && standing::tells_cure(&next.text.to_lowercase())
         })
+    }
+
+    /// Adds what stands below "The fix" to the answers that are told and that say so: the problem alone reads as if it were open.
+    pub(super) fn with_fixes(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited || turn.committed) {
+            if !chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer) {
+                continue;
+            }
+            for fix in turn.fixes() {
+                if fix.iter().any(|number| chosen.contains(&(at, *number))) {
+                    continue;
+                }
+                let later_turns = self.turns.len() - 1 - at;
+                let mut room = MAX_FIX_CHARS;
+                for number in fix {
+                    let statement = &turn.statements[number];
+                    let chars = statement.text.chars().count();
+                    let tells = !is_lead(&statement.text)
+                        && !prose::is_filler(&statement.text)
+                        && prose::checked(&statement.text).is_none()
+                        && !is_barred(statement, turn, later_turns, 1.0)
+                        && !self.is_fixed_after(&statement.text, turn.number);
+                    if tells && chars <= room {
+                        room -= chars;
+                        chosen.push((at, number));
+                    }
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
     }
 
     /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".

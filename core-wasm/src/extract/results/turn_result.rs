@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
@@ -146,6 +147,35 @@ impl TurnResult {
                 None => all.push(at..at + 1),
             }
         }
+        all
+    }
+
+    /// Returns the places of what the answer says below each heading such as "The fix": its statements, or the numbered headings
+    /// below it.
+    pub(super) fn fixes(&self) -> Vec<Vec<usize>> {
+        let is_numbered = |heading: &str| heading.starts_with(|c: char| c.is_ascii_digit());
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        let mut is_inside = false;
+        for (at, statement) in self.statements.iter().enumerate() {
+            let is_heading = statement.form == Form::Heading;
+            let above = if is_heading { &statement.text } else { &statement.heading };
+            if statement.voice != Voice::Answer {
+                is_inside = false;
+            } else if standing::is_fix_heading(above) {
+                if !is_inside || is_heading {
+                    all.push(Vec::new());
+                }
+                is_inside = true;
+                if let Some(fix) = all.last_mut().filter(|_| !is_heading) {
+                    fix.push(at);
+                }
+            } else if !(is_inside && is_numbered(above)) {
+                is_inside = false;
+            } else if let Some(fix) = all.last_mut().filter(|_| is_heading) {
+                fix.push(at);
+            }
+        }
+        all.retain(|fix| !fix.is_empty());
         all
     }
 
