@@ -56,7 +56,8 @@ pub(super) fn fixes(text: &str, source: &LineRef) -> Vec<SessionMemory> {
         if item.is_empty() || item.to_lowercase().starts_with("user feedback") {
             continue;
         }
-        if indent <= *top.get_or_insert(indent) {
+        // What was done about an error may stand below it without being set off.
+        if indent <= *top.get_or_insert(indent) && (all.is_empty() || !opens_with_cure(&item)) {
             all.push((item, Vec::new()));
         } else if let Some((_, details)) = all.last_mut() {
             details.push(item);

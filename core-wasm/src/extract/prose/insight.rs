@@ -190,7 +190,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
         return None;
     }
     let lower = sentence.to_lowercase();
-    if is_step(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
+    if is_step(&lower) || is_stray(&lower) || is_proposals(heading) || lower.starts_with("pr #") {
         return None;
     }
     let (cause, reason) = (weight(&lower, CAUSES), weight(&lower, REASONS));
@@ -214,6 +214,19 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     let concrete = whole.contains('`') || file.is_some() || whole.bytes().any(|byte| byte == b'_');
     let score = cause + reason + 2 * u8::from(concrete) + u8::from(is_answer) + u8::from(!heading.is_empty() && is_answer);
     Some(Insight { text: whole, score, is_choice: reason > cause || (is_answer && reason >= 2 && reason >= cause), file })
+}
+
+/// Returns whether a sentence in lower case is a piece of something larger: a line of a walk through code or of a comparison, what a
+/// test verifies, or a remark of a review about the form of the code.
+fn is_stray(lower: &str) -> bool {
+    const OPENINGS: [&str; 27] = [
+        "(", "//", "a)", "at minimum", "benefit", "case ", "cons:", "const ", "creates ", "either (", "example", "expected",
+        "fix:", "hardcoded ", "instead of line", "line ", "lines ", "location", "no test", "option ", "process ", "pros:",
+        "result:", "scenario", "speculation", "status:", "step ",
+    ];
+    const WORDS: [&str; 5] = ["verifies that", "should be a named", "opts into", "is purely", "what if"];
+    let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);
+    OPENINGS.iter().any(|opening| bare.starts_with(opening)) || WORDS.iter().any(|words| text::contains_words(lower, words))
 }
 
 /// Returns whether a sentence in lower case names a step to take: "Add a flag that opts in".
