@@ -1502,3 +1502,75 @@ fn what_the_agent_wrote_down_as_the_humans_choice_is_the_humans() {
         assert_eq!(by, if title.contains("explicit") { "agreed" } else { "agent" }, "{title}");
     }
 }
+
+#[test]
+fn what_the_agent_was_at_when_the_session_ended() {
+    let mut script = Script::default();
+    script
+        .human("The till asks for the rate twice, please look into it.")
+        .agent("The till asks twice because `openTill()` in `src/till.ts` does not keep the rate that it was given.")
+        .edit("/home/u/proj/src/till.ts", "ask();", "if (!rate) ask();")
+        .agent("All clean. Commit and push:")
+        .bash("git status --short", " M src/till.ts", false);
+    let outcome = script.outcome();
+    assert!(outcome.notes.outcome.contains("`openTill()`"), "{}", outcome.notes.outcome);
+    let pending = &outcome.notes.pending;
+    assert!(pending.contains(&"The session ended when the agent was at: Commit and push".to_owned()), "{pending:?}");
+    script.agent("Committed and pushed: the till asks for the rate once.");
+    let pending = script.outcome().notes.pending;
+    assert!(pending.iter().all(|it| !it.contains("was at")), "{pending:?}");
+}
+
+#[test]
+fn a_turn_that_changed_nothing_has_found_something() {
+    let mut script = Script::default();
+    script
+        .human("How does the till know the rate of the country?")
+        .agent("`rateOf()` in `src/rates.ts` looks the country up in the table that the server sends at night.")
+        .human("Then cache the table in the till, so that it opens without the server.")
+        .edit("/home/u/proj/src/cache.ts", "", "export const cache = new Map();")
+        .agent("The till keeps the table in `src/cache.ts` for a day, and opens without the server from the second time on.")
+        .human("Now write the table to the disk as well, when the till is closed.")
+        .edit("/home/u/proj/src/disk.ts", "", "export const save = () => {};")
+        .agent(
+            "`save()` in `src/disk.ts` writes the table when the till is closed, and reads it before the server is asked.",
+        );
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.done.len(), 2, "{:?}", outcome.notes.done);
+    assert_eq!(attribute(&outcome, "found"), "0");
+}
+
+#[test]
+fn a_problem_is_told_with_what_stands_below_the_fix() {
+    let mut script = Script::default();
+    script
+        .human("The total of the cart is off by a cent on some days, find out why and mend it please.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent(
+            "## Summary\n\n**The Bug:**\n- `cartTotal` read the rounded lines from the invoice, because both share one table of \
+             totals\n\n**The Fix:**\n- Changed to always add the lines of the cart before they are rounded\n- Removed \
+             `roundedLines` (no longer needed)",
+        )
+        .human("Now show the tax below the total of the cart, in the same style.")
+        .edit("/home/u/proj/src/tax.ts", "", "export const tax = 1;")
+        .agent("`taxLine()` in `src/tax.ts` shows the tax below the total, in the style of the other lines of the cart.");
+    let done = script.outcome().notes.done.join("\n");
+    assert!(done.contains("read the rounded lines") && done.contains("Changed to always add the lines"), "{done}");
+}
+
+#[test]
+fn what_the_agent_gives_in_to_after_an_interruption_is_the_answer_before_it() {
+    let mut script = Script::default();
+    script
+        .human("Explain how the trailers of the till's receipts are written, for the manual.")
+        .agent("Receipts of the first kind have no trailer at all: `writeReceipt()` in `src/receipt.ts` leaves them clean.")
+        .human("yes")
+        .human("[Request interrupted by user for tool use]")
+        .human("That is not correct, both kinds of receipts get a trailer.")
+        .agent("You're right. Both kinds get the trailer: the first kind by the hook `src/hook.ts`, which runs after it.")
+        .edit("/home/u/proj/manual.md", "", "Both kinds have a trailer.")
+        .agent("The manual says that both kinds of receipts have a trailer, and that `src/hook.ts` writes that of the first kind.");
+    let outcome = script.outcome();
+    let told = format!("{} {:?}", outcome.notes.outcome, outcome.notes.done);
+    assert!(!told.contains("leaves them clean"), "{told}");
+}

@@ -67,10 +67,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !state.handoff.is_empty() {
         pending.push(state.labels().handoff.replace("{}", &state.handoff));
     }
-    pending.extend(state.open_ends());
-    // A plan that is not carried out is told with its title.
-    let stopped_at_plan = text::contains_words(&state.stopped_at.to_lowercase(), "plan");
-    if !state.stopped_at.is_empty() && !stopped_at_plan && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
+    let open_ends = state.open_ends();
+    // What waits for an answer tells it better, and so does the title of a plan that is not carried out.
+    let is_told = !open_ends.is_empty() || text::contains_words(&state.stopped_at.to_lowercase(), "plan");
+    pending.extend(open_ends);
+    if !state.stopped_at.is_empty() && !is_told && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
         pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
     }
     pending.extend(state.undone.items(&state.request, state.labels()));
@@ -313,8 +314,14 @@ fn later_request(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
-    (!later.is_empty() && !is_open && !is_record && !is_same && !is_code && !is_diff && !signs::is_guess(&later.to_lowercase()))
-        .then_some(later)
+    (!later.is_empty()
+        && !is_open
+        && !is_record
+        && !is_same
+        && !is_code
+        && !is_diff
+        && !signs::is_guess(&later.to_lowercase()))
+    .then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {

@@ -14,8 +14,20 @@ pub(super) fn is_clause_heading(heading: &str) -> bool {
 /// Returns whether what stands below a heading says how something was mended: "The fix".
 pub(super) fn is_fix_heading(heading: &str) -> bool {
     const WORDS: [&str; 14] = [
-        "fix", "fixes", "the fix", "the fixes", "solution", "the solution", "fix applied", "the correct fix", "resolution", "해결",
-        "수정", "修正", "対策", "修复",
+        "fix",
+        "fixes",
+        "the fix",
+        "the fixes",
+        "solution",
+        "the solution",
+        "fix applied",
+        "the correct fix",
+        "resolution",
+        "해결",
+        "수정",
+        "修正",
+        "対策",
+        "修复",
     ];
     let lower = heading.to_lowercase();
     let bare = lower.split(['(', ':', '—']).next().unwrap_or_default();

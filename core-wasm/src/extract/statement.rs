@@ -164,13 +164,35 @@ fn said_before_code(sentence: &str) -> Option<String> {
     const MIN_WORDS: usize = 6;
     // What opens a sentence that points to the code.
     const POINTERS: [&str; 27] = [
-        "here", "this", "that", "these", "it", "then", "so", "for", "in", "to", "run", "use", "now", "and", "the", "we", "you",
-        "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
+        "here", "this", "that", "these", "it", "then", "so", "for", "in", "to", "run", "use", "now", "and", "the", "we",
+        "you", "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
     ];
     // What ends a sentence that the code completes.
     const OPEN_ENDS: [&str; 24] = [
-        "this", "these", "follows", "following", "below", "with", "to", "is", "are", "was", "be", "do", "like", "example", "as",
-        "from", "by", "of", "in", "at", "for", "and", "or", "using",
+        "this",
+        "these",
+        "follows",
+        "following",
+        "below",
+        "with",
+        "to",
+        "is",
+        "are",
+        "was",
+        "be",
+        "do",
+        "like",
+        "example",
+        "as",
+        "from",
+        "by",
+        "of",
+        "in",
+        "at",
+        "for",
+        "and",
+        "or",
+        "using",
     ];
     let said = sentence.trim_end_matches([':', '：', '*', ' ']);
     let lower = said.to_lowercase();
@@ -339,6 +361,16 @@ mod tests {
         let said = "It is logged. This shows what is sent:\n\n```\nlog()\n```\n\nTwo parts:\n- one";
         let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
         assert_eq!(texts, ["It is logged.", "Two parts:", "one"]);
+    }
+
+    #[test]
+    fn what_leads_to_code_says_something_or_shows_it() {
+        let texts = |said: &str| -> Vec<String> { statements(said, Voice::Answer).into_iter().map(|it| it.text).collect() };
+        let said = "There's a `taxOf()` function in `tax.ts` that returns the rate of the country:\n\n```ts\ntaxOf()\n```";
+        assert_eq!(texts(said), ["There's a `taxOf()` function in `tax.ts` that returns the rate of the country."]);
+        let shown = "Done. Now when you run `till open`, you'll see:\n\n```\nHint: name a till\n\nUsage: till\n```";
+        assert_eq!(texts(shown), ["Done.", "Now when you run `till open`, you'll see: `Hint: name a till`"]);
+        assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n```"), ["Two tills are open."]);
     }
 
     #[test]

@@ -325,3 +325,11 @@ proptest! {
         prop_assert!(!runs_program_of(&one, &other), "{one} / {other}");
     }
 }
+
+#[test]
+fn packages_that_go_lists_as_passed() {
+    let piped = "go test ./... 2>&1 | tail -5";
+    assert!(passed(piped, "ok  \texample.com/till\t0.2s\nok  \texample.com/till/cart\t(cached)"));
+    assert!(!passed(piped, "ok  \texample.com/till\t0.2s\nFAIL\texample.com/till/cart [build failed]"));
+    assert!(!passed(piped, "it is ok"), "nobody knows");
+}

@@ -142,13 +142,17 @@ const OPEN_HEADINGS: &[&str] = &[
 pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
     const MAX: usize = 4;
     let mut all: Vec<String> = Vec::new();
-    let mut is_below = false;
+    let (mut is_below, mut has_items) = (false, false);
     for line in text::prose_lines(answer) {
         let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
         if is_heading {
-            is_below = is_open_heading(line);
+            (is_below, has_items) = (is_open_heading(line), false);
             continue;
         }
+        // A paragraph ends the list below the heading.
+        let is_item = line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_ascii_digit());
+        has_items |= is_below && is_item;
+        is_below &= is_item || !has_items;
         for (at, sentence) in text::sentences(line).into_iter().enumerate() {
             let is_told = !sentence.ends_with(['?', '？', ':', '：']) && (16..400).contains(&sentence.chars().count());
             if is_told && (admits(&sentence.to_lowercase()) || (is_below && at == 0)) && all.len() < MAX {

@@ -220,9 +220,33 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
 /// test verifies, or a remark of a review about the form of the code.
 fn is_stray(lower: &str) -> bool {
     const OPENINGS: [&str; 27] = [
-        "(", "//", "a)", "at minimum", "benefit", "case ", "cons:", "const ", "creates ", "either (", "example", "expected",
-        "fix:", "hardcoded ", "instead of line", "line ", "lines ", "location", "no test", "option ", "process ", "pros:",
-        "result:", "scenario", "speculation", "status:", "step ",
+        "(",
+        "//",
+        "a)",
+        "at minimum",
+        "benefit",
+        "case ",
+        "cons:",
+        "const ",
+        "creates ",
+        "either (",
+        "example",
+        "expected",
+        "fix:",
+        "hardcoded ",
+        "instead of line",
+        "line ",
+        "lines ",
+        "location",
+        "no test",
+        "option ",
+        "process ",
+        "pros:",
+        "result:",
+        "scenario",
+        "speculation",
+        "status:",
+        "step ",
     ];
     const WORDS: [&str; 5] = ["verifies that", "should be a named", "opts into", "is purely", "what if"];
     let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);

@@ -108,6 +108,14 @@ const WAITS: &[&str] = &[
     "hasn't been",
     "remains open",
     "remains to be",
+    "never been",
+    "one step left",
+    "left for you",
+    "needs a human",
+    "needs you to",
+    "to handle separately",
+    "in a follow-up",
+    "worth a follow-up",
     "force-push",
     "force push",
     "next step is",
@@ -276,6 +284,7 @@ fn waits(lower: &str) -> bool {
     let is_condition = lower.starts_with("if ")
         || lower.starts_with("your call")
         || lower.starts_with("say the word")
+        || ["if you need", "if you ever need"].iter().any(|words| lower.contains(words))
         || COURTESIES.iter().any(|words| lower.contains(words));
     !is_condition && !lower.ends_with(['?', '？']) && WAITS.iter().any(|words| text::contains_words(lower, words))
 }
