@@ -170,6 +170,10 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
+    // How something is done today is no rule for tomorrow.
+    if [" right now", " currently", " at the moment", " today "].iter().any(|opening| lower.starts_with(opening)) {
+        return false;
+    }
     // "it never finishes" describes what happens. A rule addresses the agent or speaks of "we".
     let statements = [
         " it never",

@@ -204,6 +204,8 @@ impl State {
         }
         let is_told = human::stands_alone(&turn.title) || human::sets_value(&turn.title);
         if !is_told || turn.is_aside || human::is_output(&turn.title) {
+            // A consent had the first request worked on.
+            self.request_only_asks &= !(changed && human::is_consent(&turn.title));
             return;
         }
         let goes_on = human::begins_with_consent(&turn.title) || human::speaks_of_recording(&turn.title);
