@@ -357,6 +357,12 @@ pub(crate) fn language(text: &str) -> Language {
     }
 }
 
+/// Returns a text with its first letter in upper case.
+pub(crate) fn capitalized(said: &str) -> String {
+    let mut chars = said.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -223,10 +223,11 @@ fn leads_to_code(said: &str) -> Vec<(&str, &str)> {
     all
 }
 
-/// Returns what a line says with the first line of the code to which it leads: "Now it prints: `Hint: name a file`".
+/// Returns what a line says with the first line of the code to which it leads: "It prints: `Hint: name a file`".
 fn said_with_code((lead, code): (&str, &str)) -> Option<String> {
     const MAX_CODE_CHARS: usize = 160;
     let lead = text::sentences(lead).pop()?;
+    let lead = text::capitalized(lead.strip_prefix("Now ").unwrap_or(&lead));
     let is_short = code.chars().any(char::is_alphabetic) && code.chars().count() <= MAX_CODE_CHARS;
     (is_short && !code.contains('`')).then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
 }
@@ -369,7 +370,7 @@ mod tests {
         let said = "There's a `taxOf()` function in `tax.ts` that returns the rate of the country:\n\n```ts\ntaxOf()\n```";
         assert_eq!(texts(said), ["There's a `taxOf()` function in `tax.ts` that returns the rate of the country."]);
         let shown = "Done. Now when you run `till open`, you'll see:\n\n```\nHint: name a till\n\nUsage: till\n```";
-        assert_eq!(texts(shown), ["Done.", "Now when you run `till open`, you'll see: `Hint: name a till`"]);
+        assert_eq!(texts(shown), ["Done.", "When you run `till open`, you'll see: `Hint: name a till`"]);
         assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n```"), ["Two tills are open."]);
     }
 

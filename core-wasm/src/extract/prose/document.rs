@@ -214,7 +214,7 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
         if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(UNFINISHED) {
             // What stands alone in such a list would read as if it were done.
             let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
-            let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", capitalized(heading)));
+            let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", text::capitalized(heading)));
             push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
         }
     }
@@ -301,11 +301,6 @@ fn push_new(all: &mut Vec<String>, item: String) {
     if all.iter().all(|known| text::similarity(&text::features(known), &features) < 0.6) {
         all.push(item);
     }
-}
-
-fn capitalized(heading: &str) -> String {
-    let mut chars = heading.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Headings below which stands what a plan proposes, the most telling first.

@@ -231,8 +231,7 @@ impl Results {
             statement.voice == Voice::Work
                 && statement.text.chars().count() >= MIN_ANSWER_CHARS
                 && !is_lead(&statement.text)
-                && (prose::signs(&statement.text.to_lowercase()).0 >= MIN_CAUSE
-                    || standing::says_mended(&statement.text.to_lowercase()))
+                && tells_what_was_done(&statement.text.to_lowercase())
                 && !is_barred_anywhere(statement, turn, later_turns, 1.0)
         };
         let best = self.judged().iter().filter(|((of, number), ..)| *of == at && tells(*number));
@@ -548,6 +547,12 @@ impl Results {
         };
         (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
     }
+}
+
+/// Returns whether a text in lower case, said before a change, tells what it is for: how it is mended, or a cause. A problem alone reads as
+/// if it were still there.
+fn tells_what_was_done(lower: &str) -> bool {
+    standing::says_mended(lower) || (prose::signs(lower).0 >= MIN_CAUSE && !signs::is_problem(lower))
 }
 
 /// Returns whether a sentence to the user says more than "your call".

@@ -167,11 +167,7 @@ fn without_label(said: &str) -> &str {
 fn without_praise(said: &str) -> Cow<'_, str> {
     const OPENINGS: [&str; 4] = ["I've successfully ", "I have successfully ", "I successfully ", "Successfully "];
     let Some(rest) = OPENINGS.iter().find_map(|opening| said.strip_prefix(opening)) else { return Cow::Borrowed(said) };
-    let mut rest = rest.to_owned();
-    if let Some(first) = rest.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    Cow::Owned(rest)
+    Cow::Owned(text::capitalized(rest))
 }
 
 /// Joins statements into running text. A heading stands once before the statements below it.
