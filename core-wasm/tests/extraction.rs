@@ -1574,3 +1574,14 @@ fn what_the_agent_gives_in_to_after_an_interruption_is_the_answer_before_it() {
     let told = format!("{} {:?}", outcome.notes.outcome, outcome.notes.done);
     assert!(!told.contains("leaves them clean"), "{told}");
 }
+
+#[test]
+fn what_a_command_asked_back_belongs_to_the_request() {
+    let mut script = Script::default();
+    script
+        .human("<command-message>review</command-message>\n<command-name>/review</command-name>")
+        .agent("Which pull request shall I review? There are #17 and #18.")
+        .human("18")
+        .agent("The change of `cartTotal` in #18 rounds twice, because `taxOf()` rounds already.");
+    assert_eq!(script.outcome().notes.original_request, "/review 18");
+}

@@ -322,11 +322,13 @@ fn tells_way_of_working(lower: &str) -> bool {
     });
     let follows = says(&["follow", "stick to", "adhere to", "따라", "従って", "遵循", "按照"])
         && says(&["exactly", "strictly", "to the letter", "guidelines", "그대로", "정확히", "厳密に", "正確に", "严格"]);
+    // "Fix the tests first" is a step of this session.
+    let is_step = ["fix ", "run ", "commit ", "finish ", "do "].iter().any(|verb| lower.trim_start().starts_with(verb));
     let first = says(&["begin by writing tests", "start by writing tests", "begin with tests", "tests first", "test first"])
         || (says(&["write tests", "write the tests"]) && says(&["first", "before you implement", "before implementing"]))
         || (says(&["테스트를 먼저", "테스트부터", "テストを先に", "テストから", "先写测试", "先写好测试"]));
     let prefers = says(&["prioritize"]) && says(&["over"]);
-    (follows && names_document) || first || prefers
+    (follows && names_document) || (first && !is_step) || prefers
 }
 
 /// Returns whether a Korean, Japanese or Chinese sentence says what the human's own team uses.

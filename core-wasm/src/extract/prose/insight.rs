@@ -248,7 +248,16 @@ fn is_stray(lower: &str) -> bool {
         "status:",
         "step ",
     ];
-    const WORDS: [&str; 5] = ["verifies that", "should be a named", "opts into", "is purely", "what if"];
+    const WORDS: [&str; 8] = [
+        "verifies that",
+        "should be a named",
+        "opts into",
+        "is purely",
+        "what if",
+        "well-understood",
+        "well understood",
+        "is in the right place",
+    ];
     let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);
     OPENINGS.iter().any(|opening| bare.starts_with(opening)) || WORDS.iter().any(|words| text::contains_words(lower, words))
 }

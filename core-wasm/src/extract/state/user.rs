@@ -20,6 +20,8 @@ use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Line};
 
+/// The maximum length of what completes a command that asked back, in characters.
+const MAX_DETAIL_CHARS: usize = 40;
 /// The maximum length of a choice that replaces another one, in characters.
 const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
@@ -169,6 +171,12 @@ impl State {
             }
         } else if human::asks_chore(&prompt) {
             self.undone.asked_for_chore(&title);
+        }
+        // What a command asked back for belongs to the request: "/review", "181".
+        let is_bare = self.request.starts_with('/') && !self.request.contains(char::is_whitespace);
+        let is_detail = title.chars().count() <= MAX_DETAIL_CHARS && !title.starts_with('/') && !human::is_consent(&prompt);
+        if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
+            self.request = format!("{} {title}", self.request);
         }
         self.open_question.clear();
         let plan = human::plan(&prompt);
