@@ -187,6 +187,10 @@ fn lines(document: &str) -> Vec<Line<'_>> {
     all
 }
 
+/// Words of headings below which stands what is wrong.
+const WRONG_TODAY: &[&str] =
+    &["issue", "issues", "problem", "problems", "bug", "bugs", "findings", "root cause", "문제", "問題", "问题"];
+
 /// Returns the decisions of a document: the items below a heading that says so, what it leaves out, and the sentences that take one
 /// thing in the place of another.
 pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
@@ -220,7 +224,8 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
     }
     let contrasts: Vec<String> = lines
         .iter()
-        .filter(|line| !line.is_below(NOT_CHOSEN))
+        // What is wrong today is no choice: "returns nothing instead of an error".
+        .filter(|line| !line.is_below(NOT_CHOSEN) && !line.is_below(WRONG_TODAY))
         .flat_map(|line| text::sentences(&text::plain(line.text)))
         .filter(|sentence| states_contrast(sentence))
         .take(MAX_CONTRASTS)
