@@ -1,20 +1,32 @@
-//! Has the linker keep one copy of functions that are the same, and lets `--version` say the commit.
+//! Has the linker keep one copy of functions that are the same and leave out what nobody reads, and lets `--version` say the commit.
 //!
 //! Generic code is compiled once in each crate that uses it, so the more crates there are, the more copies. In a release build a
 //! sixth of the program's code was copies, and the memory of a hook consists mostly of the pages with the code that it runs.
 //!
 //! Only lld folds functions, and other linkers refuse the option. So it is passed only where rustc uses the lld that comes with
 //! it, which it does by default on Linux for x86-64. Nothing here compares the addresses of functions.
+//!
+//! A release build aborts when it panics, so nothing unwinds the stack, and the tables for it, 2 MB, are left out. A crash still says
+//! what happened and where; the lines of a stack trace are missing, as the symbols are.
 
 use std::env;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Leaves out the tables for unwinding the stack. `INSERT` keeps the linker's own layout for everything else.
+const WITHOUT_UNWINDING: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.eh_frame.*) *(.gcc_except_table) *(.gcc_except_table.*) } } INSERT AFTER .comment;";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=THROUGHLINE_VERSION={}", version());
     if uses_own_lld() == Some(true) {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+        if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+            let script = Path::new(&env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("without-unwinding.ld");
+            fs::write(&script, WITHOUT_UNWINDING).expect("OUT_DIR is written");
+            println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr,-T,{}", script.display());
+        }
     }
 }
 

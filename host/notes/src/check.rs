@@ -6,7 +6,7 @@ use throughline_model::invalid::Invalid;
 use super::links::Link;
 use super::markdown::{self, FileContext};
 use super::registry::Registry;
-use super::schema::Schemas;
+use super::schema::FieldValidator;
 use super::{Note, one_line};
 
 /// A fault in a note.
@@ -26,12 +26,12 @@ pub struct NoteFault {
 /// Resolves a link to the types of the notes that it may refer to.
 pub type LinkResolver<'a> = dyn Fn(&Link) -> Vec<String> + 'a;
 
-/// Returns all faults of a file, in the order of its lines, and the note if it can be read.
+/// Returns all faults of a file, in the order of its lines, and the note if it can be read. `validate` is asked once at most.
 pub fn check_file(
     text: &str,
     around: FileContext<'_>,
     registry: &Registry,
-    schemas: &Schemas,
+    validate: &FieldValidator<'_>,
     resolve: &LinkResolver<'_>,
 ) -> (Option<Note>, Vec<NoteFault>) {
     let fatal = |why: Invalid| {
@@ -55,7 +55,7 @@ pub fn check_file(
             let fields = parts.fields.as_ref();
             let note_type = fields.and_then(|fields| fields.get("type")).and_then(Value::as_str).unwrap_or(around.folder);
             let mut faults: Vec<NoteFault> = fields
-                .map(|fields| schemas.validate(note_type, fields))
+                .map(|fields| validate(note_type, fields))
                 .into_iter()
                 .flatten()
                 .filter(|(field, _)| *field != first.field)
@@ -68,7 +68,7 @@ pub fn check_file(
     };
     let mut faults = Vec::new();
     match &parts.fields {
-        Some(fields) => faults.extend(check_fields(&note, fields, registry, schemas)),
+        Some(fields) => faults.extend(check_fields(&note, fields, registry, validate)),
         None => faults.push(NoteFault {
             line: 1,
             field: String::new(),
@@ -92,9 +92,13 @@ fn warning(field: &str, why: String) -> NoteFault {
     NoteFault { line: 0, field: field.to_owned(), why, is_warning: true }
 }
 
-fn check_fields(note: &Note, fields: &Map<String, Value>, registry: &Registry, schemas: &Schemas) -> Vec<NoteFault> {
-    let mut faults: Vec<NoteFault> = schemas
-        .validate(&note.note_type, fields)
+fn check_fields(
+    note: &Note,
+    fields: &Map<String, Value>,
+    registry: &Registry,
+    validate: &FieldValidator<'_>,
+) -> Vec<NoteFault> {
+    let mut faults: Vec<NoteFault> = validate(&note.note_type, fields)
         .into_iter()
         .map(|(field, why)| NoteFault { line: 1, field, why, is_warning: false })
         .collect();
@@ -158,6 +162,14 @@ fn line_of(text: &str, field: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{self, FieldFaults, FrontMatter, Question};
+
+    fn validate(note_type: &str, fields: &Map<String, Value>) -> FieldFaults {
+        let note = FrontMatter { note_type: note_type.to_owned(), fields: fields.clone() };
+        let question = Question { schemas: schema::read(None).unwrap(), notes: vec![note] };
+        let answer = throughline_compiler::validate(&serde_json::to_vec(&question).unwrap()).unwrap();
+        serde_json::from_slice::<Vec<FieldFaults>>(&answer).unwrap().remove(0)
+    }
 
     fn check(text: &str) -> Vec<String> {
         let resolve = |link: &Link| match link.target.as_str() {
@@ -165,7 +177,7 @@ mod tests {
             _ => Vec::new(),
         };
         let around = FileContext { stem: "2026-02-23_x", folder: "root-cause", modified: 0 };
-        let (_, faults) = check_file(text, around, &Registry::built_in(), &Schemas::load(None).unwrap(), &resolve);
+        let (_, faults) = check_file(text, around, &Registry::built_in(), &validate, &resolve);
         let level = |fault: &NoteFault| if fault.is_warning { "warning" } else { "error" };
         faults.iter().map(|fault| format!("{}: {}: {}", fault.line, level(fault), fault.why)).collect()
     }

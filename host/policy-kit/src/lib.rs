@@ -2,7 +2,6 @@
 //!
 //! - [`template`] creates a new policy from a template, and [`build`] makes its source into a component and a manifest
 //!   with the component's digest.
-//! - [`component_interface`] reads a component's imports and exports from its bytes.
 //! - [`conformance`] checks a policy against the contract: 73 checks of what the contract promises, such as a fold in
 //!   one call and in many, budgets in UTF-16 units, idempotence, and hostile lines. [`conformance::run`] takes a
 //!   [`conformance::Subject`] and returns a [`conformance::ConformanceReport`].
@@ -21,7 +20,6 @@
 
 pub mod build;
 pub mod compare;
-pub mod component_interface;
 pub mod conformance;
 pub mod sample;
 pub mod template;

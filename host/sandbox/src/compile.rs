@@ -3,7 +3,8 @@
 //!
 //! The compiler is a program of its own, because it is larger than everything else together: a hook that had it in its own file
 //! would start half as fast. The child reads the component from standard input and writes the compiled form to standard output;
-//! the parent stores it in the cache.
+//! the parent stores it in the cache. The child also does what only rare commands need and what takes large libraries: each
+//! [`Job`] is one.
 //!
 //! The output of the compiler runs as native code, so the compiler is trusted like this program: it must be in the same
 //! folder, belong to the same user or to root, and is never searched in `PATH`. The two agree on their version and on
@@ -16,7 +17,8 @@ use std::process::{Command, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
 
 use super::engine;
 use throughline_platform::process;
@@ -25,8 +27,59 @@ use throughline_platform::program::{self, CompanionError};
 /// The name of the compiler's program.
 pub const PROGRAM: &str = "throughline-compiler";
 
-/// The compiler's first argument. The version and the key of a [`Handshake`] follow.
-pub const COMMAND: &str = "compile";
+/// What the compiler does in one run. Its word is the first argument; the version and the key of a [`Handshake`] follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// Compiles a component.
+    Compile,
+    /// Reads which interfaces a component has, and writes a [`ComponentInterface`] as JSON.
+    Interface,
+    /// Makes a component of a core module.
+    Encode,
+    /// Validates the front matter of notes: reads a question of `throughline_notes::schema` and writes its answer.
+    Validate,
+}
+
+impl Job {
+    const ALL: [Self; 4] = [Self::Compile, Self::Interface, Self::Encode, Self::Validate];
+
+    /// Returns the word that asks for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compile => "compile",
+            Self::Interface => "interface",
+            Self::Encode => "encode",
+            Self::Validate => "validate",
+        }
+    }
+
+    /// Returns the job that a word asks for.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|job| job.word() == word)
+    }
+}
+
+/// The names of a component's interfaces and functions, with their versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComponentInterface {
+    /// What it imports.
+    pub imports: Vec<String>,
+    /// What it exports.
+    pub exports: Vec<String>,
+}
+
+/// Why the compiler did not do its job: in its own words, on one line.
+#[derive(Debug)]
+pub struct JobError(pub String);
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JobError {}
 
 /// The compiler's exit code if it is not the one for this program. It then writes its own version and key.
 pub const MISMATCH: u8 = 3;
@@ -40,8 +93,8 @@ pub const MAX_MEMORY_BYTES: u64 = 2 << 30;
 /// How much address space compiling may reserve, in bytes, on systems that do not count the memory itself.
 pub const MAX_ADDRESS_SPACE_BYTES: u64 = 16 << 30;
 
-/// The largest compiled form that is accepted, in bytes: several times that of Python's runtime.
-const MAX_COMPILED_BYTES: u64 = 512 << 20;
+/// The largest output that is accepted, in bytes: several times the compiled form of Python's runtime.
+const MAX_OUTPUT_BYTES: u64 = 512 << 20;
 
 /// What to do if the compiler is missing or another one's.
 const HINT: &str =
@@ -117,10 +170,21 @@ pub fn on_slow(notice: fn()) {
 /// Compiles a component in a child process, and returns its compiled form.
 pub fn in_child(wasm: &[u8]) -> Result<Vec<u8>> {
     let compiler = find()?;
-    match ON_SLOW.get() {
-        Some(notice) => with_notice(SILENCE, *notice, || in_child_of(&compiler, wasm)),
-        None => in_child_of(&compiler, wasm),
-    }
+    let compiled = match ON_SLOW.get() {
+        Some(notice) => with_notice(SILENCE, *notice, || run(&compiler, Job::Compile, wasm)),
+        None => run(&compiler, Job::Compile, wasm),
+    };
+    of_compiler(&compiler, compiled)
+}
+
+/// Has a child process do a job, and returns what it writes. A [`JobError`] says why it could not.
+pub fn ask(job: Job, input: &[u8]) -> Result<Vec<u8>> {
+    run(&find()?, job, input)
+}
+
+/// Returns the interfaces of a component.
+pub fn interface(wasm: &[u8]) -> Result<ComponentInterface> {
+    serde_json::from_slice(&ask(Job::Interface, wasm)?).context("throughline-compiler gave no answer that can be read")
 }
 
 /// Does `work`, and calls `notice` once if it takes longer than `after`.
@@ -138,10 +202,22 @@ fn with_notice<T>(after: Duration, notice: impl FnOnce() + Send, work: impl FnOn
     })
 }
 
-fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
+/// Returns what the compiler compiled, if it is that.
+fn of_compiler(compiler: &Path, compiled: Result<Vec<u8>>) -> Result<Vec<u8>> {
+    let compiled = compiled.map_err(|error| match error.downcast::<JobError>() {
+        Ok(JobError(reason)) => anyhow!("the component does not compile: {reason}"),
+        Err(other) => other,
+    })?;
+    if !engine::is_precompiled(&compiled) {
+        return Err(CompilerError::new(format!("{} wrote no compiled component", compiler.display())).into());
+    }
+    Ok(compiled)
+}
+
+fn run(compiler: &Path, job: Job, input: &[u8]) -> Result<Vec<u8>> {
     let own = Handshake::own();
     let mut child = Command::new(compiler)
-        .args([COMMAND, own.version, &own.key])
+        .args([job.word(), own.version, &own.key])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -149,16 +225,16 @@ fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
         .spawn()
         .map_err(|error| CompilerError::new(format!("{} cannot be started: {error}", compiler.display())))?;
     // The child reads all of its input before it writes. If it died, its status says more than the broken pipe.
-    let fed = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(wasm));
+    let fed = child.stdin.take().map_or(Ok(()), |mut pipe| pipe.write_all(input));
     let mut written = Vec::new();
-    let read = child.stdout.take().map_or(Ok(0), |output| output.take(MAX_COMPILED_BYTES + 1).read_to_end(&mut written));
-    let is_too_large = written.len() as u64 > MAX_COMPILED_BYTES;
+    let read = child.stdout.take().map_or(Ok(0), |output| output.take(MAX_OUTPUT_BYTES + 1).read_to_end(&mut written));
+    let is_too_large = written.len() as u64 > MAX_OUTPUT_BYTES;
     if is_too_large || read.is_err() {
         let _ = child.kill();
     }
-    let status = child.wait().context("the process that compiles it was lost")?;
+    let status = child.wait().context("the process of throughline-compiler was lost")?;
     if is_too_large {
-        bail!("the component's compiled form has more than {} MiB", MAX_COMPILED_BYTES >> 20);
+        bail!("throughline-compiler wrote more than {} MiB", MAX_OUTPUT_BYTES >> 20);
     }
     if process::was_killed(status) {
         bail!(
@@ -177,12 +253,9 @@ fn in_child_of(compiler: &Path, wasm: &[u8]) -> Result<Vec<u8>> {
         .into());
     }
     if !status.success() {
-        bail!("the component does not compile: {}", reason(&written));
+        return Err(JobError(reason(&written)).into());
     }
-    fed.and(read).context("the process that compiles it was interrupted")?;
-    if !engine::is_precompiled(&written) {
-        return Err(CompilerError::new(format!("{} wrote no compiled component", compiler.display())).into());
-    }
+    fed.and(read).context("the process of throughline-compiler was interrupted")?;
     Ok(written)
 }
 
@@ -208,7 +281,7 @@ mod tests {
         let file = folder.path().join(PROGRAM);
         fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         permissions::set_mode(&file, 0o755).unwrap();
-        in_child_of(&file, EMPTY)
+        of_compiler(&file, run(&file, Job::Compile, EMPTY))
     }
 
     #[test]
@@ -258,6 +331,14 @@ mod tests {
     }
 
     #[test]
+    fn each_job_is_asked_for_by_its_word() {
+        for job in Job::ALL {
+            assert_eq!(Job::of_word(job.word()), Some(job));
+        }
+        assert_eq!(Job::of_word("--version"), None);
+    }
+
+    #[test]
     fn a_compiler_of_another_version_is_not_used() {
         let own = Handshake::own();
         let told = shell("echo \"$*\"; exit 3").unwrap_err();
@@ -272,7 +353,7 @@ mod tests {
     #[test]
     fn a_compiler_that_is_not_there_is_named_with_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        let error = in_child_of(&folder.path().join(PROGRAM), EMPTY).unwrap_err();
+        let error = run(&folder.path().join(PROGRAM), Job::Interface, EMPTY).unwrap_err();
         assert!(error.to_string().contains(PROGRAM) && error.is::<CompilerError>(), "{error}");
         // None lies beside the tests.
         let error = find().unwrap_err();

@@ -1,4 +1,4 @@
-//! Builds a policy in Rust: cargo makes a core module, which this process turns into a component.
+//! Builds a policy in Rust: cargo makes a core module, which `throughline-compiler` turns into a component.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use wit_component::ComponentEncoder;
 
 use super::source::PolicySource;
 use super::tool::Tool;
+use throughline_sandbox::compile::{self, Job};
 
 /// A target without an operating system, hence without WASI imports.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -27,9 +27,7 @@ pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Res
     let module = cargo(source)?;
     say("turning the module into a component");
     let bytes = fs::read(&module).with_context(|| format!("{} cannot be read", module.display()))?;
-    ComponentEncoder::default()
-        .module(&bytes)
-        .and_then(|encoder| encoder.validate(true).encode())
+    compile::ask(Job::Encode, &bytes)
         .context("the module cannot be turned into a component: does it `export!` the world that [build] names?")
 }
 

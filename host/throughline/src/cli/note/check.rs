@@ -1,20 +1,24 @@
 //! `throughline note check`: validates notes.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::context::NoteContext;
 use super::{CommandError, Runtime, Store, output};
 use throughline_engine::note_sync::folder::Folder;
 use throughline_model::invalid::Invalid;
+use throughline_notes::NotesError;
 use throughline_notes::check::{self, LinkResolver, NoteFault};
 use throughline_notes::links::{Link, NameIndex};
 use throughline_notes::markdown::{self, FileContext};
-use throughline_notes::schema::Schemas;
+use throughline_notes::schema::{self, FieldFaults, FieldValidator, FrontMatter, Question};
+use throughline_sandbox::compile::{self, Job, JobError};
 
 /// Check the fields, schemas, tags and links of notes
 ///
@@ -45,7 +49,7 @@ pub(super) struct CheckedFault {
 
 pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let context = NoteContext::of(runtime, arguments.project.as_deref(), None)?;
-    let schemas = Schemas::load(Some(&context.folder))?;
+    let schemas = schema::read(Some(&context.folder))?;
     let notes = store.notes_of(&context.project.id, &context.registry)?;
     let mut files: Vec<(String, Result<String, Invalid>)> = Vec::new();
     for path in &arguments.paths {
@@ -74,10 +78,6 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         types.push(note_type);
     }
     let resolve = |link: &Link| targets.resolve(&link.target).into_iter().map(|at| types[at].to_owned()).collect();
-    let mut found = Vec::new();
-    for (path, text) in &files {
-        found.extend(faults(path, text, &context, &schemas, &resolve));
-    }
     let checked = files.len();
     let in_files: HashSet<&str> = names.iter().map(|(stem, _)| stem.as_str()).collect();
     let mut stored_only = 0;
@@ -85,11 +85,20 @@ pub(super) fn run(runtime: &Runtime, store: &Store, arguments: &Arguments) -> Re
         // Notes that policies made are skipped: they have no author who could correct them.
         for it in notes.iter().filter(|it| it.is_named && !in_files.contains(it.stem.as_str())) {
             stored_only += 1;
-            let text = markdown::format_note(&it.note, &context.registry);
-            let place = format!("note {}", it.memory);
-            found.extend(faults(&place, &Ok(text), &context, &schemas, &resolve));
+            files.push((format!("note {}", it.memory), Ok(markdown::format_note(&it.note, &context.registry))));
         }
     }
+    let check = |validate: &FieldValidator<'_>| -> Vec<CheckedFault> {
+        files.iter().flat_map(|(place, text)| faults(place, text, &context, validate, &resolve)).collect()
+    };
+    // The first time to learn what is to be validated, so that it is asked for at once.
+    let asked = RefCell::new(Vec::new());
+    check(&|note_type, fields| {
+        asked.borrow_mut().push(FrontMatter { note_type: note_type.to_owned(), fields: fields.clone() });
+        Vec::new()
+    });
+    let answers = RefCell::new(validated(schemas, asked.into_inner())?.into_iter());
+    let found = check(&|_, _| answers.borrow_mut().next().unwrap_or_default());
     let errors = found.iter().filter(|found| !found.fault.is_warning).count();
     let status = if errors == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if arguments.json {
@@ -119,14 +128,27 @@ fn faults(
     place: &str,
     text: &Result<String, Invalid>,
     context: &NoteContext,
-    schemas: &Schemas,
+    validate: &FieldValidator<'_>,
     resolve: &LinkResolver<'_>,
 ) -> Vec<CheckedFault> {
     let faults = match text {
-        Ok(text) => check::check_file(text, FileContext::from_path(place, 0), &context.registry, schemas, resolve).1,
+        Ok(text) => check::check_file(text, FileContext::from_path(place, 0), &context.registry, validate, resolve).1,
         Err(why) => vec![NoteFault { line: 0, field: String::new(), why: why.to_string(), is_warning: false }],
     };
     faults.into_iter().map(|fault| CheckedFault { place: place.to_owned(), fault }).collect()
+}
+
+/// Validates the front matter of notes, and returns what is wrong with each.
+fn validated(schemas: BTreeMap<String, Value>, notes: Vec<FrontMatter>) -> Result<Vec<FieldFaults>, CommandError> {
+    if notes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let question = serde_json::to_vec(&Question { schemas, notes }).map_err(anyhow::Error::from)?;
+    let answer = compile::ask(Job::Validate, &question).map_err(|error| match error.downcast::<JobError>() {
+        Ok(JobError(why)) => NotesError::Schema(Invalid::from(why.as_str())).into(),
+        Err(error) => CommandError::from(error),
+    })?;
+    Ok(serde_json::from_slice(&answer).map_err(anyhow::Error::from)?)
 }
 
 /// Reads a file, or all notes of a folder.

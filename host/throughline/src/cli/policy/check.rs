@@ -13,8 +13,8 @@ use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::runtime::Runtime;
-use throughline_policy_kit::component_interface;
 use throughline_policy_kit::conformance::{self, ConformanceReport, Granted, Options, Status};
+use throughline_sandbox::compile;
 use throughline_sandbox::folder::{PolicyPackage, Source};
 use throughline_sandbox::imports::Grants;
 use throughline_sandbox::instance::{LinkError, LinkedPolicy, Terms};
@@ -127,7 +127,7 @@ fn before_running(
             return None;
         }
     };
-    let shape = match component_interface::read(&bytes) {
+    let shape = match compile::interface(&bytes) {
         Ok(shape) => shape,
         Err(error) => {
             add("component", "shape", Status::Fail, format!("{error:#}"), "a policy must be a WebAssembly component");

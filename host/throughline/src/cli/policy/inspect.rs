@@ -9,8 +9,8 @@ use super::selection;
 use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_engine::runtime::Runtime;
-use throughline_policy_kit::component_interface::{self, ComponentInterface};
 use throughline_sandbox::capability::{self, Import};
+use throughline_sandbox::compile::{self, ComponentInterface};
 use throughline_sandbox::folder::PolicyPackage;
 use throughline_sandbox::registry::owner_of;
 
@@ -49,7 +49,7 @@ pub(super) fn run(runtime: &Runtime, arguments: &Arguments) -> Result<ExitCode, 
     let root = selection::root()?;
     let (found, source) = selection::by_name_or_path(runtime, &root, &arguments.policy)?;
     let bytes = found.component(owner_of(source)).map_err(CommandError::new)?;
-    let component_interface = component_interface::read(&bytes).map_err(|error| {
+    let component_interface = compile::interface(&bytes).map_err(|error| {
         CommandError::new(format!("{}: {error:#}", found.folder.join(&found.manifest.component).display()))
             .hint("a policy is a WebAssembly component; `throughline policy build` makes one")
     })?;
