@@ -25,7 +25,8 @@ fn main() {
         if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
             let script = Path::new(&env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("without-unwinding.ld");
             fs::write(&script, WITHOUT_UNWINDING).expect("OUT_DIR is written");
-            println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr,-T,{}", script.display());
+            // Cargo leaves the symbols of a package with a profile of its own in, in spite of `strip`.
+            println!("cargo::rustc-link-arg-bins=-Wl,--strip-all,--no-eh-frame-hdr,-T,{}", script.display());
         }
     }
 }
