@@ -202,7 +202,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         add_joined(page, SectionKind::LastSession, "Did", &short);
     }
     for (importance, result) in by_recency(0.9, &results) {
-        let label = if found.contains(&result) { "Found" } else { "Did" };
+        let label = if found.contains(result) { "Found" } else { "Did" };
         page.add(SectionKind::LastSession, Entry::result_line(label, result, importance));
     }
     add_outcome(page, SectionKind::LastSession, "Outcome", notes);

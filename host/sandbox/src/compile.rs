@@ -170,11 +170,11 @@ pub fn on_slow(notice: fn()) {
 /// Compiles a component in a child process, and returns its compiled form.
 pub fn in_child(wasm: &[u8]) -> Result<Vec<u8>> {
     let compiler = find()?;
-    let compiled = match ON_SLOW.get() {
+    let answer = match ON_SLOW.get() {
         Some(notice) => with_notice(SILENCE, *notice, || run(&compiler, Job::Compile, wasm)),
         None => run(&compiler, Job::Compile, wasm),
     };
-    of_compiler(&compiler, compiled)
+    of_compiler(&compiler, answer)
 }
 
 /// Has a child process do a job, and returns what it writes. A [`JobError`] says why it could not.
@@ -203,15 +203,15 @@ fn with_notice<T>(after: Duration, notice: impl FnOnce() + Send, work: impl FnOn
 }
 
 /// Returns what the compiler compiled, if it is that.
-fn of_compiler(compiler: &Path, compiled: Result<Vec<u8>>) -> Result<Vec<u8>> {
-    let compiled = compiled.map_err(|error| match error.downcast::<JobError>() {
+fn of_compiler(compiler: &Path, answer: Result<Vec<u8>>) -> Result<Vec<u8>> {
+    let answer = answer.map_err(|error| match error.downcast::<JobError>() {
         Ok(JobError(reason)) => anyhow!("the component does not compile: {reason}"),
         Err(other) => other,
     })?;
-    if !engine::is_precompiled(&compiled) {
+    if !engine::is_precompiled(&answer) {
         return Err(CompilerError::new(format!("{} wrote no compiled component", compiler.display())).into());
     }
-    Ok(compiled)
+    Ok(answer)
 }
 
 fn run(compiler: &Path, job: Job, input: &[u8]) -> Result<Vec<u8>> {
