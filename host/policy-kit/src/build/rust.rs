@@ -1,4 +1,4 @@
-//! Builds a policy in Rust: cargo makes a core module, which `throughline-compiler` turns into a component.
+//! Builds a policy in Rust: cargo makes a core module, which is then turned into a component.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::Encoder;
 use super::source::PolicySource;
 use super::tool::Tool;
-use throughline_sandbox::compile::{self, Job};
 
 /// A target without an operating system, hence without WASI imports.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -21,14 +21,13 @@ const CARGO: Tool = Tool {
 };
 const RUSTC: Tool = Tool { program: "rustc", purpose: CARGO.purpose, remedy: CARGO.remedy };
 
-pub(super) fn component(source: &PolicySource, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
+pub(super) fn component(source: &PolicySource, encode: &Encoder, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>> {
     require_target(&source.folder)?;
     say("building for wasm32-unknown-unknown with cargo");
     let module = cargo(source)?;
     say("turning the module into a component");
     let bytes = fs::read(&module).with_context(|| format!("{} cannot be read", module.display()))?;
-    compile::ask(Job::Encode, &bytes)
-        .context("the module cannot be turned into a component: does it `export!` the world that [build] names?")
+    encode(&bytes).context("the module cannot be turned into a component: does it `export!` the world that [build] names?")
 }
 
 /// Fails unless the toolchain that the folder selects has the target's library.

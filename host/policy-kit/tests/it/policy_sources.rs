@@ -51,7 +51,7 @@ fn is_unavailable(error: &str) -> bool {
 /// Builds the policy, or `None` if a tool or registry is missing and not required.
 fn built(folder: &Path) -> Option<BuiltPolicy> {
     let mut steps = Vec::new();
-    match build::build(folder, &mut |step| steps.push(step.to_owned())) {
+    match build::build(folder, &throughline_compiler::encode, &mut |step| steps.push(step.to_owned())) {
         Ok(built) => {
             assert!(!steps.is_empty());
             let manifest = fs::read_to_string(built.folder.join("policy.toml")).expect("it is written");
@@ -438,7 +438,7 @@ fn an_author_misspells_something_and_the_builds_own_error_comes_first() {
         (Language::JavaScript, "policy.js", "function observe(", "function observe((", "SyntaxError: ", "policy.js:"),
     ] {
         let folder = with_mistake(language, file, piece, mistake);
-        let error = build::build(&folder, &mut |_| ()).expect_err("that does not compile");
+        let error = build::build(&folder, &throughline_compiler::encode, &mut |_| ()).expect_err("that does not compile");
         let told = format!("{error:#}");
         if language != Language::Rust && is_unavailable(&told) {
             continue;

@@ -8,6 +8,7 @@ use crate::cli::error::CommandError;
 use crate::cli::output::{self, BOLD, DIM};
 use throughline_policy_kit::build;
 use throughline_policy_kit::template;
+use throughline_sandbox::compile::{self, Job};
 use throughline_sandbox::manifest::Language;
 
 /// Create a small policy project that can be built right away
@@ -47,7 +48,7 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, CommandError> {
         // Ignore the error of a closed stderr: nobody is reading.
         let _ = writeln!(anstream::stderr().lock(), "{DIM}{step}{DIM:#}");
     };
-    let built = build::build(&arguments.folder, &mut say).map_err(|error| {
+    let built = build::build(&arguments.folder, &|module| compile::ask(Job::Encode, module), &mut say).map_err(|error| {
         let failed = CommandError::new(format!("{error:#}"));
         // Whose compiler says what is wrong has a project already.
         if error.chain().any(<dyn std::error::Error>::is::<build::ToolFailed>) {
