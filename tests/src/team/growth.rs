@@ -113,7 +113,7 @@ pub fn picture(figures: &[Figures]) -> String {
                 Curve { name, points, dashed: second, second }
             };
             [
-                curve(format!("{devices} machines, one new each"), |it| it.new_ms, false),
+                curve(format!("{devices} machines, new"), |it| it.new_ms, false),
                 curve(format!("{devices}, unchanged"), |it| it.unchanged_ms, true),
             ]
         })
@@ -130,7 +130,7 @@ mod tests {
         let of = |devices, rows, new_ms| Figures { devices, rows, bytes: 1, new_ms, unchanged_ms: 9.0 };
         let svg = picture(&[of(10, 1_000, 20.0), of(100, 1_000, 30.0), of(10, 100_000, 25.0)]);
         assert_eq!(svg.matches("<polyline").count(), 4);
-        assert!(svg.contains("10 machines, one new each, 25 ms") && svg.contains("100, unchanged, 9 ms"), "{svg}");
+        assert!(svg.contains("10 machines, new, 25 ms") && svg.contains("100, unchanged, 9 ms"), "{svg}");
         assert!(svg.contains("rows on the server"));
     }
 }
