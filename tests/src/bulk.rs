@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::transcript::{Transcript, session_id};
 
 /// A small deterministic generator (xorshift64*): the same seed gives the same bytes on every machine.
@@ -99,6 +101,20 @@ pub fn sessions(folder: &Path, project: &Path, first: u64, count: u64, turns: u6
         transcript.write_to(&folder.join(format!("{}.jsonl", session_id(number))));
     }
     folder.to_owned()
+}
+
+/// Writes a file for `throughline import` with so many memories of one project.
+pub fn memories(file: &Path, project: &Path, count: usize) {
+    let mut dice = Dice::new(0xD6E8_FEB8_6659_FD93);
+    let mut lines = String::new();
+    for number in 0..count {
+        let (part, fault, cure) = (dice.pick(PARTS), dice.pick(FAULTS), dice.pick(CURES));
+        let kind = ["decision", "error_fix", "learning"][number % 3];
+        let content =
+            format!("The {part} {fault} at record {number}: {cure}, as in `src/part_{}/unit_{number}.rs`.", number % 40);
+        lines += &(json!({"project": project, "type": kind, "content": content}).to_string() + "\n");
+    }
+    std::fs::write(file, lines).expect("write the memories");
 }
 
 /// Writes a session's transcript of at least this many bytes, with the proportions of a real one: mostly client metadata

@@ -285,7 +285,7 @@ impl Home {
         let home = self.path().as_os_str().as_encoded_bytes();
         let is_child = |process: &std::fs::DirEntry| {
             let has = |file: &str, part: &[u8]| {
-                std::fs::read(process.path().join(file)).is_ok_and(|text| text.windows(part.len()).any(|it| it == part))
+                std::fs::read(process.path().join(file)).is_ok_and(|text| crate::holds(&text, part))
             };
             has("cmdline", b"\0background\0") && has("environ", home)
         };
@@ -306,6 +306,11 @@ impl Home {
         let mut files = Vec::new();
         collect(&self.throughline(), &mut files);
         files
+    }
+
+    /// The files under the home that hold the text.
+    pub fn holding(&self, text: impl AsRef<[u8]>) -> Vec<PathBuf> {
+        self.files().into_iter().filter(|(_, bytes)| crate::holds(bytes, text.as_ref())).map(|(path, _)| path).collect()
     }
 }
 

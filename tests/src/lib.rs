@@ -50,6 +50,11 @@ pub fn skip(what: &str, why: &str) {
     eprintln!("skipped: {what}: {why}");
 }
 
+/// Whether the bytes hold the text.
+pub fn holds(bytes: &[u8], text: impl AsRef<[u8]>) -> bool {
+    memchr::memmem::find(bytes, text.as_ref()).is_some()
+}
+
 /// Whether the variable is set to something other than nothing and `0`.
 pub fn env_flag(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -182,26 +183,28 @@ fn attack_secrets_in_every_place_reach_no_file() {
     let mut files = home.files();
     files.push(("what the next session is told".into(), told.into_bytes()));
     files.push(("what is printed".into(), events.into_bytes()));
-    let (mut leaks, mut results) = (Vec::new(), Results::default());
-    for (number, attack) in attacks.iter().enumerate() {
-        let needles = forms(&password(number));
-        let known = leaks.len();
-        for (path, bytes) in &files {
-            if let Some(form) = needles.iter().find(|form| contains(bytes, form)) {
-                leaks.push(format!("{}: {form} in {}", attack.name, path.display()));
-            }
+    let needles: Vec<(usize, String)> =
+        (0..attacks.len()).flat_map(|number| forms(&password(number)).into_iter().map(move |form| (number, form))).collect();
+    let finder = finder(needles.iter().map(|(_, form)| form));
+    let (mut leaks, mut leaked, mut results) = (Vec::new(), BTreeSet::new(), Results::default());
+    for (path, bytes) in &files {
+        for found in finder.find_overlapping_iter(bytes) {
+            let (number, form) = &needles[found.pattern().as_usize()];
+            leaked.insert(*number);
+            leaks.push(format!("{}: {form} in {}", attacks[*number].name, path.display()));
         }
+    }
+    for (number, attack) in attacks.iter().enumerate() {
         let tried = attack.text.as_ref().or(attack.command.as_ref()).expect("a text or a command");
-        results.add(&attack.name, tried, if leaks.len() == known { "in no file" } else { "LEAKED" });
+        results.add(&attack.name, tried, if leaked.contains(&number) { "LEAKED" } else { "in no file" });
     }
     assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
     results.are_in_the_page("secrets");
 }
 
-/// Whether the bytes hold the text, whatever the case of its letters.
-fn contains(bytes: &[u8], text: &str) -> bool {
-    let text = text.as_bytes();
-    bytes.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
+/// Finds any of the texts, whatever the case of their letters, all at once: there are many, and the files are large.
+fn finder<'a>(texts: impl IntoIterator<Item = &'a String>) -> AhoCorasick {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(texts).expect("an automaton")
 }
 
 /// Words that must not be shown verbatim.
@@ -440,7 +443,8 @@ fn attack_a_tool_that_is_used_before_the_policy_is_compiled() {
         let events = home.run(["observations", "search", "--all-projects", "--json", "deploy"]);
         events.stdout.contains("make deploy")
     });
-    assert!(!home.files().iter().any(|(_, bytes)| contains(bytes, &secret)));
+    let secret = finder(&[secret]);
+    assert!(!home.files().iter().any(|(_, bytes)| secret.is_match(bytes)));
 }
 
 /// `note sync` in a project whose folder of notes is a link to another project's.
@@ -502,10 +506,9 @@ fn attack_a_token_of_a_team_at_the_cut_of_an_output() {
     let body = "Qz7".repeat(8);
     let output = format!("{}{body},", ["gh", "p_"].concat()).repeat(1_500);
     session.ran("u1", "print-tokens", &output);
-    let files = home.files();
-    let noted = files.iter().any(|(_, bytes)| contains(bytes, "print-tokens"));
-    assert!(noted, "{}", home.log());
-    for (path, bytes) in &files {
-        assert!(!contains(bytes, "Qz7Qz7"), "half a token is in {}", path.display());
+    assert!(!home.holding("print-tokens").is_empty(), "{}", home.log());
+    let half = finder(&["Qz7Qz7".into()]);
+    for (path, bytes) in home.files() {
+        assert!(!half.is_match(&bytes), "half a token is in {}", path.display());
     }
 }

@@ -166,7 +166,7 @@ fn what_is_read_again_stays_folded_and_what_happens_again_comes_back() {
 
 /// Whether any file of the program holds the word.
 fn stands(home: &Home, word: &str) -> bool {
-    home.files().iter().any(|(_, bytes)| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
+    !home.holding(word).is_empty()
 }
 
 #[test]

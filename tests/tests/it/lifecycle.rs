@@ -482,13 +482,8 @@ fn no_secret_reaches_the_disk() {
 
     assert!(home.remembers("redacted"), "something was remembered, without its secrets: {:#?}", home.memories());
     for secret in &secrets {
-        for (path, bytes) in home.files() {
-            assert!(
-                !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
-                "{secret} stands in {}",
-                path.display()
-            );
-        }
+        let holding = home.holding(secret);
+        assert!(holding.is_empty(), "{secret} stands in {holding:?}");
         for hooked in [&compacted, &next] {
             assert!(!hooked.run.stdout.contains(secret), "{secret} was told: {hooked:#?}");
         }
@@ -526,15 +521,14 @@ fn ten_thousand_memories_stay_within_the_budget() {
     let home = Home::new();
     let project = home.project("large");
     let folder = home.transcript_path(&project, "x").parent().expect("a folder").to_owned();
-    let mut sessions = 0;
-    // In small parts, so that a busy machine reads each within a command's deadline.
-    while sessions == 0 || home.count("memories") < 10_000 {
-        bulk::sessions(&folder, &project, sessions, 25, 20);
-        sessions += 25;
-        assert!(sessions <= 2_000, "40,000 turns gave only {} memories", home.count("memories"));
-        drop(home.run(["ingest".as_ref(), folder.as_os_str()]).success());
-    }
-    assert_eq!(home.count("sessions"), sessions);
+    bulk::sessions(&folder, &project, 0, 25, 20);
+    drop(home.run(["ingest".as_ref(), folder.as_os_str()]).success());
+    assert_eq!(home.count("sessions"), 25);
+    // Most are imported: to extract as many from transcripts takes minutes in a debug build.
+    let file = home.path().join("memories.jsonl");
+    bulk::memories(&file, &project, 10_000);
+    drop(home.run(["import".as_ref(), file.as_os_str()]).success());
+    assert!(home.count("memories") >= 10_000, "{}", home.count("memories"));
     for source in ["startup", "clear", "compact"] {
         // That it is at most 9,500 UTF-16 code units is checked of every context.
         let hooked = Session::new(&home, &project, &session_id(1_000_000)).start(source);

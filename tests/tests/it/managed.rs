@@ -193,8 +193,7 @@ fn attack_compiled_code_that_the_user_exchanged() {
     exchange();
     it.stop_after(3, &format!("Teach the otter exporter to dance with {secret}"));
     assert!(it.machine.home.remembers("to dance"), "{}", it.machine.home.log());
-    let held = |bytes: &[u8]| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
-    let found: Vec<_> = it.machine.home.files().into_iter().filter(|(_, bytes)| held(bytes)).map(|(path, _)| path).collect();
+    let found = it.machine.home.holding(&secret);
     assert!(found.is_empty(), "{found:?}");
 }
 

@@ -33,11 +33,6 @@ fn lived_in() -> (Home, std::path::PathBuf, std::path::PathBuf) {
     (home, billing, shop)
 }
 
-fn stands_in(home: &Home, words: &str) -> Vec<std::path::PathBuf> {
-    let holds = |bytes: &[u8]| bytes.windows(words.len()).any(|window| window == words.as_bytes());
-    home.files().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
-}
-
 #[test]
 fn somebody_misspells_a_project_and_nothing_is_forgotten_or_paused() {
     let (home, billing, _) = lived_in();
@@ -103,7 +98,7 @@ fn somebody_forgets_by_mistake_and_brings_it_back() {
     assert!(forgotten["memories"].as_u64() > Some(0) && forgotten["kept_until"].is_string(), "{forgotten}");
     assert!(home.memories_of(&billing).is_empty());
     // One private file has it, and nothing else reads that file.
-    let files = stands_in(&home, "aardvark");
+    let files = home.holding("aardvark");
     assert!(files.len() == 1 && files[0].starts_with(home.data().join("forgotten")), "{files:?}");
     let mode = |path: &Path| {
         use std::os::unix::fs::PermissionsExt as _;
@@ -157,21 +152,21 @@ fn somebody_deletes_the_wrong_memory_and_brings_it_back() {
 fn what_is_forgotten_now_or_a_day_ago_is_in_no_file() {
     let (home, billing, shop) = lived_in();
     drop(run(&home, &billing, &["memory", "forget", "--match", "aardvark", "--yes"]).success());
-    assert_eq!(stands_in(&home, "aardvark").len(), 1);
+    assert_eq!(home.holding("aardvark").len(), 1);
     // As if it had been a day ago: the next session's start deletes the file in the background.
-    let file = stands_in(&home, "aardvark").pop().expect("the file");
+    let file = home.holding("aardvark").pop().expect("the file");
     let at: u64 = file.file_stem().and_then(|stem| stem.to_str()).expect("a name").parse().expect("a time");
     std::fs::rename(&file, file.with_file_name(format!("{}.kept", at - 25 * 60 * 60 * 1000))).expect("rename");
     drop(Session::new(&home, &billing, &session_id(7)).start("startup"));
-    home.eventually("the file is deleted", |home| stands_in(home, "aardvark").is_empty());
+    home.eventually("the file is deleted", |home| home.holding("aardvark").is_empty());
 
     // Forgotten for a day, and then erased after all.
     drop(run(&home, &shop, &["memory", "forget", "--match", "wombat", "--yes"]).success());
-    assert_eq!(stands_in(&home, "wombat").len(), 1);
+    assert_eq!(home.holding("wombat").len(), 1);
     let shown = run(&home, &shop, &["memory", "forget", "--now"]).success();
-    assert!(shown.stdout.contains("would erase 1 deletion") && stands_in(&home, "wombat").len() == 1, "{shown:#?}");
+    assert!(shown.stdout.contains("would erase 1 deletion") && home.holding("wombat").len() == 1, "{shown:#?}");
     drop(run(&home, &shop, &["memory", "forget", "--now", "--yes"]).success());
-    assert_eq!(stands_in(&home, "wombat"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(home.holding("wombat"), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

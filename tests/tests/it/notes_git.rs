@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::bulk::Dice;
+use tests::env_number;
 use tests::home::Home;
 use tests::process::{self, Finished, WATCHDOG};
 
 /// How many random histories are played, and how many things happen on each machine between two merges.
-const HISTORIES: u64 = 10;
+const HISTORIES: u64 = 4;
 const MERGES: u64 = 3;
 const DEEDS: u64 = 4;
 
@@ -201,7 +202,7 @@ fn machines(origin: &Path) -> [Machine; 2] {
 
 #[test]
 fn two_machines_with_one_repository_come_to_agree() {
-    for seed in 1..=HISTORIES {
+    for seed in 1..=env_number("THROUGHLINE_HISTORIES", HISTORIES) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let machines = machines(&folder.path().join("origin.git"));
         let mut dice = Dice::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -17,13 +17,8 @@ fn configure(home: &Home, text: &str) {
 /// Panics where any file that the program wrote holds the bytes.
 #[track_caller]
 fn assert_nowhere(home: &Home, what: &str) {
-    for (path, bytes) in home.files() {
-        assert!(!holds(&bytes, what.as_bytes()), "{what} stands in {}", path.display());
-    }
-}
-
-fn holds(bytes: &[u8], what: &[u8]) -> bool {
-    bytes.windows(what.len()).any(|window| window == what)
+    let holding = home.holding(what);
+    assert!(holding.is_empty(), "{what} stands in {holding:?}");
 }
 
 #[test]
@@ -190,7 +185,7 @@ fn tell(home: &Home, project: &Path, number: u64, rare: &str) {
 
 #[track_caller]
 fn assert_somewhere(home: &Home, what: &str) {
-    assert!(home.files().iter().any(|(_, bytes)| holds(bytes, what.as_bytes())), "{what} stands nowhere");
+    assert!(!home.holding(what).is_empty(), "{what} stands nowhere");
 }
 
 /// How many words that begin so the full-text index knows.

@@ -53,7 +53,7 @@ fn redacting_twice_changes_nothing() {
 }
 
 #[test]
-fn a_line_of_ten_megabytes_is_no_trouble() {
+fn a_line_of_two_megabytes_is_no_trouble() {
     /// Far above what it takes even in a debug build on a busy machine; a search in quadratic time takes hours.
     const MOST: Duration = Duration::from_mins(1);
     for piece in [
@@ -68,7 +68,7 @@ fn a_line_of_ten_megabytes_is_no_trouble() {
         "insert into a (token) values ('",
         "auth token ",
     ] {
-        let text = piece.repeat(10_000_000 / piece.len());
+        let text = piece.repeat(2_000_000 / piece.len());
         let begun = Instant::now();
         scrub(&text);
         assert!(begun.elapsed() < MOST, "{piece}: {:?}", begun.elapsed());

@@ -106,7 +106,7 @@ fn a_copy_goes_with_its_origin() {
     drop(home.run(["memory", "delete", &second]).success());
     assert_eq!(remembered(&home), 0);
     let bytes = std::fs::read(home.database()).expect("read");
-    assert!(!bytes.windows(6).any(|window| window == b"quokka"), "a page still holds it");
+    assert!(!tests::holds(&bytes, "quokka"), "a page still holds it");
 
     // Forgotten by its words, in its project only.
     let id = save(&home, &here, "learning", "The quokka cache is cold at night");

@@ -230,7 +230,7 @@ fn what_is_deleted_goes_everywhere_and_stays_away() {
         assert_eq!(sync(home)["removed"], 1);
         assert!(!texts(home, project).join("\n").contains("pelican"));
         for (path, bytes) in home.files() {
-            let is_there = bytes.windows(7).any(|it| it == b"pelican");
+            let is_there = tests::holds(&bytes, "pelican");
             assert!(!is_there || path.starts_with(home.data().join("forgotten")), "{}", path.display());
         }
     }
@@ -539,8 +539,7 @@ fn attack_a_server_whose_reason_or_project_has_a_secret() {
     );
     for (home, secrets) in [(&it.ann, vec![&reason]), (&it.ben, vec![&name, &remote])] {
         for secret in secrets {
-            let held = |bytes: &[u8]| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
-            let found: Vec<_> = home.files().into_iter().filter(|(_, bytes)| held(bytes)).map(|(path, _)| path).collect();
+            let found = home.holding(secret);
             assert!(found.is_empty(), "{secret} is in {found:?}");
         }
     }
