@@ -54,7 +54,9 @@ const SUPERSEDED_FACTOR: f64 = 0.5;
 
 /// If a later memory may have changed an earlier one, the share of the earlier one's score that the later one needs on its own
 /// to rank above it. A search that the later one does not match may be about something else that the earlier one says. What
-/// likely changed it needs no match: "make it 15" has none of the words that one searches for.
+/// likely changed it needs little: "make it 15" has none of the words that one searches for. With nothing at all, what seemed
+/// to have changed many others led every search of a product of 57 conversations.
+const LIKELY_SHARE: f64 = 0.08;
 const POSSIBLE_SHARE: f64 = 0.2;
 
 /// How textual and vector relevance are combined.
@@ -326,7 +328,8 @@ fn prefer_heads<Id: Ord + Copy + std::hash::Hash>(
         }
         for later in it.later.clone() {
             let Some(&place) = places.get(&later.id) else { continue };
-            if later.is_likely || own[place] >= POSSIBLE_SHARE * score {
+            let least = if later.is_likely { LIKELY_SHARE } else { POSSIBLE_SHARE };
+            if own[place] >= least * score {
                 scored[place].0 = scored[place].0.max(score);
                 heads.entry(id).or_default().push(later.id);
             }
@@ -543,9 +546,10 @@ mod tests {
         assert_eq!(order(vec![earlier(false), later(7.0)]), [2, 1]);
         assert_eq!(order(vec![earlier(false), later(0.3)]), [1, 2], "it hardly matches");
         assert_eq!(order(vec![earlier(true), later(2.0)]), [2, 1]);
-        assert_eq!(order(vec![earlier(true), later(0.0)]), [2, 1], "what likely changed it needs no match");
-        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.1) };
-        let last = Candidate { created: 2, ..candidate(3, "c", 0.0) };
+        assert_eq!(order(vec![earlier(true), later(0.5)]), [2, 1], "what likely changed it needs little");
+        assert_eq!(order(vec![earlier(true), later(0.0)]), [1, 2], "but something");
+        let again = Candidate { later: vec![Later { id: 3, is_likely: true, is_doubt: true }], created: 1, ..later(0.5) };
+        let last = Candidate { created: 2, ..candidate(3, "c", 0.5) };
         assert_eq!(order(vec![earlier(true), again, last]), [3, 2, 1], "and so on to the last one");
     }
 

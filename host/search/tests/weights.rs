@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use throughline_search::supersession::{FEATURES, Statement, weigh};
+use throughline_search::supersession::{FEATURES, Statement, Subject, weigh};
 
 /// How strongly weights are pulled to zero.
 const RIDGE: f64 = 0.02;
@@ -23,13 +23,16 @@ const OTHERS_WEIGHT: f64 = 0.5;
 const MISSED_PERCENT: usize = 10;
 
 /// What is added to the score above which no statement of these chains is hidden wrongly, because others are less like them.
-const MARGIN: f64 = 0.25;
+const MARGIN: f64 = 0.5;
 
 /// The share of the pairs of two chains that may seem to be likely changes. Such a link orders every search.
 const OTHERS_PERCENT: usize = 2;
 
 /// Of how many parts one is left out at a time.
 const FOLDS: usize = 10;
+
+/// The number of the file with pairs among those that are read.
+const PAIRS: usize = 3;
 
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;
@@ -89,6 +92,15 @@ fn turn((file, chain): (usize, usize), place: usize, created: u64, said: &Value,
     }
 }
 
+/// Returns the turns of one conversation.
+fn of_conversation(of: (usize, usize), place: usize, conversation: &Value) -> Vec<Turn> {
+    // Those that name no day are spread over the month.
+    let day = conversation["day"].as_u64().unwrap_or(of.1 as u64 % 27 + 1);
+    let said = conversation["turns"].as_array().expect("turns");
+    let settles = |number: u64| number == said.len() as u64;
+    (1..).zip(said).map(|(number, it)| turn(of, place, day * DAY + number * MINUTE, it, settles(number))).collect()
+}
+
 /// Returns all turns and, for each chain, its name and what each conversation after the first does to the first.
 fn turns() -> (Vec<Turn>, Vec<(String, Vec<bool>)>) {
     let mut turns = Vec::new();
@@ -97,30 +109,37 @@ fn turns() -> (Vec<Turn>, Vec<(String, Vec<bool>)>) {
     for (file, value) in files.iter().enumerate().flat_map(|(file, values)| values.iter().map(move |value| (file, value))) {
         let conversations = value["conversations"].as_array().expect("conversations");
         for (place, conversation) in conversations.iter().enumerate() {
-            let day = conversation["day"].as_u64().expect("a day");
-            let said = conversation["turns"].as_array().expect("turns");
-            for (number, it) in (1..).zip(said) {
-                let is_last = number == said.len() as u64;
-                turns.push(turn((file, chains.len()), place, day * DAY + number * MINUTE, it, is_last));
-            }
+            turns.extend(of_conversation((file, chains.len()), place, conversation));
         }
         chains.push((text(&value["id"]).to_owned(), vec![value["relation"] != "none"; conversations.len()]));
     }
     for value in read("pairs.jsonl") {
         let later = value["later"].as_array().expect("later ones");
-        turns.push(turn((files.len(), chains.len()), 0, DAY, &value["earlier"], true));
+        turns.push(turn((PAIRS, chains.len()), 0, DAY, &value["earlier"], true));
         for (place, it) in (1..).zip(later) {
-            turns.push(turn((files.len(), chains.len()), place, (place as u64 + 1) * DAY, it, true));
+            turns.push(turn((PAIRS, chains.len()), place, (place as u64 + 1) * DAY, it, true));
         }
         let changes = later.iter().map(|it| it["relation"] != "none");
         chains.push((text(&value["id"]).to_owned(), [false].into_iter().chain(changes).collect()));
+    }
+    // What a real project has: most conversations are about other things.
+    let settled = read("../rules/dev.jsonl").into_iter().map(|value| {
+        let changes = value["stale"].as_array().is_some_and(|stale| !stale.is_empty());
+        (text(&value["id"]).to_owned(), value["conversations"].as_array().expect("conversations").clone(), changes)
+    });
+    let decoys =
+        (1..).zip(read("../rules/dev_decoys.jsonl")).map(|(number, it)| (format!("decoy {number}"), vec![it], false));
+    for (id, conversations, changes) in settled.chain(decoys) {
+        for (place, conversation) in conversations.iter().enumerate() {
+            turns.extend(of_conversation((PAIRS + 1, chains.len()), place, conversation));
+        }
+        chains.push((id, vec![changes; conversations.len()]));
     }
     (turns, chains)
 }
 
 fn samples() -> Vec<Sample> {
     let (turns, chains) = turns();
-    let first_of_pairs = chains.len() - read("pairs.jsonl").len();
     let statements: Vec<Statement<'_>> = turns
         .iter()
         .map(|it| Statement {
@@ -130,6 +149,7 @@ fn samples() -> Vec<Sample> {
             content: &it.content,
             is_whole: true,
             is_statement: true,
+            subject: Subject::Deed,
             is_new: true,
         })
         .collect();
@@ -143,7 +163,7 @@ fn samples() -> Vec<Sample> {
         }
         let label = if older.chain != newer.chain {
             Label::Other
-        } else if older.chain >= first_of_pairs && older.settles != Some(0) {
+        } else if older.file == PAIRS && older.settles != Some(0) {
             // The later ones of a group know nothing of each other.
             continue;
         } else {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use anyhow::Result;
 
 use throughline_model::contract::Memory;
-use throughline_search::supersession::{Statement, compare};
+use throughline_search::supersession::{Statement, Subject, compare};
 use throughline_store::{Comparison, EXTERNAL_ID, SAVED, Store, Supersession};
 
 /// Kinds that are not compared: a commit is history, and the others repeat what other memories say.
@@ -30,6 +30,9 @@ const MAX_STATEMENT_CHARS: usize = 900;
 const TURN: &str = "turn";
 const TURN_BREAK: &str = "\n\n";
 const MAX_ANSWER_CHARS: usize = 1_200;
+
+/// What was decided.
+const DECISION: &str = "decision";
 
 /// What came of a request.
 const RESULT: &str = "result";
@@ -127,11 +130,46 @@ fn statement<'a>(memory: &'a Memory, turns: &Turns<'a>, is_new: bool) -> Stateme
     Statement {
         session: &memory.session_id,
         created: memory.created,
-        title: &memory.title,
-        content: turn.copied().flatten().unwrap_or(&memory.content),
+        title: settled(&memory.kind, &memory.title),
+        content: turn.copied().flatten().unwrap_or_else(|| settled(&memory.kind, &memory.content)),
         // Another program may have stored a whole session as one memory.
         is_whole: !is_imported && turn.is_none_or(Option::is_some),
         is_statement: !is_repeating && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
+        subject: match memory.kind.as_str() {
+            "task" => Subject::Task,
+            // A person or a note may settle something with these kinds.
+            "discovery" | "learning" | "error_fix" | "convention" if is_extracted => Subject::Finding,
+            _ => Subject::Deed,
+        },
         is_new,
+    }
+}
+
+/// Returns what a text of that kind settles: of a decision not why, and not what was rejected. What is left out has words such as
+/// "option" and "reason" that all decisions share.
+fn settled<'a>(kind: &str, text: &'a str) -> &'a str {
+    const ASIDE: [&str; 2] = [" Why: ", " Rejected: "];
+    if kind != DECISION {
+        return text;
+    }
+    let end = ASIDE.iter().filter_map(|aside| text.find(aside)).min().unwrap_or(text.len());
+    let told = &text[..end];
+    match told.strip_prefix("Option ").and_then(|rest| rest.split_once(": ")) {
+        Some((number, chosen)) if number.len() <= 2 => chosen,
+        _ => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_decision_only_the_choice_is_compared() {
+        let decided = "Where do labels go? → Option 2: an own bucket. Why: cheap. Rejected: Option 1: the database";
+        assert_eq!(settled("decision", decided), "Where do labels go? → Option 2: an own bucket.");
+        assert_eq!(settled("decision", "Option 2: an own bucket. Rejected: none"), "an own bucket.");
+        assert_eq!(settled("decision", "Option pricing: by the hour"), "Option pricing: by the hour");
+        assert_eq!(settled("result", decided), decided);
     }
 }

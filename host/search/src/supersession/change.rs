@@ -177,6 +177,7 @@ pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::relation::Subject;
     use super::*;
 
     fn judged(older: [&str; 2], newer: [&str; 2]) -> Judgement {
@@ -187,6 +188,7 @@ mod tests {
             content,
             is_whole: true,
             is_statement: true,
+            subject: Subject::Deed,
             is_new: true,
         };
         // The texts live as long as the test.

@@ -29,7 +29,7 @@ use self::change::{Judgement, Parts};
 use self::evidence::Evidence;
 pub use self::evidence::FEATURES;
 use self::nearness::{MIN_NEAREST, Nearness, Rivals};
-pub use self::relation::{Change, Relation, Statement};
+pub use self::relation::{Change, Relation, Statement, Subject};
 use self::similarity::Space;
 
 /// That a statement relates to an earlier one.
@@ -78,9 +78,12 @@ pub fn compare(statements: &[Statement<'_>]) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for Pair { older, newer, nearness } in pairs(statements, &space) {
         let similarity = nearness.similarity;
+        let (before, after) = (&statements[older], &statements[newer]);
         let (relation, change) = match change::judge(parts_of(older), parts_of(newer), nearness) {
-            Judgement::Changes(relation) => (relation, Change::Unlikely),
-            Judgement::MayChange(change) if statements[older].is_whole && statements[newer].is_whole => {
+            Judgement::Changes(relation) if can_change(relation, before, after) => (relation, Change::Unlikely),
+            Judgement::MayChange(change)
+                if before.is_whole && after.is_whole && can_change(Relation::Amends, before, after) =>
+            {
                 (Relation::Follows, change)
             }
             _ if similarity >= MIN_FOLLOWS => (Relation::Follows, Change::Unlikely),
@@ -173,6 +176,16 @@ fn pairs(statements: &[Statement<'_>], space: &Space) -> Vec<Pair> {
     pairs
 }
 
+/// Returns whether a statement can relate to an earlier one in this way, by what the two are about.
+fn can_change(relation: Relation, older: &Statement<'_>, newer: &Statement<'_>) -> bool {
+    match (older.subject, newer.subject) {
+        (_, Subject::Task) => false,
+        (Subject::Task, _) => relation == Relation::Completes,
+        (Subject::Deed, Subject::Finding) => relation == Relation::Refutes,
+        (Subject::Finding, _) | (Subject::Deed, Subject::Deed) => true,
+    }
+}
+
 /// Keeps one link of each pair, a superseding one rather than another.
 fn strongest(mut links: Vec<Link>) -> Vec<Link> {
     links.sort_by(|a, b| {
@@ -250,7 +263,16 @@ mod tests {
     use super::*;
 
     fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
-        Statement { session, created, title, content, is_whole: true, is_statement: true, is_new: true }
+        Statement {
+            session,
+            created,
+            title,
+            content,
+            is_whole: true,
+            is_statement: true,
+            subject: Subject::Deed,
+            is_new: true,
+        }
     }
 
     const ASKED: &str = "keep sessions for 30 minutes";
@@ -290,6 +312,22 @@ mod tests {
         let link = links.iter().find(|link| (link.older, link.newer) == (3, 4)).expect("a link");
         assert_eq!(link.relation, Relation::Amends);
         assert!(links.iter().all(|link| link.older >= 3), "{links:?}");
+    }
+
+    #[test]
+    fn a_task_changes_nothing_and_a_finding_no_deed() {
+        let mut all = others();
+        all.push(statement("a", 10, ASKED, KEEPS_30));
+        for (subject, changes) in [(Subject::Deed, true), (Subject::Finding, false), (Subject::Task, false)] {
+            all.truncate(4);
+            all.push(Statement { subject, ..statement("b", 20, "make it 90", KEEPS_90) });
+            let links = compare(&all);
+            assert_eq!(links.iter().any(|link| link.relation.supersedes()), changes, "{subject:?}: {links:?}");
+            assert!(changes || links.iter().all(|link| link.change == Change::Unlikely), "{subject:?}: {links:?}");
+        }
+        all[3].subject = Subject::Task;
+        all[4].subject = Subject::Deed;
+        assert!(compare(&all).iter().all(|link| !link.relation.supersedes()), "a task is completed, and nothing else");
     }
 
     #[test]

@@ -76,6 +76,17 @@ impl Change {
     }
 }
 
+/// What a statement is about, which says what it can do to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// What was decided, asked for or done: it can change anything.
+    Deed,
+    /// How something is, or why. It can refute a deed's explanation, but changes no deed.
+    Finding,
+    /// What is to be done. It changes nothing, and is completed.
+    Task,
+}
+
 /// A memory to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement<'a> {
@@ -93,6 +104,8 @@ pub struct Statement<'a> {
     /// Whether it states something by itself. What does not (an archived turn, a summary) shares the links of a statement
     /// of its session that it contains.
     pub is_statement: bool,
+    /// What it is about.
+    pub subject: Subject,
     /// Whether it was stored since the last comparison.
     pub is_new: bool,
 }

@@ -2,58 +2,58 @@
 
 use super::evidence::FEATURES;
 
-pub(super) const BIAS: f32 = -1.56;
+pub(super) const BIAS: f32 = -1.70;
 
 /// One for each of [`FEATURES`].
 #[rustfmt::skip]
 pub(super) const WEIGHTS: [f32; FEATURES.len()] = [
-    2.61, // similarity
-    0.21, // shared_identifiers
-    0.43, // shared_in_heads
-    0.60, // common_head_words
-    1.74, // other_value_of_a_name
-    -1.87, // same_value_of_a_name
-    0.78, // other_value_of_its_unit
-    0.33, // decided_value_gone
-    0.63, // asks_for_another_value
-    2.64, // refutes_a_ticket
-    2.28, // refutes_an_explanation
-    2.32, // completes
-    0.50, // removes
-    1.08, // removal_was_asked
-    1.12, // names_what_was_before
-    0.11, // holds_from_now
+    2.89, // similarity
+    0.27, // shared_identifiers
+    0.34, // shared_in_heads
+    0.94, // common_head_words
+    1.70, // other_value_of_a_name
+    -1.89, // same_value_of_a_name
+    0.19, // other_value_of_its_unit
+    0.31, // decided_value_gone
+    0.85, // asks_for_another_value
+    2.68, // refutes_a_ticket
+    2.29, // refutes_an_explanation
+    2.33, // completes
+    0.46, // removes
+    0.98, // removal_was_asked
+    1.20, // names_what_was_before
+    0.06, // holds_from_now
     0.82, // asks_for_a_change
-    0.34, // asks_for_a_reversal
-    0.73, // asks_about_all
-    -1.50, // asks_a_question
-    -1.12, // asks_for_no_change
-    -1.38, // has_a_name_of_its_own
-    -0.93, // keeps_what_was_decided
-    -0.51, // keeps_a_name
-    -1.01, // keeps_the_value
-    -0.71, // says_unchanged
-    -0.60, // adds
-    -3.57, // same_file_elsewhere
-    0.96, // nearest_earlier
-    0.21, // nearest_later
-    0.60, // stands_out
-    -0.64, // kept_identifiers
-    -0.94, // new_identifiers
-    0.07, // kept_values
-    0.21, // other_values
-    -0.53, // request_is_about_it
-    -1.14, // is_short
+    0.44, // asks_for_a_reversal
+    0.53, // asks_about_all
+    -1.44, // asks_a_question
+    -1.15, // asks_for_no_change
+    -1.33, // has_a_name_of_its_own
+    -1.03, // keeps_what_was_decided
+    -0.49, // keeps_a_name
+    -0.92, // keeps_the_value
+    -0.73, // says_unchanged
+    -0.56, // adds
+    -3.71, // same_file_elsewhere
+    0.89, // nearest_earlier
+    0.10, // nearest_later
+    0.85, // stands_out
+    -0.65, // kept_identifiers
+    -0.95, // new_identifiers
+    0.04, // kept_values
+    0.30, // other_values
+    -0.67, // request_is_about_it
+    -0.98, // is_short
 ];
 
 /// The least score of a change of which something plain speaks. A wrong link hides a rule that holds.
-pub(super) const THRESHOLD: f32 = 1.75;
+pub(super) const THRESHOLD: f32 = 1.25;
 
 /// The least score of a change of which many weak signs speak.
-pub(super) const SURE_THRESHOLD: f32 = 3.00;
+pub(super) const SURE_THRESHOLD: f32 = 3.35;
 
 /// The least score of what is likely a change.
-pub(super) const LIKELY_THRESHOLD: f32 = 0.30;
+pub(super) const LIKELY_THRESHOLD: f32 = 0.25;
 
 /// The least score of what may be a change. Such a link hides nothing: it puts the later one first.
-pub(super) const DOUBT_THRESHOLD: f32 = -0.85;
+pub(super) const DOUBT_THRESHOLD: f32 = -0.90;
