@@ -622,6 +622,20 @@ fn a_long_memory_gives_its_passages_without_narration() {
 }
 
 #[test]
+fn of_a_long_summary_the_sentences_that_match_or_name_something_are_told() {
+    let filler = "The page was drawn anew and looks as before. ".repeat(12);
+    let matching = "The upload fails because the proxy allows one megabyte.";
+    let naming = "`proxy.max_body` is 8 MB now.";
+    let long = format!("why do uploads fail → {matching} {filler}{naming} {filler}");
+    let summary = Memory { title: "why do uploads fail".into(), ..memory("s1", "session_summary", 0.5, &long) };
+    let context = build(&asked(QUESTION, vec![hit(0.6, "upload", of_session("one", summary))]), &Fake::default());
+    let text = context.expect("there is an answer").text;
+    let line = text.lines().find(|line| line.contains("session_summary")).expect("a line of the summary");
+    assert!(line.contains(matching) && line.contains(&format!("… {naming}")), "{line}");
+    assert!(line.chars().count() < 860, "{line}");
+}
+
+#[test]
 fn the_last_request_is_told_if_nothing_came_of_it() {
     let page = |outcome: &str| {
         let notes = SessionNotes { outcome: outcome.into(), current_objective: "Move the guide".into(), ..korean() };

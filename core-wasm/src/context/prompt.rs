@@ -10,7 +10,7 @@ use super::page::{Entry, Page, SectionKind, memory_text};
 use super::relevance::{self, revisited_by};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::Memory;
-use crate::extract::prose;
+use crate::extract::{prose, statement};
 use crate::query::form::PromptForm;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -43,6 +43,9 @@ const ENTRY_UNITS: usize = 50;
 const HEAD_UNITS: usize = 160;
 /// How much more a passage of a lesson is worth than one of a turn that has the same words: it was chosen once already.
 const LESSON: f32 = 1.6;
+/// What a word that names something, or a number, adds to what a piece of a summary is worth, and how many of them count.
+const NAMED: f32 = 0.5;
+const MAX_NAMED: f32 = 4.0;
 /// The maximum length of the request before a passage of its answer, in characters.
 const REQUEST_CHARS: usize = 120;
 
@@ -81,7 +84,7 @@ pub(super) fn page(request: &Request) -> Page {
         {
             let max_chars = told.room_for(*max_chars);
             if max_chars >= MIN_CHARS {
-                told.tell(summary, &Source::of(summary, &rarity).best_passage(max_chars));
+                told.tell(summary, &Source::of(summary, &rarity).digest(max_chars));
             }
         }
     }
@@ -140,11 +143,38 @@ impl<'a> Source<'a> {
         self.scores[at] + beside.filter_map(|at| self.scores.get(at)).sum::<f32>() / 2.0
     }
 
-    /// Returns the memory around its best piece: all of it if it fits. The last of equals counts: later statements win over
-    /// earlier ones.
-    fn best_passage(&self, max_chars: usize) -> String {
-        let best = (0..self.pieces.len()).max_by(|&one, &other| self.score(one).total_cmp(&self.score(other)));
-        self.passage(best.unwrap_or(0), max_chars).0
+    /// Returns the memory's request and its best pieces in their order: all of it if it fits. What a prompt asks for often stands in
+    /// a sentence with none of its words, so what names something counts too.
+    fn digest(&self, max_chars: usize) -> String {
+        let title = line::sanitize(&self.memory.title);
+        let request = line::truncate(&title, REQUEST_CHARS);
+        let room = max_chars.saturating_sub(request.chars().count() + 3);
+        let worth = |at: usize| self.score(at) + NAMED * telling_words(&self.pieces[at]).min(MAX_NAMED);
+        let mut order: Vec<(usize, f32)> = (0..self.pieces.len()).map(|at| (at, worth(at))).collect();
+        // The last of equals first: later statements win over earlier ones.
+        order.sort_by(|(one, better), (other, worse)| worse.total_cmp(better).then(other.cmp(one)));
+        let (mut chosen, mut used) = (Vec::new(), 0);
+        for (at, _) in order {
+            // One is told in any case, cut if it must be.
+            let chars = self.pieces[at].chars().count() + 2;
+            if used + chars <= room || chosen.is_empty() {
+                used += chars;
+                chosen.push(at);
+            }
+        }
+        chosen.sort_unstable();
+        if self.memory.content.chars().count() <= max_chars || chosen.is_empty() {
+            return line::truncate(&line::sanitize(&memory_text(self.memory)), max_chars);
+        }
+        let mut told = String::new();
+        for (number, &at) in chosen.iter().enumerate() {
+            if number > 0 {
+                told.push_str(if chosen[number - 1] + 1 == at { " " } else { " … " });
+            }
+            told.push_str(&self.pieces[at]);
+        }
+        let told = line::sanitize(&line::truncate(&told, room));
+        if told.starts_with(request.trim_end_matches('…')) { told } else { format!("{request} → {told}") }
     }
 
     /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
@@ -239,6 +269,13 @@ impl<'a> Passages<'a> {
             told.tell(later.memory, &passage);
         }
     }
+}
+
+/// Returns how many words of a piece name something or have a digit: code, a path, a value.
+#[expect(clippy::cast_precision_loss, reason = "a sentence has few words")]
+fn telling_words(piece: &str) -> f32 {
+    let has_digit = |word: &&str| word.bytes().any(|b| b.is_ascii_digit());
+    (statement::names(piece).len() + piece.split_whitespace().filter(has_digit).count()) as f32
 }
 
 /// Returns whether another passage is worth its line.

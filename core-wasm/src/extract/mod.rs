@@ -28,7 +28,7 @@ mod seen_lines;
 mod signs;
 mod standing;
 mod state;
-mod statement;
+pub(crate) mod statement;
 mod tasks;
 mod tool_uses;
 mod turn;

@@ -266,7 +266,7 @@ pub(super) fn is_question(text: &str) -> bool {
 
 /// Returns the names in a text by which it can be recognized elsewhere: code, paths, and words with capitals, digits or
 /// underscores inside.
-pub(super) fn names(text: &str) -> Vec<u32> {
+pub(crate) fn names(text: &str) -> Vec<u32> {
     let mut all = Vec::new();
     for word in
         text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '*' | '[' | ']'))
