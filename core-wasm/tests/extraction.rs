@@ -1585,3 +1585,22 @@ fn what_a_command_asked_back_belongs_to_the_request() {
         .agent("The change of `cartTotal` in #18 rounds twice, because `taxOf()` rounds already.");
     assert_eq!(script.outcome().notes.original_request, "/review 18");
 }
+
+#[test]
+fn a_session_that_another_agent_began_tells_what_that_one_asked_and_is_no_persons_word() {
+    let given = "<teammate-message teammate_id=\"lead\">\nYou are the cache agent.\n\nWarm the cache of `shop/list.ts` at start. \
+                 Never use the network in tests.\n</teammate-message>";
+    let mut script = Script::default();
+    script
+        .human(given)
+        .agent("Now I know both files.")
+        .edit("/home/u/proj/shop/list.ts", "", "export const list = warm();")
+        .agent("All verifications pass:\n- The list is warm after 40 ms\n- The stub of `fetch` is never called\n\nNow I tell the lead.")
+        .human("<teammate-message teammate_id=\"lead\">{\"type\": \"task_completed\"}</teammate-message>")
+        .agent("Task complete.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.original_request.starts_with("Warm the cache"), "{:?}", outcome.notes);
+    assert!(outcome.notes.outcome.contains("The list is warm after 40 ms"), "{:?}", outcome.notes);
+    let persons = |draft: &&Draft| matches!(draft.kind.as_str(), "preference" | "correction" | "decision");
+    assert!(outcome.memories.values().filter(persons).count() == 0, "{:?}", outcome.memories);
+}

@@ -459,6 +459,28 @@ pub(super) fn excuses(lower: &str) -> bool {
     SIGNS.iter().any(|sign| text::contains(lower, sign)) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
 }
 
+/// Returns whether the line above a list, in lower case, says that the list is of what is done or was found to be right.
+pub(super) fn says_finished(lower: &str) -> bool {
+    const WORDS: [&str; 15] = [
+        "pass",
+        "passes",
+        "passed",
+        "complete",
+        "completed",
+        "done",
+        "verified",
+        "implemented",
+        "updated",
+        "fixed",
+        "summary",
+        "완료",
+        "통과",
+        "完了",
+        "完成",
+    ];
+    WORDS.iter().any(|words| text::contains_words(lower, words)) && !is_intent(lower)
+}
+
 /// Returns whether a text in lower case says what somebody is about to do.
 pub(super) fn is_intent(lower: &str) -> bool {
     const SIGNS: [&str; 11] = [

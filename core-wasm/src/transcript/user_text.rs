@@ -19,6 +19,8 @@ pub(crate) enum UserText<'a> {
         /// What it printed.
         output: Option<String>,
     },
+    /// What another agent of the team wrote.
+    Teammate(String),
     /// The user interrupted the agent.
     Interrupted,
     /// Text from the client, a hook, another agent, or Throughline itself.
@@ -86,12 +88,14 @@ const CLIENT_COMMANDS: &[&str] = &[
     "voice",
 ];
 
+/// The opening of what another agent of the team wrote.
+const TEAMMATE: &str = "<teammate-message";
+
 /// Openings of texts that the client, a hook or another agent wrote.
 const MACHINE_OPENINGS: &[&str] = &[
     "<local-command-",
     "<task-notification",
     "<bash-",
-    "<teammate-message",
     "<user-memory-input",
     "<command-message>init",
     "Stop hook feedback",
@@ -130,6 +134,9 @@ pub(crate) fn classify(text: &str) -> UserText<'_> {
     if trimmed.starts_with("<bash-") {
         return parse_shell(trimmed);
     }
+    if trimmed.starts_with(TEAMMATE) {
+        return parse_teammate(trimmed);
+    }
     if MACHINE_OPENINGS.iter().any(|opening| trimmed.starts_with(opening)) {
         return UserText::Machine;
     }
@@ -149,6 +156,12 @@ fn parse_command(text: &str) -> UserText<'static> {
     }
     let arguments = element(text, "command-args").unwrap_or("").trim();
     UserText::Command(if arguments.is_empty() { format!("/{name}") } else { format!("/{name} {arguments}") })
+}
+
+fn parse_teammate(text: &str) -> UserText<'static> {
+    let said = text.split_once('>').map_or("", |(_, rest)| rest.split("</teammate-message>").next().unwrap_or(rest)).trim();
+    // Agents tell each other in JSON that they are idle or end.
+    if said.is_empty() || said.starts_with('{') { UserText::Machine } else { UserText::Teammate(said.to_owned()) }
 }
 
 fn parse_shell(text: &str) -> UserText<'static> {
@@ -286,12 +299,14 @@ mod tests {
             "Stop hook feedback:\n[x]: no",
             "Base directory for this skill: /home/u/.claude/skills/x",
             "<bash-input></bash-input>",
-            "<teammate-message teammate_id=\"a\">hi</teammate-message>",
+            "<teammate-message teammate_id=\"a\">{\"type\": \"idle_notification\"}</teammate-message>",
             "# Context\n\n## Session Memory\n- old",
             "",
         ] {
             assert_eq!(classify(text), UserText::Machine, "{text}");
         }
+        let teammate = "<teammate-message teammate_id=\"a\" color=\"red\">\nhi\n</teammate-message>";
+        assert_eq!(classify(teammate), UserText::Teammate("hi".into()));
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interrupted);
     }
 

@@ -21,5 +21,5 @@ pub(super) use correction::{disputes, excuses, is_correction, withdraws};
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};
-pub(super) use request::{is_demand, only_asks, request_summary, sets_value, states_fact};
+pub(super) use request::{is_demand, only_asks, request_summary, sets_value, states_fact, task};
 pub(super) use rule::is_rule;

@@ -12,6 +12,7 @@ use super::plan::plan;
 use super::plan::title;
 use super::rule::is_rule;
 use crate::extract::labels::Labels;
+use crate::extract::signs;
 use crate::query::form::PromptForm;
 use crate::text;
 
@@ -51,6 +52,34 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
         _ => said,
     }
+}
+
+/// Returns what another agent gives to an agent that it started, from where it says what is to be done. Before that stands who that one
+/// is: "You are the reviewer. You work ONLY in …". Empty if the other one reports what it has done itself.
+pub(in crate::extract) fn task(said: &str) -> String {
+    const OPENINGS: [&str; 6] = ["your task is", "your job is", "task ", "tasks:", "task:", "task from "];
+    let said = said.trim();
+    if text::first_sentence(said).is_some_and(|first| signs::says_finished(&first.to_lowercase())) {
+        return String::new();
+    }
+    let opens = |line: &str| {
+        let lower = line.trim_start_matches(['#', '*', ' ']).to_lowercase();
+        OPENINGS.iter().any(|opening| lower.starts_with(opening))
+    };
+    let mut place = 0;
+    for line in said.split_inclusive(['\n', '.']) {
+        if opens(line) {
+            return said[place..].trim_start_matches(['#', '*', ' ']).to_owned();
+        }
+        place += line.len();
+    }
+    let mut rest = said;
+    while rest.starts_with("You ") || rest.starts_with("You're ") {
+        let line_end = rest.find('\n').unwrap_or(rest.len());
+        let sentence_end = rest[..line_end].find(". ").map_or(line_end, |at| at + 1);
+        rest = rest[sentence_end..].trim_start();
+    }
+    if rest.is_empty() { said.to_owned() } else { rest.to_owned() }
 }
 
 /// Returns the sentences of a prompt that say what is asked for, on one line of at most `max` characters.

@@ -445,3 +445,14 @@ fn the_user_says_that_it_is_merged() {
         assert!(!says_merged(said), "{said}");
     }
 }
+
+#[test]
+fn of_what_another_agent_gives_only_the_task_is_asked() {
+    assert_eq!(task("You are the cache agent. Your task is to warm the cache."), "Your task is to warm the cache.");
+    let said = "You are infra. You harden images.\nYou work ONLY in infra/\n\nTASK 1: Remove the old key";
+    assert_eq!(task(said), "TASK 1: Remove the old key");
+    let said = "You are the tester.\nStack: Dart 3\n\n## Task from the list: #4 — pin the certificates";
+    assert_eq!(task(said), "Task from the list: #4 — pin the certificates");
+    assert_eq!(task("You decide."), "You decide.");
+    assert_eq!(task("DOM-1 is complete. The entities are ready."), "", "it reports");
+}

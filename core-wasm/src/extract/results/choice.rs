@@ -42,6 +42,8 @@ const LESSON_BONUS: f32 = 0.5;
 const MIN_SUBJECT_WORDS: usize = 3;
 /// The maximum number of changes that are told with their lines, if an answer says nothing else.
 const MAX_PLACES: usize = 3;
+/// The length below which an answer says next to nothing, in characters.
+const MIN_TELLING_CHARS: usize = 80;
 /// The number of words from which a sentence to the user says something of the work.
 const MIN_TELLING_WORDS: usize = 6;
 /// The length from which what the agent says to a report of the client sums up the work, in characters.
@@ -272,6 +274,42 @@ impl Results {
                 && used + chars(number) <= MAX_END_CHARS
             {
                 used += chars(number);
+                chosen.push((at, number));
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Adds the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:
+    /// "All verifications pass: …", then "All 4 tasks complete."
+    pub(super) fn with_listed_work(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        let Some(at) = self.closing().filter(|&at| self.turns[at].edited) else { return chosen };
+        let turn = &self.turns[at];
+        let told =
+            chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| turn.statements[number].text.chars().count());
+        if told.sum::<usize>() >= MIN_TELLING_CHARS {
+            return chosen;
+        }
+        let is_result = |number: &usize| {
+            let statement = &turn.statements[*number];
+            statement.voice == Voice::Work
+                && matches!(statement.form, Form::Item | Form::Row)
+                && signs::says_finished(&statement.heading.to_lowercase())
+        };
+        let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return chosen };
+        let heading = &turn.statements[last].heading;
+        let later_turns = self.turns.len() - 1 - at;
+        let mut room = MAX_ANSWER_CHARS;
+        for number in (0..=last).filter(is_result) {
+            let statement = &turn.statements[number];
+            let chars = statement.text.chars().count();
+            if statement.heading == *heading
+                && chars <= room
+                && !chosen.contains(&(at, number))
+                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
+            {
+                room -= chars;
                 chosen.push((at, number));
             }
         }

@@ -98,14 +98,18 @@ impl TurnResult {
 
     /// Keeps the best statements as they look now.
     pub(super) fn limit(&mut self, is_first: bool, max_bytes: usize) {
+        let size = |statement: &Statement| 80 + statement.text.len() + statement.heading.len();
+        // To judge them takes a seventh of an extraction, and most turns are short.
+        if self.statements.iter().map(size).sum::<usize>() <= max_bytes {
+            return;
+        }
         let setting = self.setting(is_first);
         let mut order: Vec<usize> = (0..self.statements.len()).collect();
         let scores: Vec<f32> = self.statements.iter().map(|statement| judge::score(statement, &setting)).collect();
         order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
         let mut bytes = 0;
         order.retain(|&at| {
-            let size = 80 + self.statements[at].text.len() + self.statements[at].heading.len();
-            bytes += size;
+            bytes += size(&self.statements[at]);
             bytes <= max_bytes
         });
         let mut at = 0..;

@@ -72,6 +72,7 @@ impl State {
         let mut prompt = String::new();
         // What the client writes by itself, such as records of `/clear`, may be from days before the first prompt.
         let mut is_of_client = true;
+        let mut is_from_program = line.is_from_program();
         line.blocks(|block| match block {
             Block::Text(raw) => {
                 let text = raw.text().unwrap_or_default();
@@ -80,6 +81,12 @@ impl State {
                 match said {
                     UserText::Human(text) => join(&mut prompt, &text),
                     UserText::Command(command) => join(&mut prompt, &command),
+                    // It is what this session is for. Later ones are reports and notices.
+                    UserText::Teammate(text) if self.turns == 0 && prompt.is_empty() => {
+                        is_from_program = true;
+                        prompt = human::task(&text);
+                    }
+                    UserText::Teammate(_) => self.turn.notified = true,
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
                     UserText::Machine => {
@@ -106,7 +113,7 @@ impl State {
             self.update_span(line);
         }
         if !prompt.is_empty() {
-            self.start_turn(&prompt, line.is_from_program(), line_ref(line), settled);
+            self.start_turn(&prompt, is_from_program, line_ref(line), settled);
         }
     }
 
