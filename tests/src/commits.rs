@@ -27,16 +27,26 @@ const REASONS: &[&str] = &[
 
 /// Gives a new repository in this folder so many commits, each with a subject and a body of its own, one minute apart.
 pub fn write(home: &Home, folder: &Path, commits: u32) {
+    write_among(home, folder, commits, Vec::new());
+}
+
+/// Does the same, with commits of these messages spread among the others.
+pub fn write_among(home: &Home, folder: &Path, commits: u32, messages: Vec<String>) {
+    let every = commits / u32::try_from(messages.len().max(1)).unwrap_or(u32::MAX);
+    let mut messages = messages.into_iter();
     home.git(folder, &["init", "-q", "-b", "main"]);
     let mut dice = Dice::new(11);
     let mut stream = String::new();
     for number in 0..commits {
-        let message = format!(
+        let mut message = format!(
             "{} ({number})\n\n{} It is about part {}.",
             dice.pick(SUBJECTS),
             dice.pick(REASONS),
             dice.below(100_000)
         );
+        if every > 0 && number % every == every / 2 {
+            message = messages.next().unwrap_or(message);
+        }
         let at = 1_600_000_000 + u64::from(number) * 60;
         let _ = write!(
             stream,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
 use tests::judgement::gold::Share;
-use tests::judgement::{chains, gold, rules};
+use tests::judgement::{chains, commits, gold, rules};
 
 /// Measures what the memory tells. `THROUGHLINE_BIN` names the binary; without it, the one built beside this program.
 #[derive(Parser)]
@@ -80,6 +80,17 @@ enum Set {
         /// The most unrelated prompts at which the hook speaks
         #[arg(long, default_value_t = usize::MAX)]
         max_spoke: usize,
+    },
+    /// Decisions that stand only in commit messages
+    Commits {
+        /// Folder of the set: its file is decisions.jsonl
+        folder: PathBuf,
+        /// How many other commits there are
+        #[arg(long, default_value_t = 1_000)]
+        others: u32,
+        /// The least share of the decisions' literals that the prompts bring back
+        #[arg(long, default_value_t = 0.0)]
+        min_told: f64,
     },
     /// What later conversations changed, and look-alikes that changed nothing
     Chains {
@@ -172,6 +183,18 @@ fn main() -> Result<ExitCode> {
             require(report.false_links + report.strange_links <= max_false, "more is linked falsely");
             require(share(report.first, report.changes) >= min_first, "what holds comes first less often");
             require(report.stale <= max_stale, "more of what no longer holds is told");
+            report.details
+        }
+        Set::Commits { folder, others, min_told } => {
+            let report = commits::measure(&folder, others)?;
+            println!(
+                "{} decisions: {:.2} of the literals told ({:.2} before the history was read), {} decisions whole",
+                report.decisions,
+                share(report.told, report.literals),
+                share(report.told_before, report.literals),
+                report.whole
+            );
+            require(share(report.told, report.literals) >= min_told, "less is told");
             report.details
         }
         Set::Rules { folder, name, min_told, max_spoke } => {

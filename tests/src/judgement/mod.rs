@@ -2,6 +2,7 @@
 //! brings back rules from conversations, and whether it shows current statements.
 
 pub mod chains;
+pub mod commits;
 pub mod conversations;
 pub mod gold;
 pub mod needles;
