@@ -113,6 +113,29 @@ enum Set {
     },
 }
 
+fn print_commits(report: &commits::Report) {
+    println!(
+        "{} decisions: {:.2} of the literals told ({:.2} before the history was read), {} decisions whole",
+        report.decisions,
+        share(report.told, report.literals),
+        share(report.told_before, report.literals),
+        report.whole
+    );
+}
+
+fn print_rules(report: &rules::Report) {
+    println!(
+        "{} rules: {:.2} of the literals told ({:.2} where the rule was amended), {} rules whole; spoke at {} of {} unrelated \
+         prompts",
+        report.rules,
+        share(report.told, report.literals),
+        share(report.amended_told, report.amended),
+        report.whole,
+        report.spoke,
+        report.silent
+    );
+}
+
 fn main() -> Result<ExitCode> {
     let Arguments { set, verbose } = Arguments::parse();
     let mut missed = Vec::new();
@@ -187,28 +210,13 @@ fn main() -> Result<ExitCode> {
         }
         Set::Commits { folder, others, min_told } => {
             let report = commits::measure(&folder, others)?;
-            println!(
-                "{} decisions: {:.2} of the literals told ({:.2} before the history was read), {} decisions whole",
-                report.decisions,
-                share(report.told, report.literals),
-                share(report.told_before, report.literals),
-                report.whole
-            );
+            print_commits(&report);
             require(share(report.told, report.literals) >= min_told, "less is told");
             report.details
         }
         Set::Rules { folder, name, min_told, max_spoke } => {
             let report = rules::measure(&folder, &name)?;
-            println!(
-                "{} rules: {:.2} of the literals told ({:.2} where the rule was amended), {} rules whole; spoke at {} of {} \
-                 unrelated prompts",
-                report.rules,
-                share(report.told, report.literals),
-                share(report.amended_told, report.amended),
-                report.whole,
-                report.spoke,
-                report.silent
-            );
+            print_rules(&report);
             require(share(report.told, report.literals) >= min_told, "less is told");
             require(report.spoke <= max_spoke, "the hook speaks more often where it should be silent");
             report.details
