@@ -146,8 +146,10 @@ impl<'a> Source<'a> {
     /// Returns the memory's request and its best pieces in their order: all of it if it fits. What a prompt asks for often stands in
     /// a sentence with none of its words, so what names something counts too.
     fn digest(&self, max_chars: usize) -> String {
-        let title = line::sanitize(&self.memory.title);
-        let request = line::truncate(&title, REQUEST_CHARS);
+        if let Some(whole) = self.whole(max_chars) {
+            return whole;
+        }
+        let request = self.request();
         let room = max_chars.saturating_sub(request.chars().count() + 3);
         let worth = |at: usize| self.score(at) + NAMED * telling_words(&self.pieces[at]).min(MAX_NAMED);
         let mut order: Vec<(usize, f32)> = (0..self.pieces.len()).map(|at| (at, worth(at))).collect();
@@ -163,9 +165,6 @@ impl<'a> Source<'a> {
             }
         }
         chosen.sort_unstable();
-        if self.memory.content.chars().count() <= max_chars || chosen.is_empty() {
-            return line::truncate(&line::sanitize(&memory_text(self.memory)), max_chars);
-        }
         let mut told = String::new();
         for (number, &at) in chosen.iter().enumerate() {
             if number > 0 {
@@ -173,33 +172,39 @@ impl<'a> Source<'a> {
             }
             told.push_str(&self.pieces[at]);
         }
-        let told = line::sanitize(&line::truncate(&told, room));
-        if told.starts_with(request.trim_end_matches('…')) { told } else { format!("{request} → {told}") }
+        behind(&request, line::sanitize(&line::truncate(&told, room)))
     }
 
-    /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
-    /// request and as many pieces as fit, first those that follow.
-    fn passage(&self, at: usize, max_chars: usize) -> (String, Range<usize>) {
+    /// Returns all that the memory says if it fits, or if it has no pieces to choose from.
+    fn whole(&self, max_chars: usize) -> Option<String> {
+        if self.memory.content.chars().count() > max_chars && !self.pieces.is_empty() {
+            return None;
+        }
         let whole = match self.memory.kind.as_str() {
             // What was decided stands in the body.
             "commit" => text::one_line(&self.memory.content),
             _ => memory_text(self.memory),
         };
-        if self.memory.content.chars().count() <= max_chars || self.pieces.is_empty() {
-            return (line::truncate(&line::sanitize(&whole), max_chars), 0..self.pieces.len());
+        Some(line::truncate(&line::sanitize(&whole), max_chars))
+    }
+
+    /// Returns what was asked, for what answers it.
+    fn request(&self) -> String {
+        line::truncate(&line::sanitize(&self.memory.title), REQUEST_CHARS)
+    }
+
+    /// Returns what the memory says around a piece, and the pieces that this takes up: all of them if they fit, otherwise the
+    /// request and as many pieces as fit, first those that follow.
+    fn passage(&self, at: usize, max_chars: usize) -> (String, Range<usize>) {
+        if let Some(whole) = self.whole(max_chars) {
+            return (whole, 0..self.pieces.len());
         }
         let is_answer = matches!(self.memory.kind.as_str(), "turn" | "result" | "session_summary") && self.told.is_empty();
-        let title = line::sanitize(&self.memory.title);
-        let request = if is_answer { line::truncate(&title, REQUEST_CHARS) } else { String::new() };
+        let request = if is_answer { self.request() } else { String::new() };
         let room = max_chars.saturating_sub(request.chars().count() + 3);
         let window = window(&self.pieces, at, room, &self.told);
         let around = line::sanitize(&line::truncate(&self.pieces[window.clone()].join(" "), room));
-        let passage = if request.is_empty() || around.starts_with(request.trim_end_matches('…')) {
-            around
-        } else {
-            format!("{request} → {around}")
-        };
-        (passage, window)
+        (behind(&request, around), window)
     }
 }
 
@@ -269,6 +274,11 @@ impl<'a> Passages<'a> {
             told.tell(later.memory, &passage);
         }
     }
+}
+
+/// Returns what was said behind the request that it answers, unless it begins with that.
+fn behind(request: &str, said: String) -> String {
+    if said.starts_with(request.trim_end_matches('…')) { said } else { format!("{request} → {said}") }
 }
 
 /// Returns how many words of a piece name something or have a digit: code, a path, a value.

@@ -31,8 +31,10 @@ const OTHERS_PERCENT: usize = 2;
 /// Of how many parts one is left out at a time.
 const FOLDS: usize = 10;
 
-/// The number of the file with pairs among those that are read.
-const PAIRS: usize = 3;
+/// The files of chains, and behind their numbers those of the pairs and of the rules.
+const CHAINS: [&str; 3] = ["dev.jsonl", "wide.jsonl", "fresh.jsonl"];
+const PAIRS: usize = CHAINS.len();
+const RULES: usize = PAIRS + 1;
 
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;
@@ -105,7 +107,7 @@ fn of_conversation(of: (usize, usize), place: usize, conversation: &Value) -> Ve
 fn turns() -> (Vec<Turn>, Vec<(String, Vec<bool>)>) {
     let mut turns = Vec::new();
     let mut chains = Vec::new();
-    let files = ["dev.jsonl", "wide.jsonl", "fresh.jsonl"].map(read);
+    let files = CHAINS.map(read);
     for (file, value) in files.iter().enumerate().flat_map(|(file, values)| values.iter().map(move |value| (file, value))) {
         let conversations = value["conversations"].as_array().expect("conversations");
         for (place, conversation) in conversations.iter().enumerate() {
@@ -131,7 +133,7 @@ fn turns() -> (Vec<Turn>, Vec<(String, Vec<bool>)>) {
         (1..).zip(read("../rules/dev_decoys.jsonl")).map(|(number, it)| (format!("decoy {number}"), vec![it], false));
     for (id, conversations, changes) in settled.chain(decoys) {
         for (place, conversation) in conversations.iter().enumerate() {
-            turns.extend(of_conversation((PAIRS + 1, chains.len()), place, conversation));
+            turns.extend(of_conversation((RULES, chains.len()), place, conversation));
         }
         chains.push((id, vec![changes; conversations.len()]));
     }

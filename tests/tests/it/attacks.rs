@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -19,7 +18,7 @@ use tests::session::Session;
 use tests::transcript::session_id;
 use tests::{component, env_flag, wasm};
 
-use crate::canary::forms;
+use crate::canary::{Canaries, finder};
 
 /// So long may a hook take at an attack, in a debug build on a busy machine. A hook that waits for a FIFO takes 14 s.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -183,15 +182,13 @@ fn attack_secrets_in_every_place_reach_no_file() {
     let mut files = home.files();
     files.push(("what the next session is told".into(), told.into_bytes()));
     files.push(("what is printed".into(), events.into_bytes()));
-    let needles: Vec<(usize, String)> =
-        (0..attacks.len()).flat_map(|number| forms(&password(number)).into_iter().map(move |form| (number, form))).collect();
-    let finder = finder(needles.iter().map(|(_, form)| form));
+    let passwords: Vec<String> = (0..attacks.len()).map(password).collect();
+    let canaries = Canaries::new(&passwords);
     let (mut leaks, mut leaked, mut results) = (Vec::new(), BTreeSet::new(), Results::default());
     for (path, bytes) in &files {
-        for found in finder.find_overlapping_iter(bytes) {
-            let (number, form) = &needles[found.pattern().as_usize()];
-            leaked.insert(*number);
-            leaks.push(format!("{}: {form} in {}", attacks[*number].name, path.display()));
+        for (number, form, _) in canaries.found_in(bytes) {
+            leaked.insert(number);
+            leaks.push(format!("{}: {form} in {}", attacks[number].name, path.display()));
         }
     }
     for (number, attack) in attacks.iter().enumerate() {
@@ -200,11 +197,6 @@ fn attack_secrets_in_every_place_reach_no_file() {
     }
     assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
     results.are_in_the_page("secrets");
-}
-
-/// Finds any of the texts, whatever the case of their letters, all at once: there are many, and the files are large.
-fn finder<'a>(texts: impl IntoIterator<Item = &'a String>) -> AhoCorasick {
-    AhoCorasick::builder().ascii_case_insensitive(true).build(texts).expect("an automaton")
 }
 
 /// Words that must not be shown verbatim.

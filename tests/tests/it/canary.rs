@@ -2,6 +2,7 @@
 //! of them in any form.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
 
 use aho_corasick::AhoCorasick;
@@ -106,49 +107,55 @@ pub(crate) fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// What is looked for.
-struct Canaries<'a> {
+/// Finds any of the texts, whatever the case of their letters, all at once: there are many, and the files are large.
+pub(crate) fn finder<'a>(texts: impl IntoIterator<Item = &'a String>) -> AhoCorasick {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(texts).expect("an automaton")
+}
+
+/// What is looked for: secrets in all their forms.
+pub(crate) struct Canaries<'a> {
     secrets: &'a [String],
     needles: Vec<(usize, String)>,
     automaton: AhoCorasick,
 }
 
 impl<'a> Canaries<'a> {
-    fn new(secrets: &'a [String]) -> Self {
+    pub(crate) fn new(secrets: &'a [String]) -> Self {
         let needles: Vec<(usize, String)> = secrets
             .iter()
             .enumerate()
             .flat_map(|(number, secret)| forms(secret).into_iter().map(move |form| (number, form)))
             .collect();
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(needles.iter().map(|(_, form)| form))
-            .expect("an automaton");
+        let automaton = finder(needles.iter().map(|(_, form)| form));
         Self { secrets, needles, automaton }
+    }
+
+    /// Returns what stands in the bytes: the number of the secret, its form, and where.
+    pub(crate) fn found_in(&self, bytes: &[u8]) -> impl Iterator<Item = (usize, &str, Range<usize>)> {
+        self.automaton.find_overlapping_iter(bytes).map(|found| {
+            let (number, form) = &self.needles[found.pattern().as_usize()];
+            (*number, form.as_str(), found.range())
+        })
     }
 
     /// Without this the test could not fail.
     #[track_caller]
     fn assert_planted(&self, transcript: &[u8]) {
-        let Self { secrets, needles, automaton } = self;
-        let mut planted: Vec<usize> =
-            automaton.find_overlapping_iter(transcript).map(|found| needles[found.pattern().as_usize()].0).collect();
+        let mut planted: Vec<usize> = self.found_in(transcript).map(|(number, ..)| number).collect();
         planted.sort_unstable();
         planted.dedup();
         let missing: Vec<&String> =
-            (0..200).filter(|number| !planted.contains(number)).map(|number| &secrets[number]).collect();
+            (0..200).filter(|number| !planted.contains(number)).map(|number| &self.secrets[number]).collect();
         assert!(missing.is_empty(), "not in the transcript: {missing:?}");
     }
 
     #[track_caller]
     fn assert_in_none(&self, files: Vec<(std::path::PathBuf, Vec<u8>)>) {
-        let Self { needles, automaton, .. } = self;
         let mut leaks = Vec::new();
         for (path, bytes) in files {
-            for found in automaton.find_iter(&bytes) {
-                let (number, form) = &needles[found.pattern().as_usize()];
-                let from = found.start().saturating_sub(60);
-                let around = String::from_utf8_lossy(&bytes[from..(found.end() + 20).min(bytes.len())]).into_owned();
+            for (number, form, place) in self.found_in(&bytes) {
+                let from = place.start.saturating_sub(60);
+                let around = String::from_utf8_lossy(&bytes[from..(place.end + 20).min(bytes.len())]).into_owned();
                 leaks.push(format!("{number} as {form} in {}: {around:?}", path.display()));
             }
         }

@@ -56,22 +56,20 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
 
 /// Returns what another agent gives to an agent that it started, from where it says what is to be done. Before that stands who that one
 /// is: "You are the reviewer. You work ONLY in …". Empty if the other one reports what it has done itself.
-pub(in crate::extract) fn task(said: &str) -> String {
-    const OPENINGS: [&str; 6] = ["your task is", "your job is", "task ", "tasks:", "task:", "task from "];
+pub(in crate::extract) fn task(said: &str) -> &str {
+    const OPENINGS: [&str; 5] = ["your task is", "your job is", "task ", "tasks:", "task:"];
     let said = said.trim();
     if text::first_sentence(said).is_some_and(|first| signs::says_finished(&first.to_lowercase())) {
-        return String::new();
+        return "";
     }
-    let opens = |line: &str| {
-        let lower = line.trim_start_matches(['#', '*', ' ']).to_lowercase();
-        OPENINGS.iter().any(|opening| lower.starts_with(opening))
-    };
     let mut place = 0;
-    for line in said.split_inclusive(['\n', '.']) {
-        if opens(line) {
-            return said[place..].trim_start_matches(['#', '*', ' ']).to_owned();
+    for sentence in said.split_inclusive(['\n', '.']) {
+        let opening = sentence.trim_start_matches(['#', '*', ' ']);
+        let lower = opening.to_lowercase();
+        if OPENINGS.iter().any(|it| lower.starts_with(it)) {
+            return &said[place + sentence.len() - opening.len()..];
         }
-        place += line.len();
+        place += sentence.len();
     }
     let mut rest = said;
     while rest.starts_with("You ") || rest.starts_with("You're ") {
@@ -79,7 +77,7 @@ pub(in crate::extract) fn task(said: &str) -> String {
         let sentence_end = rest[..line_end].find(". ").map_or(line_end, |at| at + 1);
         rest = rest[sentence_end..].trim_start();
     }
-    if rest.is_empty() { said.to_owned() } else { rest.to_owned() }
+    if rest.is_empty() { said } else { rest }
 }
 
 /// Returns the sentences of a prompt that say what is asked for, on one line of at most `max` characters.

@@ -281,6 +281,18 @@ impl Results {
         chosen
     }
 
+    /// Returns the places of those of a turn's statements that fit into so many characters, in their order.
+    fn fitting(&self, at: usize, numbers: impl Iterator<Item = usize>, max_chars: usize) -> Vec<Place> {
+        let mut room = max_chars;
+        let fits = |number: &usize| {
+            let chars = self.turns[at].statements[*number].text.chars().count();
+            let fits = chars <= room;
+            room -= if fits { chars } else { 0 };
+            fits
+        };
+        numbers.filter(fits).map(|number| (at, number)).collect()
+    }
+
     /// Adds the last list of results that the agent gave while it worked, if the answer with which the work ended says next to nothing:
     /// "All verifications pass: …", then "All 4 tasks complete."
     pub(super) fn with_listed_work(&self, mut chosen: Vec<Place>) -> Vec<Place> {
@@ -300,19 +312,12 @@ impl Results {
         let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return chosen };
         let heading = &turn.statements[last].heading;
         let later_turns = self.turns.len() - 1 - at;
-        let mut room = MAX_ANSWER_CHARS;
-        for number in (0..=last).filter(is_result) {
-            let statement = &turn.statements[number];
-            let chars = statement.text.chars().count();
-            if statement.heading == *heading
-                && chars <= room
-                && !chosen.contains(&(at, number))
-                && !is_barred_anywhere(statement, turn, later_turns, 1.0)
-            {
-                room -= chars;
-                chosen.push((at, number));
-            }
-        }
+        let list = (0..=last)
+            .filter(|&number| turn.statements[number].heading == *heading && !chosen.contains(&(at, number)))
+            .filter(is_result)
+            .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
+        let added = self.fitting(at, list, MAX_ANSWER_CHARS);
+        chosen.extend(added);
         chosen.sort_unstable();
         chosen
     }
@@ -466,20 +471,15 @@ impl Results {
                     continue;
                 }
                 let later_turns = self.turns.len() - 1 - at;
-                let mut room = MAX_FIX_CHARS;
-                for number in fix {
-                    let statement = &turn.statements[number];
-                    let chars = statement.text.chars().count();
-                    let tells = !is_lead(&statement.text)
+                let tells = |number: &usize| {
+                    let statement = &turn.statements[*number];
+                    !is_lead(&statement.text)
                         && !prose::is_filler(&statement.text)
                         && prose::checked(&statement.text).is_none()
                         && !is_barred(statement, turn, later_turns, 1.0)
-                        && !self.is_fixed_after(&statement.text, turn.number);
-                    if tells && chars <= room {
-                        room -= chars;
-                        chosen.push((at, number));
-                    }
-                }
+                        && !self.is_fixed_after(&statement.text, turn.number)
+                };
+                chosen.extend(self.fitting(at, fix.into_iter().filter(tells), MAX_FIX_CHARS));
             }
         }
         chosen.sort_unstable();

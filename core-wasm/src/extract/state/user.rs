@@ -84,7 +84,7 @@ impl State {
                     // It is what this session is for. Later ones are reports and notices.
                     UserText::Teammate(text) if self.turns == 0 && prompt.is_empty() => {
                         is_from_program = true;
-                        prompt = human::task(&text);
+                        human::task(&text).clone_into(&mut prompt);
                     }
                     UserText::Teammate(_) => self.turn.notified = true,
                     UserText::Interrupted => self.user_interrupted(),

@@ -137,8 +137,8 @@ fn statement<'a>(memory: &'a Memory, turns: &Turns<'a>, is_new: bool) -> Stateme
         is_statement: !is_repeating && memory.content.chars().nth(MAX_STATEMENT_CHARS).is_none(),
         subject: match memory.kind.as_str() {
             "task" => Subject::Task,
-            // A person or a note may settle something with these kinds.
-            "discovery" | "learning" | "error_fix" | "convention" if is_extracted => Subject::Finding,
+            // A person or a note may settle something with this kind.
+            "discovery" if is_extracted => Subject::Finding,
             _ => Subject::Deed,
         },
         is_new,

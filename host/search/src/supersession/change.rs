@@ -177,23 +177,13 @@ pub(super) fn judge(older: &Parts<'_>, newer: &Parts<'_>, nearness: Nearness) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::relation::Subject;
     use super::*;
 
     fn judged(older: [&str; 2], newer: [&str; 2]) -> Judgement {
-        let statement = |[title, content]: [&'static str; 2]| Statement {
-            session: "s",
-            created: 0,
-            title,
-            content,
-            is_whole: true,
-            is_statement: true,
-            subject: Subject::Deed,
-            is_new: true,
-        };
         // The texts live as long as the test.
         let leak = |texts: [&str; 2]| texts.map(|text| &*Box::leak(text.to_owned().into_boxed_str()));
-        judge(&Parts::of(&statement(leak(older))), &Parts::of(&statement(leak(newer))), Nearness::alone(0.35))
+        let parts = |texts| Parts::of(&Statement::of("s", 0, leak(texts)));
+        judge(&parts(older), &parts(newer), Nearness::alone(0.35))
     }
 
     const LIMIT: [&str; 2] =

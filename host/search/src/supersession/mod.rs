@@ -263,16 +263,7 @@ mod tests {
     use super::*;
 
     fn statement<'a>(session: &'a str, created: u64, title: &'a str, content: &'a str) -> Statement<'a> {
-        Statement {
-            session,
-            created,
-            title,
-            content,
-            is_whole: true,
-            is_statement: true,
-            subject: Subject::Deed,
-            is_new: true,
-        }
+        Statement::of(session, created, [title, content])
     }
 
     const ASKED: &str = "keep sessions for 30 minutes";

@@ -21,8 +21,6 @@ pub(super) struct Space {
     texts: Vec<Vec<(usize, f32)>>,
     /// The least similarity of texts that are near each other.
     least: f32,
-    /// By a text's number, its similarity with the one that is compared now. All are 0 in between.
-    sums: RefCell<Vec<f32>>,
     /// What was found near each text so far.
     near: RefCell<HashMap<usize, Near, foldhash::fast::RandomState>>,
 }
@@ -72,8 +70,7 @@ impl Space {
             }
             texts.push(shares);
         }
-        let sums = RefCell::new(vec![0.0; texts.len()]);
-        Self { weights, texts_with, texts, least, sums, near: RefCell::default() }
+        Self { weights, texts_with, texts, least, near: RefCell::default() }
     }
 
     /// Returns the texts that are near one of them, the most similar first.
@@ -81,20 +78,14 @@ impl Space {
         if let Some(known) = self.near.borrow().get(&text) {
             return Rc::clone(known);
         }
-        let mut sums = self.sums.borrow_mut();
-        let mut met: Vec<usize> = Vec::new();
+        let mut sums = vec![0.0; self.texts.len()];
         for (word, share) in &self.texts[text] {
             for (other, other_share) in &self.texts_with[*word] {
-                let sum = &mut sums[*other];
-                if *sum == 0.0 {
-                    met.push(*other);
-                }
-                *sum += share * other_share;
+                sums[*other] += share * other_share;
             }
         }
-        let similar = met.into_iter().map(|other| (other, std::mem::take(&mut sums[other])));
         let mut near: Vec<(usize, f32)> =
-            similar.filter(|&(other, similarity)| other != text && similarity >= self.least).collect();
+            sums.into_iter().enumerate().filter(|&(other, similarity)| other != text && similarity >= self.least).collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let near: Near = near.into();
         self.near.borrow_mut().insert(text, Rc::clone(&near));
