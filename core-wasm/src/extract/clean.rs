@@ -26,14 +26,22 @@ pub(crate) fn command(command: &str, root: &str, max: usize) -> String {
     text::clip_block(&relative_paths(&Scrubbed::of_command(command), root), max).into_owned()
 }
 
-/// Returns a path with `/` between folders, relative to `root` if it is inside.
+/// Returns a path with `/` between folders, relative to `root` if it is inside. A file of one of the client's work trees has the
+/// path that it has in the project.
 pub(crate) fn path(path: &str, root: &str) -> String {
     let path = path.replace('\\', "/");
     let root = root.replace('\\', "/");
     let root = root.trim_end_matches('/');
     let relative = path.strip_prefix(root).filter(|_| !root.is_empty()).and_then(|rest| rest.strip_prefix('/'));
-    line(relative.unwrap_or(&path), 300)
+    let in_work_tree = relative
+        .and_then(|path| WORK_TREES.iter().find_map(|folder| path.strip_prefix(folder)))
+        .and_then(|path| path.split_once('/'))
+        .map(|(_, path)| path);
+    line(in_work_tree.or(relative).unwrap_or(&path), 300)
 }
+
+/// Where agents make work trees of a project, each in a folder of its own.
+const WORK_TREES: [&str; 2] = [".claude/worktrees/", ".worktrees/"];
 
 /// Removes what is stale or says nothing tomorrow: check marks, and line numbers in parentheses such as `(line 90)`.
 pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
@@ -172,6 +180,18 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_work_trees_have_their_own_path() {
+        for (of, short) in [
+            ("/src/shop/.claude/worktrees/tax/lib/a.ts", "lib/a.ts"),
+            ("/src/shop/.worktrees/tax/lib/a.ts", "lib/a.ts"),
+            ("/src/shop/lib/a.ts", "lib/a.ts"),
+            ("/src/other/.worktrees/tax/a.ts", "/src/other/.worktrees/tax/a.ts"),
+        ] {
+            assert_eq!(path(of, "/src/shop"), short);
+        }
+    }
 
     #[test]
     fn positions_and_check_marks_are_left_out() {

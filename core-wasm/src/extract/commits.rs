@@ -306,8 +306,20 @@ fn split_message(message: &str) -> (String, String) {
         let lower = line.to_lowercase();
         !(lower.starts_with("co-authored-by:") || lower.starts_with("signed-off-by:") || lower.contains("generated with"))
     };
-    let body: Vec<&str> = lines.filter(trailer).collect();
+    let mut body: Vec<&str> = lines.filter(trailer).collect();
+    while body.last().is_some_and(|line| line.trim().is_empty() || is_link_or_name(line)) {
+        body.pop();
+    }
     (subject, text::clip_block(body.join("\n").trim(), 1200).into_owned())
+}
+
+/// Returns whether a line is a trailer whose value is an address, a number or a person: "Change-Id: 1a2b", "Acked-by: A <a@b.c>".
+fn is_link_or_name(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(": ") else { return false };
+    let is_name = name.contains('-')
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    is_name && (!value.trim().contains(' ') || value.trim_end().ends_with('>'))
 }
 
 /// What git prints of the size of a change: one line for each file, and the sums.
@@ -546,6 +558,14 @@ mod tests {
         let made = commits_from(command, "OK\n5d6e7f8 Add b\n1a2b3c4 Add a", false);
         let made: Vec<(&str, Option<&str>)> = made.iter().map(|it| (it.subject.as_str(), it.hash.as_deref())).collect();
         assert_eq!(made, [("Add a", Some("1a2b3c4")), ("Add b", Some("5d6e7f8"))]);
+    }
+
+    #[test]
+    fn trailers_are_no_part_of_a_body() {
+        let body = |message: &str| split_message(message).1;
+        let trailers = "Claude-Session: https://example.org/1\nReviewed-by: Ada <ada@example.org>\n";
+        assert_eq!(body(&format!("Round totals\n\nThe tax was rounded twice.\n\n{trailers}")), "The tax was rounded twice.");
+        assert_eq!(body("Round totals\n\nFollow-up: the tax is rounded twice."), "Follow-up: the tax is rounded twice.");
     }
 
     #[test]

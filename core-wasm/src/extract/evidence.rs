@@ -6,6 +6,7 @@ use super::ci;
 use super::commands;
 use super::commits;
 use super::labels::Labels;
+use super::undone::Push;
 
 /// The maximum number of checks to keep. The one that ran longest ago is dropped first.
 const MAX_CHECKS: usize = 6;
@@ -75,6 +76,9 @@ impl Evidence {
         if let Some(verdict) = ci::verdict(command, output) {
             (self.ci, self.is_ci_old) = (verdict, false);
         }
+        if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
+            self.passed_without_counts();
+        }
         let names = commands::whole_checks(command);
         // The exit code of a line is that of its last command, unless each needs the one before.
         let is_chain = !command.contains(';') && !command.contains("||") && !command.contains('\n');
@@ -104,16 +108,26 @@ impl Evidence {
         }
     }
 
-    /// Returns the verdicts and the branch, one item each. The branch is only told if all is pushed.
-    pub(super) fn items(&self, is_pushed: bool, labels: &Labels) -> Vec<String> {
+    /// Records that all tests passed, of which nobody knows how many there are.
+    fn passed_without_counts(&mut self) {
+        self.tests_ran();
+        self.checks.retain(|check| check.name != "tests");
+        self.checks.push(Check { name: "tests".to_owned(), passed: true, failed: false });
+    }
+
+    /// Returns the verdicts and the branch, one item each. Where it was pushed is only told if all is.
+    pub(super) fn items(&self, push: Push, labels: &Labels) -> Vec<String> {
         let verdict = |check: &Check| match (check.passed, check.failed) {
             (true, true) => format!("{}: {}", check.name, labels.mixed),
             (true, false) => format!("{}: pass", check.name),
             _ => format!("{}: fail", check.name),
         };
         let mut items: Vec<String> = self.checks.iter().map(verdict).collect();
-        if is_pushed && !self.pushed_to.is_empty() {
-            items.push(labels.pushed_to.replace("{}", &self.pushed_to));
+        match push {
+            Push::Missing => {}
+            _ if !self.pushed_to.is_empty() => items.push(labels.pushed_to.replace("{}", &self.pushed_to)),
+            Push::Made => items.push(labels.pushed.to_owned()),
+            Push::Unknown => {}
         }
         // What passed before the last push says nothing of it. What failed has to be looked at again.
         if !self.ci.is_empty() && !self.is_ci_old {
@@ -132,7 +146,7 @@ mod tests {
     use crate::text::Language;
 
     fn items(evidence: &Evidence) -> Vec<String> {
-        evidence.items(true, labels(Language::English))
+        evidence.items(Push::Unknown, labels(Language::English))
     }
 
     #[test]
@@ -144,11 +158,23 @@ mod tests {
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
         assert_eq!(items(&evidence), ["lint: pass", "typecheck: pass", "pushed to `cart`"]);
-        assert_eq!(evidence.items(false, labels(Language::English)).len(), 2);
+        assert_eq!(evidence.items(Push::Missing, labels(Language::English)).len(), 2);
+        let quiet = Evidence::default();
+        assert_eq!(quiet.items(Push::Made, labels(Language::English)), ["pushed"]);
         evidence.command_ran("bun run lint", "", false, true);
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
         evidence.command_ran("bun run lint", "", true, false);
         assert_eq!(items(&evidence)[1], "lint: pass", "what passes at last passes");
+    }
+
+    #[test]
+    fn lists_of_passed_packages_count() {
+        let mut evidence = Evidence::default();
+        let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";
+        evidence.command_ran("go test ./...", listed, true, false);
+        assert_eq!(items(&evidence), ["tests: pass"]);
+        evidence.file_changed();
+        assert!(items(&evidence).is_empty());
     }
 
     #[test]

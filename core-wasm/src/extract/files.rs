@@ -113,7 +113,12 @@ impl Files {
 
     /// Returns the changes in the contract's type, most recent last.
     pub(super) fn changes(&self) -> Vec<Change> {
-        let change = |file: &Changed| Change { path: file.path.clone(), added: file.added, removed: file.removed };
+        let change = |file: &Changed| {
+            // Whatever was written into a new file and taken out again, what is left is new.
+            let (added, removed) =
+                if file.is_new { (file.added.saturating_sub(file.removed), 0) } else { (file.added, file.removed) };
+            Change { path: file.path.clone(), added, removed }
+        };
         self.changed.iter().map(change).collect()
     }
 
@@ -187,6 +192,17 @@ pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_of_a_new_file_is_new() {
+        let mut files = Files::default();
+        files.record_change("cart.rs", 200, 0);
+        files.record_creation("cart.rs");
+        files.record_change("cart.rs", 30, 80);
+        files.record_change("menu.rs", 30, 80);
+        let counts: Vec<(u32, u32)> = files.changes().iter().map(|change| (change.added, change.removed)).collect();
+        assert_eq!(counts, [(150, 0), (30, 80)]);
+    }
 
     #[test]
     fn reverted_edits_are_recognized() {

@@ -36,6 +36,8 @@ pub(crate) struct Labels {
     pub open_question: &'static str,
     /// Before the latest request, if nothing came of it.
     pub open_request: &'static str,
+    /// The same, if files were changed for it.
+    pub begun_request: &'static str,
     /// Changed files, and no commit.
     pub not_committed: &'static str,
     /// Files that changed after the last commit.
@@ -46,6 +48,8 @@ pub(crate) struct Labels {
     pub bypassed_hook: &'static str,
     /// A commit of the session that failed, and whose work is in a commit of somebody else. `{}` is that commit.
     pub other_commit: &'static str,
+    /// Before tests, checks and builds that the user did not let the agent run.
+    pub refused_run: &'static str,
     /// Work that was put away and not brought back. `{}` is the branch.
     pub stashed: &'static str,
     /// Before what the agent said of a failure whose cause nobody knows.
@@ -100,7 +104,9 @@ pub(crate) struct Labels {
     pub tests: &'static str,
     /// A check whose runs disagree although no file was changed between them.
     pub mixed: &'static str,
-    /// Where the commits were pushed. `{}` is the branch.
+    /// That the commits were pushed.
+    pub pushed: &'static str,
+    /// The same, with the branch. `{}` is its name.
     pub pushed_to: &'static str,
     /// What the continuous integration said before the last push. `{}` is its verdict.
     pub ci_before_push: &'static str,
@@ -130,11 +136,13 @@ const ENGLISH: Labels = Labels {
     plan: "Implement the plan \"{}\"",
     open_question: "Unanswered",
     open_request: "Request without an answer",
+    begun_request: "Begun, and not known to be finished",
     not_committed: "not committed",
     changed_after_commit: "changed after the last commit, not committed",
     not_pushed: "committed, not pushed",
     bypassed_hook: "committed with `--no-verify` after its hook had failed",
     other_commit: "its own commit failed: the changes are in {}, a commit with another message",
+    refused_run: "Not run, because the user stopped it",
     stashed: "Put away with `git stash` on `{}` and not brought back",
     cause_open: "Cause not found",
     of_some_files: "of some files only",
@@ -162,6 +170,7 @@ const ENGLISH: Labels = Labels {
     reverted: "reverted edit in {}",
     tests: "tests",
     mixed: "passed and failed since the last edit",
+    pushed: "pushed",
     pushed_to: "pushed to `{}`",
     ci_before_push: "CI before the last push: {}",
     before_edit: "before the last edit",
@@ -186,11 +195,13 @@ const KOREAN: Labels = Labels {
     plan: "계획 \"{}\" 구현",
     open_question: "답을 기다리는 질문",
     open_request: "답이 없는 요청",
+    begun_request: "시작했으나 끝났는지 확인되지 않음",
     not_committed: "커밋하지 않음",
     changed_after_commit: "마지막 커밋 뒤의 변경은 커밋하지 않음",
     not_pushed: "커밋함, push하지 않음",
     bypassed_hook: "훅이 실패한 뒤 `--no-verify`로 커밋함",
     other_commit: "자체 커밋은 실패했고 변경은 다른 메시지의 커밋 {}에 있음",
+    refused_run: "사용자가 중단해 실행하지 않음",
     stashed: "`git stash`로 치워 두고 되돌리지 않음: `{}`",
     cause_open: "원인을 찾지 못함",
     of_some_files: "일부 파일만",
@@ -218,6 +229,7 @@ const KOREAN: Labels = Labels {
     reverted: "{}에서 되돌린 수정",
     tests: "테스트",
     mixed: "마지막 수정 뒤 통과와 실패가 섞임",
+    pushed: "push함",
     pushed_to: "`{}`에 push함",
     ci_before_push: "마지막 push 전의 CI: {}",
     before_edit: "마지막 수정 전",
@@ -249,11 +261,13 @@ const JAPANESE: Labels = Labels {
     plan: "計画「{}」の実装",
     open_question: "未回答の質問",
     open_request: "回答のない依頼",
+    begun_request: "着手済み、完了は未確認",
     not_committed: "未コミット",
     changed_after_commit: "最後のコミット後の変更は未コミット",
     not_pushed: "コミット済み、未プッシュ (push していない)",
     bypassed_hook: "フック失敗後に `--no-verify` でコミット",
     other_commit: "自身のコミットは失敗し、変更は別のメッセージのコミット {} にある",
+    refused_run: "ユーザーが止めたため未実行",
     stashed: "`git stash` で退避したまま戻していない: `{}`",
     cause_open: "原因は未特定",
     of_some_files: "一部のファイルのみ",
@@ -281,6 +295,7 @@ const JAPANESE: Labels = Labels {
     reverted: "{} で取り消した編集",
     tests: "テスト",
     mixed: "最後の編集後に成功と失敗が混在",
+    pushed: "プッシュ済み",
     pushed_to: "`{}` にプッシュ済み",
     ci_before_push: "最後の push 前の CI: {}",
     before_edit: "最後の編集前",
@@ -312,11 +327,13 @@ const CHINESE: Labels = Labels {
     plan: "实现计划“{}”",
     open_question: "待回答",
     open_request: "没有回答的请求",
+    begun_request: "已开始，是否完成未知",
     not_committed: "未提交",
     changed_after_commit: "最后一次提交之后的改动未提交",
     not_pushed: "已提交，未推送 (push)",
     bypassed_hook: "钩子失败后用 `--no-verify` 提交",
     other_commit: "自身的提交失败，更改在另一条信息的提交 {} 中",
+    refused_run: "因用户中止而未运行",
     stashed: "用 `git stash` 搁置后没有恢复: `{}`",
     cause_open: "原因尚未找到",
     of_some_files: "仅部分文件",
@@ -344,6 +361,7 @@ const CHINESE: Labels = Labels {
     reverted: "{} 中撤回的修改",
     tests: "测试",
     mixed: "最后一次修改后有通过也有失败",
+    pushed: "已推送",
     pushed_to: "已推送到 `{}`",
     ci_before_push: "最后一次 push 之前的 CI: {}",
     before_edit: "最后一次修改之前",

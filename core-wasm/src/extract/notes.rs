@@ -244,7 +244,11 @@ fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)
 /// Removes the sentences from a line, unless nothing else would remain of it.
 fn without(line: &str, sentences: &[String]) -> String {
     let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
-    let shorter = text::one_line(&shorter).replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
+    let mut shorter = text::one_line(&shorter);
+    // Of several sentences in a row, their separators remain.
+    while ["; ; ", ": ; ", "; . "].iter().any(|gap| shorter.contains(gap)) {
+        shorter = shorter.replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
+    }
     let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']).trim_start_matches("— ");
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
 }
@@ -308,7 +312,9 @@ fn later_request(state: &State) -> Option<&str> {
         sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
     // Who asks again in other words gives no other aim.
-    let is_same = text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
+    // A command of the client's says too little to be compared.
+    let is_command = state.request.starts_with('/') && !state.request.contains(' ');
+    let is_same = !is_command && text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
     // Nor does who asks for the words of a commit.
     let is_record = human::speaks_of_recording(later)
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
@@ -360,7 +366,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         };
         all.push(("commit-size".to_owned(), format!("{files} {noun}, +{added} −{removed}{more}")));
     }
-    let evidence = state.evidence.items(state.undone.is_pushed(), state.labels());
+    let evidence = state.evidence.items(state.undone.push(), state.labels());
     if !evidence.is_empty() {
         all.push(("evidence".to_owned(), evidence.join("; ")));
     }

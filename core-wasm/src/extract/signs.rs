@@ -433,7 +433,10 @@ pub(super) fn offers_options(lower: &str) -> bool {
 pub(super) fn is_open_row(lower: &str) -> bool {
     const STATES: [&str; 10] =
         ["todo", "to do", "pending", "not started", "in progress", "open", "예정", "미완료", "未着手", "未完成"];
-    lower.rsplit(" | ").next().is_some_and(|state| STATES.contains(&state.trim()))
+    let state = lower.rsplit(" | ").next().unwrap_or_default();
+    // A row of several columns tells them with their headers.
+    let state = if state.contains(" — ") { state.rsplit(": ").next().unwrap_or_default() } else { state };
+    STATES.contains(&state.trim())
 }
 
 /// Returns whether a text in lower case says that what fails is not the session's fault.
@@ -738,6 +741,13 @@ pub(super) fn is_proposals(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let is_open = ["remaining", "left", "open", "남은", "残"].iter().any(|word| text::contains_words(&lower, word));
     !is_open && PROPOSALS.iter().any(|word| text::contains_words(&lower, word))
+}
+
+/// Returns whether a heading stands above steps that were still to be done: "Implementation plan".
+pub(super) fn is_plan(heading: &str) -> bool {
+    let lower = heading.to_lowercase();
+    let words = ["plan", "steps", "계획", "計画", "计划"];
+    lower.split_whitespace().count() <= 4 && words.iter().any(|word| text::contains_words(&lower, word))
 }
 
 /// Words of a line below which something is only proposed, offered or supposed.

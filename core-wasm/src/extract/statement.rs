@@ -70,6 +70,9 @@ const MAX_LEAD_CHARS: usize = 60;
 /// The length up to which a line that ends with a colon belongs to what stands before it, in characters.
 const MAX_LEAD_ON_CHARS: usize = 24;
 
+/// The maximum length of the header of a column that is told with each cell, in characters.
+const MAX_LABEL_CHARS: usize = 24;
+
 /// The maximum number of statements of one text.
 const MAX_STATEMENTS: usize = 120;
 
@@ -81,6 +84,8 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let mut is_aside = false;
     // Whether what follows is only proposed.
     let mut is_proposed = false;
+    // The cells of the first row of the table that the line stands in.
+    let mut header: Option<Vec<String>> = None;
     let to_code = if voice == Voice::Human { Vec::new() } else { leads_to_code(said) };
     for line in text::prose_lines(said) {
         if all.len() >= MAX_STATEMENTS {
@@ -95,8 +100,19 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         if voice != Voice::Human && (!is_numbered || signs::proposes(line)) && !goes_below(line) {
             is_proposed = signs::proposes(line);
         }
-        let (form, parts) = if line.starts_with('|') {
-            (Form::Row, vec![row(line)])
+        let is_row = line.starts_with('|');
+        if !is_row {
+            header = None;
+        }
+        let (form, parts) = if is_row {
+            let cells = cells(line);
+            match &header {
+                Some(header) => (Form::Row, vec![row(&cells, header)]),
+                None => {
+                    header = Some(cells);
+                    continue;
+                }
+            }
         } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
             (Form::Heading, vec![heading.clone()])
@@ -232,10 +248,30 @@ fn said_with_code((lead, code): (&str, &str)) -> Option<String> {
     (is_short && !code.contains('`')).then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
 }
 
-/// Returns the cells of a table's row, separated by bars.
-fn row(line: &str) -> String {
-    let cells: Vec<String> = line.trim_matches('|').split('|').map(text::plain).filter(|cell| !cell.is_empty()).collect();
-    cells.join(" | ")
+/// Returns the cells of a table's row. Some may be empty.
+fn cells(line: &str) -> Vec<String> {
+    let inside = line.strip_prefix('|').unwrap_or(line);
+    inside.strip_suffix('|').unwrap_or(inside).split('|').map(text::plain).collect()
+}
+
+/// Returns a row as text. With more than two columns, nobody knows without the header what a cell says: "Notes — Slider: whole
+/// steps; Field: a name".
+fn row(cells: &[String], header: &[String]) -> String {
+    // A number says only which row it is.
+    let is_number = |cell: &String| !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
+    let is_numbered = header.len() > 2 && header.len() == cells.len() && is_number(&cells[0]);
+    let (cells, header) = if is_numbered { (&cells[1..], &header[1..]) } else { (cells, header) };
+    let is_labelled = header.len() > 2
+        && header.len() == cells.len()
+        && header[1..].iter().all(|label| !label.is_empty() && label.chars().count() <= MAX_LABEL_CHARS)
+        && !cells[0].is_empty();
+    if !is_labelled {
+        let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        return cells.join(" | ");
+    }
+    let labelled = cells.iter().zip(header).skip(1).filter(|(cell, _)| !cell.is_empty());
+    let labelled: Vec<String> = labelled.map(|(cell, label)| format!("{label}: {cell}")).collect();
+    format!("{} — {}", cells[0], labelled.join("; "))
 }
 
 /// Returns whether a line is a label with its value: `**Tests**: 12 pass`. A short one looks like a heading.
@@ -308,11 +344,28 @@ mod tests {
                 ("One: the cache is cleared.", "What changed", Form::Item),
                 ("It was stale.", "What changed", Form::Item),
                 ("Two", "What changed", Form::Item),
-                ("a | b", "What changed", Form::Row),
                 ("c | d", "What changed", Form::Row),
             ]
         );
-        assert_eq!((all[3].place, all[3].count), (3, 8));
+        assert_eq!((all[3].place, all[3].count), (3, 7));
+    }
+
+    #[test]
+    fn the_cells_of_a_row_are_told_with_their_header() {
+        let said = "Modes:\n\n| | Slider | Field |\n|---|---|---|\n| **Tone** | whole steps | a name |\n| Raw | | a number |\n\nFiles:\n\n| # | File | What |\n|---|---|---|\n| 1 | `a.rs` | rounds |\n\nTools:\n\n| Tool | Use |\n|---|---|\n| `sum` | adds |";
+        let texts: Vec<String> = statements(said, Voice::Answer).into_iter().map(|it| it.text).collect();
+        assert_eq!(
+            texts,
+            [
+                "Modes:",
+                "Tone — Slider: whole steps; Field: a name",
+                "Raw — Field: a number",
+                "Files:",
+                "`a.rs` | rounds",
+                "Tools:",
+                "`sum` | adds"
+            ]
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commands;
+use super::commands::{self, Class};
+use super::failures;
 use super::labels::Labels;
 use super::planned::{self, PlannedCheck};
 use super::work_tree::{Listed, WorkTree};
@@ -12,6 +13,18 @@ use super::work_tree::{Listed, WorkTree};
 const MAX_SHOWN_CHECKS: usize = 3;
 /// The maximum number of files that are named.
 const MAX_NAMED: usize = 4;
+
+/// Whether the session's commits were pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Push {
+    /// Some were not.
+    Missing,
+    /// All were, as git says.
+    Made,
+    /// There are none, or nowhere to push them.
+    Unknown,
+}
+
 /// What is undone so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,9 +52,13 @@ pub(super) struct Undone {
     plan_file: String,
     /// The latest request while it has no answer.
     unanswered: String,
+    /// Whether files were changed for that request.
+    is_begun: bool,
     /// Whether the user stopped the agent at that request.
     is_interrupted: bool,
     checks: Vec<PlannedCheck>,
+    /// The tests, checks and builds that the user did not let the agent run.
+    refused_runs: Vec<String>,
     /// The linters, type checkers and builds that the plan asks to run, and nobody ran. Each with its name.
     runs: Vec<(String, String)>,
 }
@@ -50,6 +67,7 @@ impl Undone {
     /// Records a change of a file of the project.
     pub(super) fn file_changed(&mut self, path: &str) {
         self.work_tree.file_changed(path);
+        self.is_begun = !self.unanswered.is_empty();
         self.refused_plan.clear();
         self.plan_file.clear();
         self.made_plan = Default::default();
@@ -124,7 +142,16 @@ impl Undone {
     pub(super) fn command_ran(&mut self, command: &str) {
         let names = commands::whole_checks(command);
         self.runs.retain(|(name, _)| !names.contains(&name.as_str()));
+        self.refused_runs.retain(|refused| !commands::same_purpose(refused, command));
         self.work_tree.command_ran(command);
+    }
+
+    /// Records a command that the user did not let the agent run. Of tests, checks and builds, somebody has to.
+    pub(super) fn run_refused(&mut self, command: &str) {
+        let checks = matches!(commands::class(command), Class::Test | Class::Check | Class::Build);
+        if checks && self.refused_runs.len() < MAX_NAMED {
+            self.refused_runs.push(command.to_owned());
+        }
     }
 
     /// Applies what git listed as changed. Returns whether that shows that a commit was made although it seemed to fail.
@@ -182,9 +209,13 @@ impl Undone {
         self.has_committed && self.work_tree.changed().is_empty()
     }
 
-    /// Returns whether every commit was pushed.
-    pub(super) fn is_pushed(&self) -> bool {
-        !self.is_unpushed
+    /// Returns whether the session's commits were pushed.
+    pub(super) fn push(&self) -> Push {
+        match (self.is_unpushed, self.has_committed && !self.has_no_remote) {
+            (true, _) => Push::Missing,
+            (false, true) => Push::Made,
+            (false, false) => Push::Unknown,
+        }
     }
 
     /// Records a command that passed.
@@ -243,7 +274,7 @@ impl Undone {
         // A command of the client's is no request: "/compact".
         let is_command = title.starts_with('/') && !title.contains(' ') && !title[1..].contains('/');
         if is_command { "" } else { title }.clone_into(&mut self.unanswered);
-        self.is_interrupted = false;
+        (self.is_begun, self.is_interrupted) = (false, false);
     }
 
     /// Records a request to commit, to push or to go on. An earlier request that has no answer says more.
@@ -302,6 +333,7 @@ impl Undone {
     pub(super) fn items(&self, request: &str, labels: &Labels) -> Vec<String> {
         let mut items = Vec::new();
         let label = match (self.is_interrupted, self.has_work()) {
+            (false, _) if self.is_begun => labels.begun_request,
             (false, _) => labels.open_request,
             (true, true) => labels.interrupted,
             (true, false) => labels.interrupted_unchanged,
@@ -325,6 +357,11 @@ impl Undone {
         if self.has_work() && !self.has_committed && !self.runs.is_empty() {
             let runs: Vec<String> = self.runs.iter().map(|(_, command)| format!("`{command}`")).collect();
             items.push(format!("{}: {}", labels.not_checked, runs.join(", ")));
+        }
+        if !self.refused_runs.is_empty() {
+            let runs: Vec<String> =
+                self.refused_runs.iter().map(|command| format!("`{}`", failures::display_command(command))).collect();
+            items.push(format!("{}: {}", labels.refused_run, runs.join(", ")));
         }
         let mut branches = self.stashes.clone();
         branches.dedup();
@@ -441,6 +478,16 @@ mod tests {
     }
 
     #[test]
+    fn checks_that_the_user_stopped() {
+        let mut undone = Undone::default();
+        undone.run_refused("npm run test:e2e 2>&1");
+        undone.run_refused("git push");
+        assert_eq!(items(&undone), ["Not run, because the user stopped it: `npm run test:e2e`"]);
+        undone.command_ran("npm run test:e2e");
+        assert!(items(&undone).is_empty());
+    }
+
+    #[test]
     fn a_refused_plan_and_an_open_request() {
         let mut undone = Undone::default();
         undone.plan_refused("Move the guide");
@@ -451,7 +498,7 @@ mod tests {
         );
         undone.asked("the first request");
         undone.file_changed("a.ts");
-        assert_eq!(items(&undone), ["Request without an answer"]);
+        assert_eq!(items(&undone), ["Begun, and not known to be finished"]);
         undone.asked("");
         assert!(items(&undone).is_empty());
     }

@@ -113,7 +113,8 @@ fn shared_words_of(segment: &str) -> String {
 /// Returns the words that commands of the same purpose share, without what runs the program.
 fn own_purpose(command: &str) -> String {
     let main = main_segment(command);
-    let own = own_words(main).join(" ");
+    let own: Vec<&str> = own_words(main).into_iter().filter(|word| !word.contains('>')).collect();
+    let own = own.join(" ");
     // A word alone may be a script: what runs it is a part of its name.
     shared_words(if own.contains(' ') { &own } else { main })
 }

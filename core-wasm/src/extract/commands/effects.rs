@@ -55,7 +55,7 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
         match program {
             "cd" => {
                 let into = names.first().copied().unwrap_or("~").trim_end_matches('/');
-                folder = if matches!(into, "." | "./") { String::new() } else { into.to_owned() };
+                folder = if matches!(into, "." | "./") { String::new() } else { below(&folder, into) };
                 continue;
             }
             // The first name is the script.

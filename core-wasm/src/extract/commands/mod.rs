@@ -5,6 +5,7 @@ mod class;
 mod complaint;
 mod effects;
 mod error;
+mod git;
 mod program;
 mod shell;
 #[cfg(test)]
@@ -20,11 +21,12 @@ pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
     is_unknown_subcommand,
 };
+pub(crate) use git::{GitCall, commits_only_in, git_calls, git_calls_anywhere, is_temporary_folder, made_repositories};
 pub(crate) use program::{
     answers_by_status, curing_segment, is_form_of, own_program, own_words, runs_program_of, verb_words,
 };
-pub(crate) use shell::{branch_from, git_calls, is_same_place, segments, tokens, with_values};
+pub(crate) use shell::{branch_from, chained, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{
-    TestCounts, exited_with_failure, failed_behind_pipe, output_reports_failure, passed, prints_failure, test_counts,
-    timed_out,
+    TestCounts, exited_with_failure, failed_behind_pipe, lists_passed_packages, output_reports_failure, passed,
+    prints_failure, test_counts, timed_out,
 };

@@ -1,4 +1,4 @@
-//! The grammar of a command line, as far as it is needed: segments, words, variables and calls of git.
+//! The grammar of a command line, as far as it is needed: segments, words and variables.
 
 use super::class::folder_outside;
 
@@ -45,6 +45,13 @@ pub(crate) fn segments(command: &str) -> Vec<&str> {
     }
     push_segment(&mut all, command, start, piped.unwrap_or(bytes.len()));
     all
+}
+
+/// Returns the commands of a line that all passed if the line did: those of a chain in which each needs the one before. Any
+/// other line counts as one command.
+pub(crate) fn chained(command: &str) -> Vec<&str> {
+    let is_chain = command.contains("&&") && !command.contains(['|', ';', '\n']);
+    if is_chain { segments(command) } else { vec![command] }
 }
 
 fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end: usize) {
@@ -152,47 +159,6 @@ fn replace_variable(line: &str, name: &str, value: &str) -> String {
         replaced.push_str(piece);
     }
     replaced
-}
-
-/// Returns the calls of git on a command line that work in the project: the subcommand, and the words after it.
-pub(crate) fn git_calls(command: &str) -> Vec<(String, Vec<String>)> {
-    let mut all = Vec::new();
-    if !command.contains("git") {
-        return all;
-    }
-    let mut is_outside = false;
-    for segment in segments(command) {
-        let segment = segment.split("<<").next().unwrap_or_default().replace("\\\n", " ");
-        let words = tokens(&segment);
-        let mut words = words.into_iter().skip_while(|word| word.contains('=') || WRAPPERS.contains(&word.as_str()));
-        // Git's shell on Windows writes `/d/shop` for `D:\shop`, which may be the project.
-        let is_drive = |folder: &str| folder.starts_with('/') && matches!(folder.as_bytes().get(2), Some(b'/') | None);
-        let is_foreign = |folder: &str| (folder.starts_with(['/', '~']) || folder.starts_with("..")) && !is_drive(folder);
-        match words.next() {
-            Some(program) if program == "cd" => is_outside = words.next().is_some_and(|folder| is_foreign(&folder)),
-            Some(program) if program.rsplit('/').next() == Some("git") => {
-                let mut is_elsewhere = is_outside;
-                while let Some(word) = words.next() {
-                    match word.as_str() {
-                        "-C" => is_elsewhere = words.next().is_some_and(|folder| is_foreign(&folder)),
-                        "-c" => _ = words.next(),
-                        option if option.starts_with('-') => {}
-                        _ => {
-                            let rest =
-                                words.by_ref().take_while(|word| !word.starts_with(['>', '&']) && !word.starts_with("2>"));
-                            let rest: Vec<String> = rest.filter(|word| !word.trim().is_empty()).collect();
-                            if !is_elsewhere {
-                                all.push((word, rest));
-                            }
-                            break;
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    all
 }
 
 /// Returns whether two command lines work in the same repository.

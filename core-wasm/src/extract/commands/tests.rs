@@ -105,19 +105,6 @@ fn files_that_a_command_line_writes_and_removes() {
 }
 
 #[test]
-fn calls_of_git_in_the_project() {
-    let call = |subcommand: &str, words: &[&str]| (subcommand.to_owned(), words.iter().map(|it| (*it).to_owned()).collect());
-    assert_eq!(
-        git_calls(
-            "cd src && rtk git -C . add a.ts \\\n  'b c.ts' && git commit -qm \"$(cat <<'EOF'\nx\nEOF\n)\" 2>&1 | tail"
-        ),
-        [call("add", &["a.ts", "b c.ts"]), call("commit", &["-qm", "$(cat "])]
-    );
-    assert!(git_calls("cd /srv/other && git add . ; git -C ../x status; echo git push").is_empty());
-    assert_eq!(git_calls("cd /d/shop && git status"), [call("status", &[])]);
-}
-
-#[test]
 fn files_that_a_script_writes() {
     let script =
         "python3 - <<'EOF'\np = 'src/cart.ts'\ntext = open(p).read().replace('a', 'b')\nopen(p, 'w').write(text)\nEOF";

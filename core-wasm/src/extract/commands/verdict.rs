@@ -113,7 +113,7 @@ pub(crate) fn passed(command: &str, output: &str) -> bool {
 }
 
 /// Returns whether the output is Go's list of tested packages, and none failed: it counts no tests.
-fn lists_passed_packages(output: &str) -> bool {
+pub(crate) fn lists_passed_packages(output: &str) -> bool {
     let is_passed = |line: &str| {
         let mut parts = line.split('\t').map(str::trim);
         let (verdict, package, time) = (parts.next(), parts.next(), parts.next());

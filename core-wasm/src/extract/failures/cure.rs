@@ -31,6 +31,16 @@ const SUBJECTS: &[(Class, &[&str])] = &[
 ];
 
 impl Failure {
+    /// Returns the failure of a command.
+    pub(super) fn of(command: &str, error: &str, source: &LineRef) -> Self {
+        Failure {
+            what: text::clip(command, 500).into_owned(),
+            error: error.to_owned(),
+            source: source.clone(),
+            ..Failure::default()
+        }
+    }
+
     /// Returns whether a sentence says what such commands do.
     fn names_purpose(&self, said: &str) -> bool {
         let lower = said.to_lowercase();

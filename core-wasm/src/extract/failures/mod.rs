@@ -152,15 +152,22 @@ impl Failures {
         self.refusals.refused(command, said, source);
     }
 
-    /// Records a failed command.
-    pub(super) fn command_failed(&mut self, command: &str, error: &str, source: &LineRef, turn: u32) {
+    /// Records a failed command. Returns what cured its earlier failure, if it got past that one and met another.
+    pub(super) fn command_failed(
+        &mut self,
+        command: &str,
+        error: &str,
+        source: &LineRef,
+        turn: u32,
+        labels: &Labels,
+    ) -> Option<SessionMemory> {
         // A path that does not exist is a mistake of the agent.
         if error.contains("pathspec")
             || error.contains("no matches found: ")
             || is_answer(command, error)
             || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
         {
-            return;
+            return None;
         }
         let same =
             |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
@@ -173,23 +180,16 @@ impl Failures {
             let is_other = normalize(&known.error) != normalize(error);
             if commands::is_environment(&known.error) && commands::is_environment(error) && is_other {
                 // It got past the first error, with what was done since then.
-                error.clone_into(&mut known.error);
-                known.steps.clear();
-                known.said.clear();
+                let next = Failure { times: 1, turn, ..Failure::of(command, error, source) };
+                let past = Failure { times: known.times - 1, ..std::mem::replace(known, next) };
+                return past.fix_memory(None, labels);
             } else if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
                 error.clone_into(&mut known.error);
             }
-            return;
+            return None;
         }
-        self.push(Failure {
-            subject: Subject::Command,
-            what: text::clip(command, 500).into_owned(),
-            error: error.to_owned(),
-            source: source.clone(),
-            times: 1,
-            turn,
-            ..Failure::default()
-        });
+        self.push(Failure { times: 1, turn, ..Failure::of(command, error, source) });
+        None
     }
 
     /// Records a failed edit.
@@ -302,7 +302,12 @@ impl Failures {
     pub(super) fn command_passed(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         let mut fixes = self.cured_in_fewer_words(command, labels);
         fixes.extend(self.close_matching(
-            |failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command),
+            |failure| {
+                let is_same = |passed: &str| commands::same_purpose(&failure.what, passed);
+                // Of a chain that passed, each check did.
+                let is_of_chain = || failure.is_check() && commands::chained(command).into_iter().any(is_same);
+                failure.subject == Subject::Command && (is_same(command) || is_of_chain())
+            },
             Some(command),
             labels,
         ));

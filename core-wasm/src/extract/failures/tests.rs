@@ -22,13 +22,19 @@ fn the_same_failure_has_the_same_text_in_every_run() {
     }
 }
 
+/// Records a command that failed. Returns what cured the failure before it.
+fn fail(failures: &mut Failures, command: &str, error: &str) -> Option<String> {
+    let cure = failures.command_failed(command, error, &LineRef::default(), 1, labels(text::Language::English));
+    cure.map(|cure| cure.content)
+}
+
 fn cured(error: &str, edited: bool, failed: &str, passed: &str) -> Option<String> {
     let mut failures = Failures::default();
-    failures.command_failed(failed, error, &LineRef::default(), 1);
+    fail(&mut failures, failed, error);
     if edited {
         failures.file_changed("src/cart.ts");
     }
-    let cures = failures.command_passed(passed, crate::extract::labels::labels(text::Language::English));
+    let cures = failures.command_passed(passed, labels(text::Language::English));
     cures.into_iter().next().map(|cure| cure.content)
 }
 
@@ -55,10 +61,10 @@ fn a_cure_can_be_run_as_it_stands() {
 
 #[test]
 fn a_damaged_repository_is_cured_by_what_was_run() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
-    failures.command_failed("git status", "fatal: unable to read 1a2b3c4d", &LineRef::default(), 1);
-    failures.command_failed("git log -1", "fatal: your branch has no commits", &LineRef::default(), 1);
+    fail(&mut failures, "git status", "fatal: unable to read 1a2b3c4d");
+    fail(&mut failures, "git log -1", "fatal: your branch has no commits");
     failures.step("`git read-tree HEAD`");
     let cures = failures.command_passed("git status", labels);
     assert_eq!(cures.len(), 1, "a look that finds nothing is no failure");
@@ -70,7 +76,7 @@ fn a_damaged_repository_is_cured_by_what_was_run() {
 fn a_failure_is_found_by_its_purpose_in_the_language_of_the_session() {
     for (language, words) in [(text::Language::Korean, vec!["커밋".to_owned()]), (text::Language::English, Vec::new())] {
         let mut failures = Failures::default();
-        failures.command_failed("git commit -m a", "the hook hangs", &LineRef::default(), 1);
+        fail(&mut failures, "git commit -m a", "the hook hangs");
         let cures = failures.command_passed("git commit -n -m a", crate::extract::labels::labels(language));
         assert_eq!(cures[0].draft().keywords, words);
     }
@@ -84,7 +90,7 @@ fn a_command_before_the_same_one_is_its_cure() {
 
 #[test]
 fn an_edit_that_failed_until_the_file_was_written_anew() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
     for _ in 0..2 {
         failures.edit_failed("src/cart.ts", "the text was not found", &LineRef::default(), 1);
@@ -98,9 +104,9 @@ fn an_edit_that_failed_until_the_file_was_written_anew() {
 
 #[test]
 fn a_later_cause_belongs_to_the_failure_that_it_names() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
-    failures.command_failed("git commit -m a", "the hook is broken", &LineRef::default(), 1);
+    fail(&mut failures, "git commit -m a", "the hook is broken");
     failures.agent_said("I look at the list of orders.");
     failures.agent_said("The totals are wrong because `src/tax.ts` rounds twice.");
     failures.agent_said("The hook fails because `core.hooksPath` names a folder that is gone.");
@@ -111,9 +117,9 @@ fn a_later_cause_belongs_to_the_failure_that_it_names() {
 
 #[test]
 fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
-    failures.command_failed("git commit -m a", "the hook is broken", &LineRef::default(), 1);
+    fail(&mut failures, "git commit -m a", "the hook is broken");
     failures.checks_committed("git -C /srv/notes commit -m b");
     let cures = failures.command_passed("git commit --no-verify -m a", labels);
     assert!(cures[0].content.contains("--no-verify"), "{}", cures[0].content);
@@ -121,7 +127,7 @@ fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
 
 #[test]
 fn edits_that_fail_alike_in_several_files_are_one_lesson() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
     let fail = |failures: &mut Failures, file| failures.edit_failed(file, "text not found", &LineRef::default(), 1);
     fail(&mut failures, "src/cart.ts");
@@ -149,10 +155,10 @@ fn the_projects_own_folder_is_not_a_fix() {
 
 #[test]
 fn what_has_another_purpose_is_no_cure() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
     let error = "error: could not find the executable `turbo`: command not found";
-    failures.command_failed("bun run build", error, &LineRef::default(), 1);
+    fail(&mut failures, "bun run build", error);
     assert!(failures.command_reached("bun run typecheck", "", labels).is_empty(), "a check builds nothing");
     let cure = cured("the hook is locked", false, "git commit -m a", "for f in $ALL; do git commit -m \"$f\"; done");
     assert_eq!(cure, None, "nobody knows the variable tomorrow");
@@ -165,7 +171,7 @@ fn what_has_another_purpose_is_no_cure() {
 
 #[test]
 fn a_remark_on_one_file_is_no_cause_for_another() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
     for file in ["src/cart.ts", "src/order.ts"] {
         failures.edit_failed(file, "text not found", &LineRef::default(), 1);
@@ -180,10 +186,10 @@ fn a_remark_on_one_file_is_no_cause_for_another() {
 
 #[test]
 fn a_rule_of_a_linter_is_told_with_the_file_that_was_changed_for_it() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let cure = |cause: &str| {
         let mut failures = Failures::default();
-        failures.command_failed("npm run lint", "src/cart.ts useExhaustiveDependencies", &LineRef::default(), 1);
+        fail(&mut failures, "npm run lint", "src/cart.ts useExhaustiveDependencies");
         failures.agent_said(cause);
         failures.file_changed("src/cart.ts");
         failures.command_passed("npm run lint", labels).into_iter().next().map(|cure| cure.content)
@@ -208,10 +214,10 @@ fn a_command_that_differs_in_the_folder_of_its_file_is_the_same() {
 
 #[test]
 fn words_that_failed_too_cure_nothing() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
     for command in ["shop verify", "shop run verify"] {
-        failures.command_failed(command, "error: Script not found \"verify\"", &LineRef::default(), 1);
+        fail(&mut failures, command, "error: Script not found \"verify\"");
     }
     let cures = failures.command_passed("cd /srv/shop && shop run verify", labels);
     let told = cures.first().map(|cure| cure.content.clone()).unwrap_or_default();
@@ -220,9 +226,9 @@ fn words_that_failed_too_cure_nothing() {
 
 #[test]
 fn the_shorter_way_that_is_used_later_is_the_cure() {
-    let labels = crate::extract::labels::labels(text::Language::English);
+    let labels = labels(text::Language::English);
     let mut failures = Failures::default();
-    failures.command_failed("wrap npm run test", "error: unrecognized subcommand 'npm'", &LineRef::default(), 1);
+    fail(&mut failures, "wrap npm run test", "error: unrecognized subcommand 'npm'");
     let first = failures.command_passed("wrap test npm run test", labels);
     assert!(first[0].content.ends_with("Fixed by: `wrap test npm run test`"), "{}", first[0].content);
     assert!(failures.command_passed("wrap test npm run test", labels).is_empty());
@@ -370,7 +376,7 @@ fn a_refusal_of_the_client_is_told_unless_the_same_is_allowed_later() {
 fn what_the_user_had_to_do_is_the_lesson() {
     let mut failures = Failures::default();
     let mut round = || {
-        failures.command_failed("git commit -m a", "the till is locked", &LineRef::default(), 1);
+        fail(&mut failures, "git commit -m a", "the till is locked");
         failures.agent_said("The commit failed. The signing till needs to be unlocked.");
         failures.human_said("done, go ahead");
         failures.command_passed("git commit -m a", english()).remove(0)
@@ -381,7 +387,7 @@ fn what_the_user_had_to_do_is_the_lesson() {
     assert_eq!(second.content, format!("`git commit -m \"…\"` {}", line.replace("fails", "fails (2×)")));
     assert!(second.key == first.key && second.importance > first.importance);
     let mut alone = Failures::default();
-    alone.command_failed("git commit -m a", "the till is locked", &LineRef::default(), 1);
+    fail(&mut alone, "git commit -m a", "the till is locked");
     alone.agent_said("The signing till needs to be unlocked.");
     let told = alone.command_passed("git commit -m a", english());
     assert!(told.iter().all(|memory| !memory.content.contains("Needs the user")), "nobody did anything");
@@ -425,7 +431,7 @@ fn an_answer_by_status_and_other_files_are_no_failure_and_no_cure() {
 #[test]
 fn a_look_cures_no_test() {
     let mut failures = Failures::default();
-    failures.command_failed("npm test", "FAILED cart adds up", &LineRef::default(), 1);
+    fail(&mut failures, "npm test", "FAILED cart adds up");
     failures.step("`till status`");
     failures.step("`stock rebuild`");
     assert!(failures.command_passed("npm test", english()).is_empty());
@@ -435,7 +441,7 @@ fn a_look_cures_no_test() {
 fn after_the_user_spoke_only_the_same_purpose_is_a_cure() {
     let cures = |said: Option<&str>| {
         let mut failures = Failures::default();
-        failures.command_failed("till count shop web --quick", "error: unknown option --quick", &LineRef::default(), 1);
+        fail(&mut failures, "till count shop web --quick", "error: unknown option --quick");
         if let Some(said) = said {
             failures.human_said(said);
         }
@@ -447,8 +453,35 @@ fn after_the_user_spoke_only_the_same_purpose_is_a_cure() {
 #[test]
 fn a_line_is_short() {
     let mut failures = Failures::default();
-    failures.command_failed("till sync --all", &format!("unauthorized {}", "drawer ".repeat(60)), &LineRef::default(), 1);
+    fail(&mut failures, "till sync --all", &format!("unauthorized {}", "drawer ".repeat(60)));
     failures.agent_said(&format!("The sync fails because the till has no key, {}.", "and so on ".repeat(20)));
     let told = failures.command_passed("till sync --key a", english()).remove(0).content;
     assert!(told.chars().count() <= 300 && told.ends_with("Fixed by: `till sync --key a`"), "{told}");
+}
+
+#[test]
+fn a_chain_that_passed_ends_the_failures_of_its_checks() {
+    let is_open_after = |passed: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "npm run lint", "src/cart.ts: unused name");
+        failures.command_passed(passed, labels(text::Language::English));
+        !failures.errors(1).is_empty()
+    };
+    assert!(!is_open_after("npm run lint 2>&1 && npm test 2>&1"));
+    assert!(is_open_after("npm run lint; npm test"), "nobody knows how the first ended");
+    assert!(is_open_after("npm run lint | tail -3 && npm test"));
+}
+
+#[test]
+fn each_missing_module_has_its_own_cure() {
+    let mut failures = Failures::default();
+    let tests = "python -m pytest tests/till.py";
+    assert_eq!(fail(&mut failures, tests, "ModuleNotFoundError: No module named 'respx'"), None);
+    failures.step("`pip install respx`");
+    let first = fail(&mut failures, tests, "ModuleNotFoundError: No module named 'shop'");
+    let first = first.expect("what cured the first");
+    assert!(first.contains("'respx'") && first.ends_with("Fixed by: `pip install respx`"), "{first}");
+    failures.step("`pip install -e .`");
+    let second = failures.command_passed(tests, labels(text::Language::English)).remove(0).content;
+    assert!(second.contains("'shop'") && second.ends_with("Fixed by: `pip install -e .`"), "{second}");
 }

@@ -245,7 +245,9 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
 pub(in crate::extract) fn only_asks(request: &str) -> bool {
     let lower = request.to_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
-    let wants = ["can we ", "could we ", "shall we ", "can i ", "should we "].iter().any(|words| lower.contains(words));
+    let wants = ["can we ", "could we ", "shall we ", "can i ", "should we "].iter().any(|words| lower.contains(words))
+        // "Can it find the file itself?" asks for that, and "can it be that …" does not.
+        || ["can it ", "could it "].iter().any(|words| lower.strip_prefix(words).is_some_and(|rest| !rest.starts_with("be ")));
     let asks = request.contains(['?', '？'])
         || starts(&[
             "what",

@@ -23,7 +23,24 @@ const LEADS: &[&str] = &[
     "yours",
     "your call",
     "to decide",
-    "still",
+    "still to",
+    "still open",
+    "still need",
+    "still pending",
+    "still missing",
+    "still not",
+    "still left",
+    "still has",
+    "still have",
+    "still on you",
+    "still waiting",
+    "still unresolved",
+    "still required",
+    "still outstanding",
+    "still undone",
+    "still broken",
+    "still fail",
+    "still running",
     "loose end",
     "left to do",
     "what's left",
@@ -84,6 +101,8 @@ const WAITS: &[&str] = &[
     "you should",
     "waiting on",
     "waiting for",
+    "hold off",
+    "holding off",
     "still running",
     "worth a check",
     "worth checking",
@@ -254,7 +273,9 @@ fn is_of_assumptions(heading: &str) -> bool {
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
     // What the agent was waiting for when it ended is open.
-    let says = !is_narration(point) || ["Waiting on ", "Waiting for "].iter().any(|opening| point.starts_with(opening));
+    const WAITING: [&str; 7] =
+        ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
+    let says = !is_narration(point) || WAITING.iter().any(|opening| point.starts_with(opening));
     let is_told = POINT_CHARS.contains(&point.chars().count()) && !point.ends_with([':', '：']) && says;
     if is_told && !all.iter().any(|known| known.contains(point)) {
         let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
@@ -327,6 +348,10 @@ mod tests {
     fn what_the_agent_waits_for() {
         let answer = "The branch is pushed. Waiting on the build of the till, then I'll deploy it.";
         assert_eq!(open_points(answer), ["Waiting on the build of the till, then I'll deploy it."]);
+        let until = "I'll hold off merging until the reviewers answer — say the word when I shall look.";
+        assert_eq!(open_points(&format!("The branch is pushed. {until}")), [until]);
+        let code = "Code of one agent that is still in `till.rs`:\n- `Total`: what the customer pays for all\n- `Tax`: what the state gets of it";
+        assert_eq!(open_points(code), [""; 0]);
     }
 
     #[test]

@@ -93,10 +93,12 @@ impl Results {
         let mut chosen: Vec<Place> = Vec::new();
         let mut known: Vec<(text::Features, Vec<u32>)> = Vec::new();
         let mut used = vec![0; self.turns.len()];
-        for ((turn, number), _, score) in judged {
+        for ((turn, number), setting, score) in judged {
             let statement = &self.turns[turn].statements[number];
+            let is_planned = setting.edited_later && !self.turns[turn].edited && signs::is_plan(&statement.heading);
             let chars = statement.text.chars().count();
             if score < least
+                || is_planned
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
                 || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
                 || self.turns[turn].only_commits_beside(statement)
@@ -307,13 +309,17 @@ impl Results {
             let statement = &turn.statements[*number];
             statement.voice == Voice::Work
                 && matches!(statement.form, Form::Item | Form::Row)
-                && signs::says_finished(&statement.heading.to_lowercase())
+                && (signs::says_finished(&statement.heading.to_lowercase())
+                    || turn.lead(*number).is_some_and(|lead| signs::says_finished(&lead.text.to_lowercase())))
         };
         let Some(last) = (0..turn.statements.len()).rev().find(is_result) else { return chosen };
-        let heading = &turn.statements[last].heading;
+        let is_same_list = |number: &usize| {
+            let (one, other) = (&turn.statements[*number], &turn.statements[last]);
+            (&one.heading, one.count) == (&other.heading, other.count)
+        };
         let later_turns = self.turns.len() - 1 - at;
         let list = (0..=last)
-            .filter(|&number| turn.statements[number].heading == *heading && !chosen.contains(&(at, number)))
+            .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
             .filter(is_result)
             .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
         let added = self.fitting(at, list, MAX_ANSWER_CHARS);
@@ -334,13 +340,6 @@ impl Results {
         let sums_up =
             |turn: &TurnResult| ends(turn) && (turn.substantive || turn.edited || chars(turn) >= MIN_CLOSING_CHARS);
         self.turns.iter().rposition(sums_up).or_else(|| self.turns.iter().rposition(ends))
-    }
-
-    /// Returns whether a statement is the first row of a table, which names its columns.
-    fn names_columns(&self, at: usize, number: usize) -> bool {
-        let statements = &self.turns[at].statements;
-        let is_row = |at: usize| statements[at].form == Form::Row;
-        is_row(number) && !number.checked_sub(1).is_some_and(is_row)
     }
 
     /// Returns the statement before this one in the same text that says something.
@@ -394,7 +393,6 @@ impl Results {
         let is_last = statement.place + 1 >= statement.count;
         statement.voice == Voice::Answer
             && statement.form != Form::Heading
-            && !self.names_columns(at, number)
             && !prose::is_filler(&statement.text)
             // That there is nothing more is what a review found.
             && (!prose::is_narration(&statement.text) || text::starts_with_words(&lower, "nothing"))
@@ -419,11 +417,8 @@ impl Results {
                 let (told, missing): (Vec<usize>, Vec<usize>) =
                     list.clone().partition(|number| chosen.contains(&(at, *number)));
                 let later_turns = self.turns.len() - 1 - at;
-                // The first row of a table names its columns.
-                let names_columns = |number: usize| number == list.start && turn.statements[number].form == Form::Row;
                 let missing: Vec<usize> = missing
                     .into_iter()
-                    .filter(|&number| !names_columns(number))
                     .filter(|&number| {
                         !is_barred(&turn.statements[number], turn, later_turns, 1.0) && !turn.is_option(number)
                     })
@@ -444,8 +439,7 @@ impl Results {
         for (at, turn) in self.turns.iter().enumerate() {
             for list in turn.lists().into_iter().filter(|list| turn.statements[list.start].form == Form::Row) {
                 let told = list.clone().filter(|number| chosen.contains(&(at, *number))).count();
-                // The first row names the columns.
-                if told > 0 && 2 * told < list.len() - 1 {
+                if told > 0 && 2 * told < list.len() {
                     chosen.retain(|(of, number)| *of != at || !list.contains(number));
                 }
             }

@@ -128,10 +128,16 @@ impl TurnResult {
             return false;
         }
         let leads = signs::offers_options(&item.heading.to_lowercase());
-        let lead = self.statements[..number].iter().rev().find(|earlier| {
+        leads || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
+    }
+
+    /// Returns the line that leads to the list in which an item stands.
+    pub(super) fn lead(&self, number: usize) -> Option<&Statement> {
+        let item = &self.statements[number];
+        let above = self.statements[..number].iter().rev().find(|earlier| {
             (earlier.count, earlier.voice) == (item.count, item.voice) && !matches!(earlier.form, Form::Item | Form::Row)
         });
-        leads || lead.is_some_and(|lead| is_lead(&lead.text) && signs::offers_options(&lead.text.to_lowercase()))
+        above.filter(|above| is_lead(&above.text))
     }
 
     /// Returns the places of the items of each list of the agent's answer.

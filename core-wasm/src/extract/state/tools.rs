@@ -21,6 +21,8 @@ use crate::transcript::{self, Line};
 
 /// The maximum number of commits in the notes.
 const MAX_COMMITS: usize = 50;
+/// The maximum number of repositories for trying something out that are known at a time.
+const MAX_REPOSITORIES: usize = 8;
 /// The maximum length of a commit's subject, in characters.
 const MAX_SUBJECT_CHARS: usize = 180;
 /// The similarity from which on two subjects are the same commit's.
@@ -142,7 +144,8 @@ impl State {
             }
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
-        let made = commits::commits_from(command, output, is_error);
+        let is_trial = self.commits_for_trial(command, output);
+        let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
         let committed = !made.is_empty();
         let is_bypassed = commits::bypasses_hook(command);
         // The hook of the commit ran the tests again, and they passed.
@@ -150,14 +153,16 @@ impl State {
             self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
             self.evidence.tests_ran();
         }
-        self.changes_measured(output, committed);
+        if !is_trial {
+            self.changes_measured(output, committed);
+        }
         if committed {
             self.open_points.committed();
         }
         for commit in made {
             self.record_commit(commit, is_bypassed, &tool_use.source, settled);
         }
-        if !committed && class == commands::Class::Commit {
+        if !committed && !is_trial && class == commands::Class::Commit {
             self.undone.commit_failed();
             let message = commits::message(command).unwrap_or_default();
             self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
@@ -199,6 +204,22 @@ impl State {
         }
     }
 
+    /// Returns whether a command line commits only in repositories that the session made for trying something out.
+    fn commits_for_trial(&mut self, command: &str, output: &str) -> bool {
+        let made = commands::made_repositories(command, &self.trial_repositories);
+        self.trial_repositories.extend(made);
+        let extra = self.trial_repositories.len().saturating_sub(MAX_REPOSITORIES);
+        self.trial_repositories.drain(..extra);
+        // What the session writes into a folder that is kept is its work.
+        let files = &self.files;
+        let is_for_trial = |folder: &&String| {
+            let is_inside = |path: &str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            commands::is_temporary_folder(folder) || !files.paths().any(is_inside)
+        };
+        let folders: Vec<String> = self.trial_repositories.iter().filter(is_for_trial).cloned().collect();
+        commands::commits_only_in(&folders, command, output)
+    }
+
     /// Tells the failures what a command came to. Returns what it cured.
     fn failures_after(
         &mut self,
@@ -215,8 +236,8 @@ impl State {
                 Some(tests) => labels.hook_tests.replace("{}", &tests),
                 None => commands::error_line_of(class, output).unwrap_or_default(),
             };
-            let cured = self.failures.command_reached(command, &error, labels);
-            self.failures.command_failed(command, &error, &tool_use.source, self.turns);
+            let mut cured = self.failures.command_reached(command, &error, labels);
+            cured.extend(self.failures.command_failed(command, &error, &tool_use.source, self.turns, labels));
             cured
         } else {
             // A command whose output was cut says nothing of its result, but it was found.

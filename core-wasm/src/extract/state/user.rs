@@ -685,7 +685,12 @@ impl State {
                 }
                 title
             }
-            Tool::Shell => format!("`{}`", failures::display_command(&tool_use.what)),
+            Tool::Shell => {
+                if reason.is_none() {
+                    self.undone.run_refused(&tool_use.what);
+                }
+                format!("`{}`", failures::display_command(&tool_use.what))
+            }
             _ => format!("{} {}", tool_use.name, tool_use.what),
         };
         what.trim().clone_into(&mut self.refused);

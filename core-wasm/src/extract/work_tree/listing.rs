@@ -1,7 +1,7 @@
 //! Reads which files git lists as changed, and which a commit that it shows contains.
 
 use super::MAX_FILES;
-use crate::extract::commands;
+use crate::extract::commands::{self, GitCall};
 use crate::extract::commits;
 
 /// What a list of git says.
@@ -39,11 +39,14 @@ impl Listed {
 
 /// Returns what an output of `git status` lists, also in its short form and behind rtk, which counts the files.
 pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> {
-    let calls: Vec<Vec<String>> = commands::git_calls(command)
+    let (outside, inside): (Vec<GitCall>, Vec<GitCall>) = commands::git_calls_anywhere(command)
         .into_iter()
-        .filter(|(subcommand, _)| subcommand == "status")
-        .map(|(_, arguments)| arguments)
-        .collect();
+        .filter(|call| call.subcommand == "status")
+        .partition(GitCall::is_outside);
+    if inside.is_empty() && !outside.is_empty() {
+        return None;
+    }
+    let calls: Vec<Vec<String>> = inside.into_iter().map(|call| call.arguments).collect();
     // A commit without anything to commit prints what is changed instead.
     let is_of_commit = commands::class(command) == commands::Class::Commit
         && ["no changes added to commit", "nothing added to commit"].iter().any(|words| output.contains(words));

@@ -246,8 +246,11 @@ fn is_local(path: &str) -> bool {
     path.starts_with('.') && path.contains('/') && !path.starts_with(".github/")
 }
 
-/// Returns whether a file is a list of versions that a package manager writes.
+/// Returns whether a file is one that a package manager or the system writes by itself: a list of versions, or what it knows of an
+/// installed package.
 fn is_generated(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end))
+    let is_list = [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end));
+    let is_of_package = |folder: &str| folder.ends_with(".egg-info") || folder == "__pycache__";
+    is_list || name == ".DS_Store" || path.split('/').any(is_of_package)
 }
