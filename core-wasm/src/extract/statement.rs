@@ -106,13 +106,11 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         }
         let (form, parts) = if is_row {
             let cells = cells(line);
-            match &header {
-                Some(header) => (Form::Row, vec![row(&cells, header)]),
-                None => {
-                    header = Some(cells);
-                    continue;
-                }
-            }
+            let Some(header) = &header else {
+                header = Some(cells);
+                continue;
+            };
+            (Form::Row, vec![row(&cells, header)])
         } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
             (Form::Heading, vec![heading.clone()])

@@ -64,7 +64,7 @@ impl FileContent {
         if !about.is_file() || about.len() > most.min(MAX_FILE_BYTES) {
             return None;
         }
-        Self::of(read_all(file)?)
+        Self::of(read_all(file, about.len())?)
     }
 
     fn of(text: Vec<u8>) -> Option<Self> {
@@ -121,8 +121,10 @@ impl FileContent {
     }
 }
 
-fn read_all(file: File) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
+/// Reads a file that has so many bytes, as far as is known.
+fn read_all(file: File, bytes: u64) -> Option<Vec<u8>> {
+    // With room for one more, the end is found without another allocation.
+    let mut text = Vec::with_capacity(usize::try_from(bytes).ok()? + 1);
     file.take(MAX_FILE_BYTES).read_to_end(&mut text).ok()?;
     Some(text)
 }

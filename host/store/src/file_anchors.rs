@@ -3,7 +3,7 @@
 //! A later hook compares a file with its anchor, to say that it has changed since. The table has no text: paths and quoted words are
 //! hashed. Who makes and compares anchors is not the store's concern.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{Result, Store, time, time_from_sql};
 use throughline_model::digest::sha256_parts;
@@ -33,8 +33,7 @@ pub fn file_key(path: &str) -> FileKey {
     key
 }
 
-const COLUMNS: &str = "a.path, a.at, a.lines, a.sketch, a.words";
-
+/// Reads the columns path, at, lines, sketch and words.
 fn from_row(row: &Row<'_>) -> rusqlite::Result<FileAnchor> {
     let words: Vec<u8> = row.get(4)?;
     Ok(FileAnchor {
@@ -52,12 +51,18 @@ impl Store {
     pub fn file_anchor(&self, memory: &str, file: FileKey) -> Result<Option<FileAnchor>> {
         self.explain(
             self.conn
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM memories m JOIN sightings s ON s.memory = m.rowid
-                     JOIN file_anchors a ON a.session_id = s.session_id AND a.path = ?2
-                     WHERE m.id = ?1 ORDER BY a.at DESC LIMIT 1"
-                ))
-                .and_then(|mut s| s.query_row(params![memory, file], from_row).optional()),
+                // A hook asks this for many files, so the order of the tables is given and nothing is sorted: the columns beside
+                // `max` are those of its row, and without a row it is null.
+                .prepare_cached(
+                    "SELECT a.path, max(a.at), a.lines, a.sketch, a.words FROM sightings s
+                     CROSS JOIN file_anchors a ON a.session_id = s.session_id AND a.path = ?2
+                     WHERE s.memory = (SELECT rowid FROM memories WHERE id = ?1)",
+                )
+                .and_then(|mut s| {
+                    s.query_row(params![memory, file], |row| {
+                        row.get::<_, Option<i64>>(1)?.map(|_| from_row(row)).transpose()
+                    })
+                }),
         )
     }
 
@@ -65,7 +70,7 @@ impl Store {
     pub fn file_anchors(&self, session: &str) -> Result<Vec<FileAnchor>> {
         self.explain(
             self.conn
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM file_anchors a WHERE a.session_id = ?1"))
+                .prepare_cached("SELECT path, at, lines, sketch, words FROM file_anchors WHERE session_id = ?1")
                 .and_then(|mut s| s.query_map([session], from_row)?.collect()),
         )
     }

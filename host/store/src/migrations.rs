@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0014_file_anchors.sql"),
     include_str!("migrations/0015_team_items.sql"),
     include_str!("migrations/0016_team_sealed.sql"),
+    include_str!("migrations/0017_large_rows.sql"),
 ];
 
 /// The newest schema version that this program knows.
@@ -96,4 +97,37 @@ pub(super) fn apply_up_to(conn: &Connection, version: u32) -> rusqlite::Result<(
 
 fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_rows_are_kept_when_they_get_row_numbers() {
+        let conn = Connection::open_in_memory().unwrap();
+        apply_up_to(&conn, 16).unwrap();
+        conn.execute_batch(
+            "PRAGMA user_version = 16;
+             INSERT INTO projects (number, id, identity, root) VALUES (1, 'p', 'p', '/p');
+             INSERT INTO session_history (session_id, project_id, cwd, agent, turns, summary, policy, policy_digest)
+                 VALUES ('s', 'p', '/p', 'a', 7, 'the total', 'default', 'd');
+             INSERT INTO session_context VALUES ('s', 3, 'stop', '{}');
+             INSERT INTO extractor_states VALUES ('s', 'default', 'state', NULL, 2);",
+        )
+        .unwrap();
+        migrate(&conn).unwrap();
+        let row = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(
+            row("SELECT session_id || turns || summary || policy_digest FROM session_history WHERE rowid = 1"),
+            "s7the totald"
+        );
+        assert_eq!(row("SELECT session_id || saved_at || moment || notes FROM session_context WHERE rowid = 1"), "s3stop{}");
+        assert_eq!(
+            row("SELECT session_id || policy || state || version FROM extractor_states WHERE rowid = 1"),
+            "sdefaultstate2"
+        );
+        // Nobody has two rows of one session.
+        assert!(conn.execute("INSERT INTO session_context VALUES ('s', 4, 'stop', '{}')", []).is_err());
+    }
 }

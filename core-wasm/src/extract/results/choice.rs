@@ -318,11 +318,11 @@ impl Results {
             (&one.heading, one.count) == (&other.heading, other.count)
         };
         let later_turns = self.turns.len() - 1 - at;
-        let list = (0..=last)
+        let results = (0..=last)
             .filter(|number| is_same_list(number) && !chosen.contains(&(at, *number)))
             .filter(is_result)
             .filter(|&number| !is_barred_anywhere(&turn.statements[number], turn, later_turns, 1.0));
-        let added = self.fitting(at, list, MAX_ANSWER_CHARS);
+        let added = self.fitting(at, results, MAX_ANSWER_CHARS);
         chosen.extend(added);
         chosen.sort_unstable();
         chosen

@@ -110,14 +110,16 @@ pub struct Statement<'a> {
     pub is_new: bool,
 }
 
+#[cfg(test)]
 impl<'a> Statement<'a> {
     /// Returns a whole, new statement of what was done.
-    #[cfg(test)]
     pub(super) fn of(session: &'a str, created: u64, [title, content]: [&'a str; 2]) -> Self {
         let subject = Subject::Deed;
         Self { session, created, title, content, is_whole: true, is_statement: true, subject, is_new: true }
     }
+}
 
+impl Statement<'_> {
     /// Returns whether another one was learned in another session.
     pub(super) fn is_of_another_session(&self, other: &Self) -> bool {
         self.session.is_empty() || self.session != other.session
