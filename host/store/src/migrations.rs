@@ -109,7 +109,6 @@ mod tests {
         apply_up_to(&conn, 16).unwrap();
         conn.execute_batch(
             "PRAGMA user_version = 16;
-             INSERT INTO projects (number, id, identity, root) VALUES (1, 'p', 'p', '/p');
              INSERT INTO session_history (session_id, project_id, cwd, agent, turns, summary, policy, policy_digest)
                  VALUES ('s', 'p', '/p', 'a', 7, 'the total', 'default', 'd');
              INSERT INTO session_context VALUES ('s', 3, 'stop', '{}');
