@@ -24,7 +24,7 @@ fn the_same_failure_has_the_same_text_in_every_run() {
 
 /// Records a command that failed. Returns what cured the failure before it.
 fn fail(failures: &mut Failures, command: &str, error: &str) -> Option<String> {
-    let cure = failures.command_failed(command, error, &LineRef::default(), 1, labels(text::Language::English));
+    let cure = failures.command_failed(command, error, &LineRef::default(), 1, english());
     cure.map(|cure| cure.content)
 }
 
@@ -34,7 +34,7 @@ fn cured(error: &str, edited: bool, failed: &str, passed: &str) -> Option<String
     if edited {
         failures.file_changed("src/cart.ts");
     }
-    let cures = failures.command_passed(passed, labels(text::Language::English));
+    let cures = failures.command_passed(passed, english());
     cures.into_iter().next().map(|cure| cure.content)
 }
 
@@ -61,7 +61,7 @@ fn a_cure_can_be_run_as_it_stands() {
 
 #[test]
 fn a_damaged_repository_is_cured_by_what_was_run() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     fail(&mut failures, "git status", "fatal: unable to read 1a2b3c4d");
     fail(&mut failures, "git log -1", "fatal: your branch has no commits");
@@ -90,7 +90,7 @@ fn a_command_before_the_same_one_is_its_cure() {
 
 #[test]
 fn an_edit_that_failed_until_the_file_was_written_anew() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     for _ in 0..2 {
         failures.edit_failed("src/cart.ts", "the text was not found", &LineRef::default(), 1);
@@ -104,7 +104,7 @@ fn an_edit_that_failed_until_the_file_was_written_anew() {
 
 #[test]
 fn a_later_cause_belongs_to_the_failure_that_it_names() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     fail(&mut failures, "git commit -m a", "the hook is broken");
     failures.agent_said("I look at the list of orders.");
@@ -117,7 +117,7 @@ fn a_later_cause_belongs_to_the_failure_that_it_names() {
 
 #[test]
 fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     fail(&mut failures, "git commit -m a", "the hook is broken");
     failures.checks_committed("git -C /srv/notes commit -m b");
@@ -127,7 +127,7 @@ fn a_commit_elsewhere_says_nothing_of_a_failed_one() {
 
 #[test]
 fn edits_that_fail_alike_in_several_files_are_one_lesson() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     let fail = |failures: &mut Failures, file| failures.edit_failed(file, "text not found", &LineRef::default(), 1);
     fail(&mut failures, "src/cart.ts");
@@ -155,7 +155,7 @@ fn the_projects_own_folder_is_not_a_fix() {
 
 #[test]
 fn what_has_another_purpose_is_no_cure() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     let error = "error: could not find the executable `turbo`: command not found";
     fail(&mut failures, "bun run build", error);
@@ -171,7 +171,7 @@ fn what_has_another_purpose_is_no_cure() {
 
 #[test]
 fn a_remark_on_one_file_is_no_cause_for_another() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     for file in ["src/cart.ts", "src/order.ts"] {
         failures.edit_failed(file, "text not found", &LineRef::default(), 1);
@@ -186,7 +186,7 @@ fn a_remark_on_one_file_is_no_cause_for_another() {
 
 #[test]
 fn a_rule_of_a_linter_is_told_with_the_file_that_was_changed_for_it() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let cure = |cause: &str| {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "src/cart.ts useExhaustiveDependencies");
@@ -214,7 +214,7 @@ fn a_command_that_differs_in_the_folder_of_its_file_is_the_same() {
 
 #[test]
 fn words_that_failed_too_cure_nothing() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     for command in ["shop verify", "shop run verify"] {
         fail(&mut failures, command, "error: Script not found \"verify\"");
@@ -226,7 +226,7 @@ fn words_that_failed_too_cure_nothing() {
 
 #[test]
 fn the_shorter_way_that_is_used_later_is_the_cure() {
-    let labels = labels(text::Language::English);
+    let labels = english();
     let mut failures = Failures::default();
     fail(&mut failures, "wrap npm run test", "error: unrecognized subcommand 'npm'");
     let first = failures.command_passed("wrap test npm run test", labels);
@@ -464,7 +464,7 @@ fn a_chain_that_passed_ends_the_failures_of_its_checks() {
     let is_open_after = |passed: &str| {
         let mut failures = Failures::default();
         fail(&mut failures, "npm run lint", "src/cart.ts: unused name");
-        failures.command_passed(passed, labels(text::Language::English));
+        failures.command_passed(passed, english());
         !failures.errors(1).is_empty()
     };
     assert!(!is_open_after("npm run lint 2>&1 && npm test 2>&1"));
@@ -482,6 +482,6 @@ fn each_missing_module_has_its_own_cure() {
     let first = first.expect("what cured the first");
     assert!(first.contains("'respx'") && first.ends_with("Fixed by: `pip install respx`"), "{first}");
     failures.step("`pip install -e .`");
-    let second = failures.command_passed(tests, labels(text::Language::English)).remove(0).content;
+    let second = failures.command_passed(tests, english()).remove(0).content;
     assert!(second.contains("'shop'") && second.ends_with("Fixed by: `pip install -e .`"), "{second}");
 }
