@@ -35,7 +35,7 @@ LARGEST_SET = 10 << 30
 FREE_AFTERWARDS = 15 << 30
 
 # Folders in which cargo builds. Each has one or more profile folders, such as `debug`, somewhere below.
-CARGO_FOLDERS = ["target", "policies/decision-records/target", "policies/model-summaries/target", "tests/fuzz/target"]
+CARGO_FOLDERS = ["target", "tests/fuzz/target"]
 # Folders that are kept whole. They do not depend on the path of the clone.
 WHOLE_FOLDERS = [
     "target/claude-code-*",
@@ -97,7 +97,7 @@ def whole_folders():
 def profile_folders(whole):
     """Every folder in which cargo keeps the artefacts of one profile and platform, except below the folders that are kept whole."""
     for top in CARGO_FOLDERS:
-        # target/debug, target/policy/debug, target/policy/wasm32-unknown-unknown/debug
+        # target/debug, target/shipped-policies/debug, target/policy/wasm32-unknown-unknown/debug
         for depth in ["*", "*/*", "*/*/*"]:
             for fingerprints in (ROOT / top).glob(f"{depth}/.fingerprint"):
                 if not any(folder in fingerprints.parents for folder in whole):
