@@ -3,9 +3,10 @@
 //! A later hook compares a file with its anchor, to say that it has changed since. The table has no text: paths and quoted words are
 //! hashed. Who makes and compares anchors is not the store's concern.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, Store, time, time_from_sql};
+use throughline_model::contract::Memory;
 use throughline_model::digest::sha256_parts;
 
 /// How a file was.
@@ -47,23 +48,34 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<FileAnchor> {
 
 impl Store {
     /// Returns how the file was when a session that learned the memory was last read; the latest of several. `None` if no session
-    /// saw the file.
-    pub fn file_anchor(&self, memory: &str, file: FileKey) -> Result<Option<FileAnchor>> {
-        self.explain(
-            self.conn
-                // A hook asks this for many files, so the order of the tables is given and nothing is sorted: the columns beside
-                // `max` are those of its row, and without a row it is null.
-                .prepare_cached(
-                    "SELECT a.path, max(a.at), a.lines, a.sketch, a.words FROM sightings s
-                     CROSS JOIN file_anchors a ON a.session_id = s.session_id AND a.path = ?2
-                     WHERE s.memory = (SELECT rowid FROM memories WHERE id = ?1)",
-                )
-                .and_then(|mut s| {
-                    s.query_row(params![memory, file], |row| {
-                        row.get::<_, Option<i64>>(1)?.map(|_| from_row(row)).transpose()
-                    })
-                }),
-        )
+    /// saw the file. A forked session, which has a copy of the line, learned nothing.
+    pub fn file_anchor(&self, memory: &Memory, file: FileKey) -> Result<Option<FileAnchor>> {
+        // A hook asks this for many files. Most memories were learned in one place, and then the table is all that must be read.
+        let found = if memory.seen == 1 {
+            self.anchor_of_session(&memory.session_id, file)
+        } else {
+            self.latest_anchor(&memory.id, file)
+        };
+        self.explain(found)
+    }
+
+    fn anchor_of_session(&self, session: &str, file: FileKey) -> rusqlite::Result<Option<FileAnchor>> {
+        self.conn
+            .prepare_cached("SELECT path, at, lines, sketch, words FROM file_anchors WHERE session_id = ?1 AND path = ?2")?
+            .query_row(params![session, file], from_row)
+            .optional()
+    }
+
+    fn latest_anchor(&self, memory: &str, file: FileKey) -> rusqlite::Result<Option<FileAnchor>> {
+        self.conn
+            // The order of the tables is given and nothing is sorted: the columns beside `max` are those of its row, and without
+            // a row it is null.
+            .prepare_cached(
+                "SELECT a.path, max(a.at), a.lines, a.sketch, a.words FROM sightings s
+                 CROSS JOIN file_anchors a ON a.session_id = s.session_id AND a.path = ?2
+                 WHERE s.memory = (SELECT rowid FROM memories WHERE id = ?1)",
+            )?
+            .query_row(params![memory, file], |row| row.get::<_, Option<i64>>(1)?.map(|_| from_row(row)).transpose())
     }
 
     /// Returns all anchors of a session.
@@ -108,9 +120,9 @@ mod tests {
             it.commit(&project, session, &[draft(None, "Ports are in src/net.rs", session)], &[]);
         }
         it.commit(&project, "s4", &[draft(None, "Tests are slow", "s4")], &[]);
-        let memory = it.store.recent(&crate::MemoryFilter::default(), 10).unwrap();
-        let memory = memory.iter().find(|memory| memory.content.contains("Ports")).unwrap().id.clone();
-        let found = |it: &crate::tests::Fixture, path: &str| it.store.file_anchor(&memory, file_key(path)).unwrap();
+        let memories = it.store.recent(&crate::MemoryFilter::default(), 10).unwrap();
+        let about = |what: &str| memories.iter().find(|memory| memory.content.contains(what)).unwrap();
+        let found = |it: &crate::tests::Fixture, path: &str| it.store.file_anchor(about("Ports"), file_key(path)).unwrap();
         assert_eq!(found(&it, "src/net.rs"), None);
         put(&it.store.conn, "s1", &[anchor("src/net.rs", 10), anchor("src/a.rs", 10)]).unwrap();
         put(&it.store.conn, "s2", &[anchor("src/net.rs", 20)]).unwrap();
@@ -119,6 +131,9 @@ mod tests {
         put(&it.store.conn, "s1", &[anchor("src/net.rs", 30)]).unwrap();
         assert_eq!(found(&it, "src/net.rs"), Some(anchor("src/net.rs", 30)));
         assert_eq!(it.store.file_anchors("s1").unwrap().len(), 2);
+        // And of one that a single session learned, the session's own.
+        assert_eq!(it.store.file_anchor(about("Tests"), file_key("src/net.rs")).unwrap(), Some(anchor("src/net.rs", 40)));
+        assert_eq!(it.store.file_anchor(about("Tests"), file_key("src/a.rs")).unwrap(), None);
     }
 
     #[test]

@@ -246,7 +246,7 @@ impl FileChecks {
         let store = store.filter(|_| self.anchors.get() < MAX_ANCHORS)?;
         self.anchors.set(self.anchors.get() + 1);
         // What cannot be read is not known: a mark is not worth failing for.
-        store.file_anchor(&memory.id, file_key(file)).ok().flatten()
+        store.file_anchor(memory, file_key(file)).ok().flatten()
     }
 
     fn read(&self, path: &Path) -> Option<FileContent> {
