@@ -365,6 +365,14 @@ const CONCESSIONS: &[&str] = &[
     "i misread",
     "i misunderstood",
     "i stand corrected",
+    "i was mistaken",
+    "i conflated",
+    "i overstated",
+    "no, i'm not sure",
+    "no — i'm not sure",
+    "that was wrong",
+    "that was my mistake",
+    "correction:",
     "apologies",
     "sorry",
     "i apologize",
@@ -373,7 +381,17 @@ const CONCESSIONS: &[&str] = &[
     "그렇네요",
     "말씀하신 대로",
     "말씀이 맞",
+    "맞는 말씀",
+    "맞는 지적",
     "지적이 맞",
+    "정정합니다",
+    "정정하겠습니다",
+    "착각했",
+    "제가 착각",
+    "제가 오해",
+    "잘못 봤",
+    "잘못 이해했",
+    "아닙니다, 확실하지",
     "좋은 지적",
     "죄송합니다",
     "제가 잘못",
@@ -381,6 +399,9 @@ const CONCESSIONS: &[&str] = &[
     "おっしゃるとおり",
     "ご指摘の通り",
     "ご指摘のとおり",
+    "勘違いしていました",
+    "誤解していました",
+    "訂正します",
     "その通りです",
     "確かに",
     "なるほど",
@@ -389,6 +410,8 @@ const CONCESSIONS: &[&str] = &[
     "すみません",
     "你说得对",
     "您说得对",
+    "我搞错了",
+    "更正",
     "抱歉",
     "确实",
 ];
@@ -398,6 +421,59 @@ pub(super) fn concedes(said: &str) -> bool {
     let lower = said.trim_start().to_lowercase().replace('’', "'");
     let said = prose::strip_interjection(&lower);
     CONCESSIONS.iter().any(|opening| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening))
+}
+
+/// Openings after which somebody says what holds. After "sorry" somebody says what was done wrong.
+const AGREEMENTS: &[&str] = &[
+    "you're right",
+    "you are right",
+    "you're absolutely right",
+    "you are absolutely right",
+    "fair point",
+    "good point",
+    "good catch",
+    "great catch",
+    "actually no",
+    "actually, no",
+    "i was wrong",
+    "i misread",
+    "i misunderstood",
+    "correction:",
+    "맞습니다",
+    "맞네요",
+    "그렇네요",
+    "말씀하신 대로",
+    "おっしゃる通り",
+    "おっしゃるとおり",
+    "その通りです",
+    "確かに",
+    "なるほど",
+    "你说得对",
+    "您说得对",
+    "确实",
+];
+
+/// The minimum length of what follows a concession for it to say something by itself, in characters.
+const MIN_CONCEDED_CHARS: usize = 30;
+
+/// Returns what a sentence says after it gives in, if that says something by itself: "You're right — the total is in cents".
+pub(super) fn without_concession(sentence: &str) -> &str {
+    const MARKS: [char; 10] = [',', '—', '–', '-', ':', ';', '!', '、', '，', '：'];
+    let lower = sentence.to_lowercase();
+    // The cut can be transferred only if lower-casing kept all byte positions.
+    if lower.len() != sentence.len() {
+        return sentence;
+    }
+    let plain = lower.replace('’', "'");
+    let Some(opening) = AGREEMENTS.iter().find(|opening| text::starts_with_words(&plain, opening)) else {
+        return sentence;
+    };
+    let Some((at, _)) = sentence.char_indices().nth(opening.chars().count()) else { return sentence };
+    let after = sentence[at..].trim_start();
+    let rest = after.trim_start_matches(MARKS).trim_start();
+    let says_something =
+        (after.starts_with(MARKS) || opening.ends_with(':')) && !text::starts_with_words(&rest.to_lowercase(), "i");
+    if says_something && rest.chars().count() >= MIN_CONCEDED_CHARS { rest } else { sentence }
 }
 
 /// Returns whether a text in lower case offers or proposes something.

@@ -150,6 +150,11 @@ impl Turn {
         self.part.as_ref().unwrap_or(&self.source)
     }
 
+    /// Returns whether nothing divided the turn.
+    pub(super) fn is_whole(&self) -> bool {
+        self.part.is_none()
+    }
+
     /// Begins another part of the turn at a line. What was stated belongs to the part before.
     pub(super) fn divide(&mut self, source: LineRef) {
         self.part = Some(source);
@@ -181,6 +186,11 @@ impl Turn {
     /// Keeps what the agent stated so far for which `holds` returns true.
     pub(super) fn retain(&mut self, holds: impl Fn(&Statement) -> bool) {
         self.statements.retain(|statement| statement.voice == Voice::Human || holds(statement));
+    }
+
+    /// Forgets what the agent takes back, with the sentences that go on after it.
+    pub(super) fn retract(&mut self, is_of: impl Fn(&Statement) -> bool) {
+        statement::retract(&mut self.statements, is_of);
     }
 
     /// Returns everything that was stated, the answer included.

@@ -71,7 +71,9 @@ impl Results {
                 *score += LESSON_BONUS;
             }
         }
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
+        // What the agent says in the place of what it gave up holds, whether it changed a file or not.
+        let corrects = |at: usize| at > 0 && self.turns[at - 1].disputed && self.turns[at - 1].conceded;
+        for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || corrects(*at)) {
             let later_turns = self.turns.len() - 1 - at;
             let says = |(number, it): &(usize, &Statement)| {
                 it.voice == Voice::Answer
