@@ -35,6 +35,11 @@ pub(super) fn verdict(command: &str, output: &str) -> Option<String> {
     jobs.text()
 }
 
+/// Returns whether a verdict says that all jobs passed.
+pub(super) fn is_passing(verdict: &str) -> bool {
+    !verdict.contains("fail") && !verdict.contains("pending")
+}
+
 /// The jobs by their state.
 #[derive(Default)]
 struct Jobs<'a> {

@@ -53,6 +53,11 @@ impl Evidence {
         self.is_never_run
     }
 
+    /// Returns whether something was run since the last change of a file, and no check failed.
+    pub(super) fn is_clean(&self) -> bool {
+        !self.is_never_run && self.checks.iter().all(|check| check.passed && !check.failed)
+    }
+
     /// Records that a run of all tests told its counts.
     pub(super) fn tests_ran(&mut self) {
         self.are_tests_old = false;

@@ -83,11 +83,27 @@ const OPEN_STATES: &[&str] = &[
     "waiting for",
     "waiting on",
     "in progress",
+    "still running",
+    "until then",
+    "to land it",
+    "to land this",
+    "once it lands",
+    "once it's merged",
+    "once that merges",
+    "once ci",
+    "when ci",
+    "checks are green",
     "remaining",
     "아직",
+    "그때까지",
+    "머지되면",
+    "머지를 기다리",
     "되지 않은",
     "되지 않았",
     "まだ",
+    "それまでは",
+    "マージされたら",
+    "マージ待ち",
     "未コミット",
     "作られていな",
     "完了しな",
@@ -420,7 +436,39 @@ const CONCESSIONS: &[&str] = &[
 pub(super) fn concedes(said: &str) -> bool {
     let lower = said.trim_start().to_lowercase().replace('’', "'");
     let said = prose::strip_interjection(&lower);
-    CONCESSIONS.iter().any(|opening| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening))
+    let opens = |opening: &&str| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening);
+    let first: String = text::first_sentence(&lower).unwrap_or_default();
+    CONCESSIONS.iter().any(opens) || admits_mistake(&first)
+}
+
+/// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.
+pub(super) fn admits_mistake(lower: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "i was wrong",
+        "i was mistaken",
+        "i misread",
+        "i misunderstood",
+        "제가 잘못",
+        "제가 착각",
+        "제가 오해",
+        "잘못 봤",
+        "잘못 이해",
+        "勘違いして",
+        "誤解して",
+        "私の間違い",
+        "我搞错",
+        "我弄错",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// The length up to which an admission says nothing else, in characters.
+const MAX_ADMISSION_CHARS: usize = 60;
+
+/// Returns whether a sentence says no more than that the agent was wrong.
+pub(super) fn only_admits(said: &str) -> bool {
+    let is_named = said.contains('`') || said.contains([',', '—', ':', ';', '、']);
+    said.chars().count() <= MAX_ADMISSION_CHARS && !is_named && admits_mistake(&said.to_lowercase())
 }
 
 /// Openings after which somebody says what holds. After "sorry" somebody says what was done wrong.
@@ -576,6 +624,29 @@ pub(super) fn is_intent(lower: &str) -> bool {
         "していきます",
     ];
     SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Returns whether a sentence in lower case announces something that only a command does: "I'll merge it now". What waits for something
+/// is not announced.
+pub(super) fn announces_deed(lower: &str) -> bool {
+    const OPENINGS: [&str; 8] =
+        ["i'll ", "i will ", "i'm going to ", "i am going to ", "let me ", "now i'll ", "now let me ", "next i'll "];
+    const DEEDS: [&str; 10] =
+        ["merge", "push", "commit", "rebase", "deploy", "release", "publish", "tag", "squash", "cherry-pick"];
+    const ENDS: [&str; 4] = ["하겠습니다", "할게요", "します", "しますね"];
+    const FOREIGN_DEEDS: [&str; 10] =
+        ["머지", "병합", "푸시", "커밋", "배포", "マージ", "プッシュ", "コミット", "デプロイ", "リリース"];
+    const CONDITIONS: [&str; 12] =
+        ["if ", "once ", "when ", "after ", "until ", "unless ", "as soon as", "before ", "되면", "하면", "たら", "ので"];
+    let lower = lower.replace('’', "'");
+    let lower = lower.trim_end_matches(['.', '!', ':', '。', ' ', '：']);
+    if CONDITIONS.iter().any(|word| lower.contains(word)) {
+        return false;
+    }
+    let rest = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or_default();
+    let rest = ["now ", "go ahead and ", "just ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    DEEDS.iter().any(|deed| text::starts_with_words(rest, deed))
+        || (ENDS.iter().any(|end| lower.ends_with(end)) && FOREIGN_DEEDS.iter().any(|deed| lower.contains(deed)))
 }
 
 /// Openings of a sentence that says little without the one before it.
@@ -869,6 +940,29 @@ pub(super) fn proposes(line: &str) -> bool {
     let gives = ["my recommendation", "i recommend", "i'd recommend", "i'd suggest", "my suggestion"];
     (is_lead && PROPOSING.iter().any(|words| text::contains_words(&lower, words)))
         || gives.iter().any(|words| text::contains_words(&lower, words))
+}
+
+/// Returns whether a sentence in lower case proposes something in the agent's own name.
+pub(super) fn makes_proposal(lower: &str) -> bool {
+    const SIGNS: [&str; 15] = [
+        "i suggest",
+        "i'd suggest",
+        "i would suggest",
+        "i recommend",
+        "i'd recommend",
+        "i would recommend",
+        "i propose",
+        "my recommendation",
+        "my suggestion",
+        "제안합니다",
+        "추천합니다",
+        "권장합니다",
+        "提案します",
+        "おすすめします",
+        "我建议",
+    ];
+    let lower = lower.replace('’', "'");
+    SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
 }
 
 /// Returns whether a text in lower case only praises.

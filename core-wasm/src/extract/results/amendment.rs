@@ -108,6 +108,12 @@ impl Results {
         Some(Amendment::of(before, next))
     }
 
+    /// Returns whether the agent gave in at the beginning of a turn to a prompt that disputes the turn before. What it says then stands in
+    /// the place of what it gave up.
+    pub(in crate::extract) fn corrects(&self, turn: usize) -> bool {
+        turn.checked_sub(1).is_some_and(|before| self.turns[before].disputed && self.turns[before].conceded)
+    }
+
     /// Returns the claims that the agent gave up, each with the sentences that go on after it.
     pub(super) fn taken_back(&self) -> Vec<Place> {
         let mut all: Vec<Place> = Vec::new();

@@ -34,6 +34,8 @@ const MAX_ANTECEDENT_CHARS: usize = 240;
 const ADDRESS_PENALTY: f32 = 1.5;
 /// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
 const LEAD_BONUS: f32 = 0.6;
+/// What the first sentence gains that stands in the place of a claim that the agent gave up.
+const CORRECTION_BONUS: f32 = 1.5;
 /// What a sentence gains that announces the answer in one sentence: "Short answer: no".
 const SHORT_ANSWER_BONUS: f32 = 1.0;
 /// What a sentence gains that announces a surprise: "Worth flagging: the cache is shared".
@@ -71,9 +73,7 @@ impl Results {
                 *score += LESSON_BONUS;
             }
         }
-        // What the agent says in the place of what it gave up holds, whether it changed a file or not.
-        let corrects = |at: usize| at > 0 && self.turns[at - 1].disputed && self.turns[at - 1].conceded;
-        for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || corrects(*at)) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || self.corrects(*at)) {
             let later_turns = self.turns.len() - 1 - at;
             let says = |(number, it): &(usize, &Statement)| {
                 it.voice == Voice::Answer
@@ -88,7 +88,7 @@ impl Results {
             };
             let lead = turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number));
             if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == lead) {
-                *score += LEAD_BONUS;
+                *score += if turn.edited { LEAD_BONUS } else { CORRECTION_BONUS };
             }
         }
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));

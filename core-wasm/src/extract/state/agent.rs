@@ -248,6 +248,9 @@ impl State {
             self.stopped_at = turn.stopped_at();
             if prose::checked(&turn.answer).is_some() || standing::says_clean(&turn.answer) {
                 self.failures.checks_reported_passing();
+                if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.failed == 0) {
+                    self.tasks.checks_passed();
+                }
             }
             // What only announces the next step, or was cut off, is no answer.
             // A report may stand in a code block or a table.
