@@ -173,6 +173,17 @@ mod tests {
     }
 
     #[test]
+    fn it_is_clean_if_something_ran_and_nothing_failed() {
+        let mut evidence = Evidence::default();
+        evidence.file_changed();
+        assert!(!evidence.is_clean(), "nothing was run");
+        evidence.command_ran("bun run lint", "", true, false);
+        assert!(evidence.is_clean());
+        evidence.command_ran("bun run typecheck", "", false, true);
+        assert!(!evidence.is_clean());
+    }
+
+    #[test]
     fn lists_of_passed_packages_count() {
         let mut evidence = Evidence::default();
         let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";

@@ -157,9 +157,8 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let turns = state.results.turns();
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
-    let is_chat = |at: usize, end: &str| {
-        turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at)
-    };
+    let is_chat =
+        |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
     let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].edited && !turns[at].committed;
     while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {

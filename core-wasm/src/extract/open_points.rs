@@ -183,6 +183,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_waits_for_a_merge_ends_with_it() {
+        let waiting = "The release of the till is waiting on PR #7 of the cart.";
+        let other = "The release of the scale is waiting on PR #9 of the drawer.";
+        let after = "Once ready to merge, the sign of the shop still needs a new colour (#11).";
+        let points = || {
+            let all = [waiting, other, after].map(|said| OpenPoint { said: said.to_owned(), ..OpenPoint::default() });
+            OpenPoints { all: all.to_vec() }
+        };
+        let mut merged = points();
+        merged.pull_request_merged(7);
+        assert_eq!(merged.items(), [other, after]);
+        let running = "CI of the till is still running on the branch.".to_owned();
+        let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
+        passed.ci_passed();
+        assert!(passed.items().is_empty());
+    }
+
+    #[test]
     fn a_document_outlives_the_answer_that_speaks_of_it() {
         let mut points = OpenPoints::default();
         points.handed_over(

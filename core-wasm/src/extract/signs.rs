@@ -465,8 +465,23 @@ pub(super) fn admits_mistake(lower: &str) -> bool {
 /// The length up to which an admission says nothing else, in characters.
 const MAX_ADMISSION_CHARS: usize = 60;
 
-/// Returns whether a sentence says no more than that the agent was wrong.
+/// How many characters may follow a concession that says nothing else: "You're right on both".
+const MAX_AFTER_CONCESSION: usize = 12;
+
+/// Returns whether a sentence only gives in.
+fn only_concedes(said: &str) -> bool {
+    let lower = said.to_lowercase().replace('’', "'");
+    let rest = CONCESSIONS.iter().filter(|opening| text::starts_with_words(&lower, opening)).map(|it| &lower[it.len()..]);
+    rest.map(str::trim).any(|rest| {
+        rest.chars().count() <= MAX_AFTER_CONCESSION && !rest.contains('`') && !rest.bytes().any(|b| b.is_ascii_digit())
+    })
+}
+
+/// Returns whether a sentence says no more than that the agent was wrong, or gives in.
 pub(super) fn only_admits(said: &str) -> bool {
+    if only_concedes(said) {
+        return true;
+    }
     let is_named = said.contains('`') || said.contains([',', '—', ':', ';', '、']);
     said.chars().count() <= MAX_ADMISSION_CHARS && !is_named && admits_mistake(&said.to_lowercase())
 }
@@ -644,7 +659,8 @@ pub(super) fn announces_deed(lower: &str) -> bool {
         return false;
     }
     let rest = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or_default();
-    let rest = ["now ", "go ahead and ", "just ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    let rest =
+        ["now ", "go ahead and ", "just ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
     DEEDS.iter().any(|deed| text::starts_with_words(rest, deed))
         || (ENDS.iter().any(|end| lower.ends_with(end)) && FOREIGN_DEEDS.iter().any(|deed| lower.contains(deed)))
 }
@@ -1026,6 +1042,55 @@ mod tests {
     }
 
     #[test]
+    fn what_holds_stands_after_the_concession() {
+        assert_eq!(
+            without_concession("You’re right — the hook of the till runs after the build."),
+            "the hook of the till runs after the build."
+        );
+        assert_eq!(
+            without_concession("맞습니다, `taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."),
+            "`taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."
+        );
+        for said in [
+            "You're right, thanks.",
+            "Good point about the till that we opened.",
+            "You're right, I forgot to round the total of the cart.",
+        ] {
+            assert_eq!(without_concession(said), said);
+        }
+    }
+
+    #[test]
+    fn admissions_wherever_they_stand() {
+        assert!(
+            concedes("Having looked again, I misread the log of the till.") && concedes("확인해 보니 제가 착각했습니다.")
+        );
+        assert!(concedes("No, I'm not sure — the log shows no restart.") && !concedes("I read the log of the till."));
+        for said in
+            ["Fair point.", "You're right on both.", "제가 잘못 봤습니다.", "ご指摘の通りです。", "I misread the log."]
+        {
+            assert!(only_admits(said), "{said}");
+        }
+        for said in ["You're right: `taxOf()` cuts.", "I misread the log: the till was closed.", "The till is closed."] {
+            assert!(!only_admits(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_announced_and_what_is_proposed() {
+        for said in ["i'll merge `till` into `main` now.", "let me push it.", "이제 머지하겠습니다.", "マージします。"]
+        {
+            assert!(announces_deed(said), "{said}");
+        }
+        for said in
+            ["i'll merge it once ci is green.", "i'll wait for the review.", "let me know.", "머지되면 배포하겠습니다."]
+        {
+            assert!(!announces_deed(said), "{said}");
+        }
+        assert!(makes_proposal("i’d suggest rounding at the till") && !makes_proposal("the review suggests rounding"));
+    }
+
+    #[test]
     fn what_only_reports_a_commit() {
         for said in ["Committed as `1a2b3c4`.", "The pre-commit hook ran tests and lint, all passing.", "커밋했습니다."]
         {
@@ -1060,6 +1125,8 @@ mod tests {
             "the change is uncommitted on `next`",
             "three tests still fail",
             "3 tests still failing",
+            "ci is still running",
+            "to land it, merge the branch of the till",
             "아직 push하지 않았다",
         ] {
             assert!(is_open_state(said), "{said}");

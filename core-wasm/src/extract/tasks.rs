@@ -170,14 +170,52 @@ impl Tasks {
 /// Returns whether a task asks for nothing but to run the checks: "Run fmt, lint and tests".
 fn only_checks(subject: &str) -> bool {
     const CHECKS: [&str; 16] = [
-        "fmt", "format", "formatter", "formatting", "lint", "linter", "linters", "linting", "clippy", "test", "tests", "build",
-        "typecheck", "type-check", "checks", "vet",
+        "fmt",
+        "format",
+        "formatter",
+        "formatting",
+        "lint",
+        "linter",
+        "linters",
+        "linting",
+        "clippy",
+        "test",
+        "tests",
+        "build",
+        "typecheck",
+        "type-check",
+        "checks",
+        "vet",
     ];
     const OTHERS: [&str; 25] = [
-        "run", "re-run", "rerun", "execute", "verify", "check", "all", "the", "and", "with", "full", "whole", "unit", "suite",
-        "final", "quality", "validation", "project", "pass", "passes", "that", "make", "sure", "ensure", "again",
+        "run",
+        "re-run",
+        "rerun",
+        "execute",
+        "verify",
+        "check",
+        "all",
+        "the",
+        "and",
+        "with",
+        "full",
+        "whole",
+        "unit",
+        "suite",
+        "final",
+        "quality",
+        "validation",
+        "project",
+        "pass",
+        "passes",
+        "that",
+        "make",
+        "sure",
+        "ensure",
+        "again",
     ];
-    const FOREIGN_CHECKS: [&str; 9] = ["테스트", "린트", "포맷", "빌드", "テスト", "リント", "フォーマット", "ビルド", "测试"];
+    const FOREIGN_CHECKS: [&str; 9] =
+        ["테스트", "린트", "포맷", "빌드", "テスト", "リント", "フォーマット", "ビルド", "测试"];
     const FOREIGN_OTHERS: [&str; 13] =
         ["실행하기", "실행", "확인", "전체", "및", "와", "과", "実行", "確認", "全", "と", "の", "运行"];
     let lower = subject.to_lowercase();

@@ -182,7 +182,9 @@ impl Turn {
         let last = text::sentences(&self.answer).pop();
         // Without any tool, nothing of what was announced was done.
         let is_left = |last: &String| self.works || (!self.used_tools && signs::announces_deed(&last.to_lowercase()));
-        last.filter(|last| is_left(last) && announces(last)).map(|last| last.trim_end_matches([':', '：']).to_owned()).unwrap_or_default()
+        last.filter(|last| is_left(last) && announces(last))
+            .map(|last| last.trim_end_matches([':', '：']).to_owned())
+            .unwrap_or_default()
     }
 
     /// Keeps what the agent stated so far for which `holds` returns true.

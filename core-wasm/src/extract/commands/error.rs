@@ -156,7 +156,9 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
         return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
     }
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| !is_numbered_source(line) && !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
+        let verdict = |line: &&str| {
+            !is_numbered_source(line) && !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark))
+        };
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }

@@ -223,8 +223,17 @@ fn disputes_in_three_languages() {
     ] {
         assert!(disputes(prompt), "{prompt}");
     }
-    for prompt in ["yes", "he said yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して", "정말 고마워", "확실하게 테스트해줘"]
-    {
+    for prompt in [
+        "yes",
+        "he said yes",
+        "commit this",
+        "다시 확인해줘",
+        "now add a test",
+        "/review",
+        "次は README を直して",
+        "정말 고마워",
+        "확실하게 테스트해줘",
+    ] {
         assert!(!disputes(prompt), "{prompt}");
     }
 }

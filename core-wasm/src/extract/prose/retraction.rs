@@ -124,6 +124,15 @@ mod tests {
     }
 
     #[test]
+    fn what_the_agent_was_wrong_about() {
+        assert_eq!(
+            retracted_subjects("You're right — I was wrong about the night job. It only compacts."),
+            ["the night job"]
+        );
+        assert!(retracted_subjects("I was wrong about it. I misread the log.").is_empty());
+    }
+
+    #[test]
     fn what_the_user_takes_back() {
         assert!(changes_mind("ok, change in plan: all files stay in the root") && changes_mind("やっぱり青にして"));
         assert!(!changes_mind("plan the change of the menu"));

@@ -24,6 +24,7 @@ const MIN_STEMS: usize = 2;
 pub(super) struct Amendment {
     words: text::Features,
     stems: HashSet<String>,
+    latin: HashSet<String>,
     names: Vec<u32>,
     /// Whether the prompt itself disputes the turn before.
     disputed: bool,
@@ -42,6 +43,7 @@ impl Amendment {
         Amendment {
             words: next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect(),
             stems: next.statements.iter().flat_map(|statement| stems(&statement.text)).collect(),
+            latin: next.statements.iter().flat_map(|statement| latin_words(&statement.text)).collect(),
             names: next.names(),
             disputed,
             conceded,
@@ -87,8 +89,16 @@ impl Amendment {
         share(words.iter().filter(|word| self.words.contains(word)).count(), words.len())
     }
 
-    /// Returns whether the turn has enough of a statement's Korean words, which pairs of letters compare too coarsely.
+    /// Returns whether the turn has enough of the Korean words of a statement, or of the Latin ones in another script. Pairs of letters
+    /// compare both too coarsely.
     fn has_stems_of(&self, statement: &Statement) -> bool {
+        if text::language(&statement.text) == text::Language::English {
+            return false;
+        }
+        let latin = latin_words(&statement.text);
+        if share(latin.iter().filter(|word| self.latin.contains(*word)).count(), latin.len()) >= NAMED_AGAIN {
+            return true;
+        }
         let own = stems(&statement.text);
         let again = own.iter().filter(|stem| self.stems.contains(*stem)).count();
         again >= MIN_STEMS && share(again, own.len()) >= AMENDED
@@ -120,9 +130,8 @@ impl Results {
         for (at, turn) in self.turns.iter().enumerate() {
             let Some(words) = self.amendment(at).filter(|words| words.is_withdrawn) else { continue };
             for (number, statement) in turn.statements.iter().enumerate() {
-                let goes_on = number > 0
-                    && statement.follows(&turn.statements[number - 1])
-                    && all.last() == Some(&(at, number - 1));
+                let goes_on =
+                    number > 0 && statement.follows(&turn.statements[number - 1]) && all.last() == Some(&(at, number - 1));
                 if goes_on || words.takes_back(statement) {
                     all.push((at, number));
                 }
@@ -133,9 +142,7 @@ impl Results {
 
     /// Returns the texts of the claims that the agent gave up, each with the number of its turn.
     pub(in crate::extract) fn given_up(&self) -> Vec<(u32, String)> {
-        let text = |(turn, number): Place| {
-            (self.turns[turn].number, self.turns[turn].statements[number].text.clone())
-        };
+        let text = |(turn, number): Place| (self.turns[turn].number, self.turns[turn].statements[number].text.clone());
         self.taken_back().into_iter().map(text).collect()
     }
 }
@@ -143,10 +150,17 @@ impl Results {
 /// Returns how the Korean words of a text begin, without their endings, and without words that stand in any sentence.
 fn stems(said: &str) -> HashSet<String> {
     const ANY: [&str; 18] = [
-        "있습", "있어", "있는", "없습", "합니", "됩니", "때문", "그리", "하지", "이미", "다시", "제가", "그건", "이유", "원인", "실제",
-        "확인", "잘못",
+        "있습", "있어", "있는", "없습", "합니", "됩니", "때문", "그리", "하지", "이미", "다시", "제가", "그건", "이유",
+        "원인", "실제", "확인", "잘못",
     ];
     let is_korean = |word: &&str| word.chars().take(2).filter(|c| ('가'..='힣').contains(c)).count() == 2;
     let words = said.split(|c: char| !c.is_alphanumeric()).filter(is_korean);
     words.map(|word| word.chars().take(2).collect::<String>()).filter(|stem| !ANY.contains(&stem.as_str())).collect()
+}
+
+/// Returns the words of a text in the Latin script: in another script they are names.
+fn latin_words(said: &str) -> HashSet<String> {
+    const MIN_CHARS: usize = 3;
+    let words = said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.len() >= MIN_CHARS).map(str::to_ascii_lowercase).collect()
 }

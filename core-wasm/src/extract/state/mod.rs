@@ -264,8 +264,7 @@ impl State {
             let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
             memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
         };
-        end.memories
-            .forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
+        end.memories.forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
         }
