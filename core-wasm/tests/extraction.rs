@@ -1481,6 +1481,20 @@ fn what_was_only_announced_is_left_undone() {
 }
 
 #[test]
+fn a_session_that_only_proposes_says_so() {
+    let end = |outcome: &Outcome| outcome.notes.attributes.iter().any(|(name, value)| name == "end" && value == "proposed");
+    let proposal = "I suggest rounding the totals at the till, which keeps the cents of each line of the cart.";
+    let mut script = Script::default();
+    script.human("How can the totals of the cart be rounded?").agent(&format!("{proposal} Shall I make that change?"));
+    assert!(end(&script.outcome()), "{:?}", script.outcome().notes);
+    script
+        .human("yes")
+        .edit("/home/u/proj/src/cart.ts", "a", "b")
+        .agent("The totals are rounded at the till. Shall I commit?");
+    assert!(!end(&script.outcome()));
+}
+
+#[test]
 fn a_task_to_run_the_checks_is_done_once_they_passed() {
     let mut script = Script::default();
     let task = |id: &str, subject: &str| json!({"task": {"id": id, "subject": subject}});
