@@ -477,6 +477,11 @@ fn only_concedes(said: &str) -> bool {
     })
 }
 
+/// Returns whether a sentence gives in or says that the agent was wrong, so that nothing after it speaks of what it names.
+pub(super) fn gives_in(said: &str) -> bool {
+    only_concedes(said) || admits_mistake(&said.to_lowercase())
+}
+
 /// Returns whether a sentence says no more than that the agent was wrong, or gives in.
 pub(super) fn only_admits(said: &str) -> bool {
     if only_concedes(said) {

@@ -144,7 +144,8 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             }
             // What the agent says after it gave in is what holds.
             if voice != Voice::Human && form == Form::Sentence {
-                part = signs::without_concession(&part).to_owned();
+                let cut = part.len() - signs::without_concession(&part).len();
+                part.drain(..cut);
             }
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };

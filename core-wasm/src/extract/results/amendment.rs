@@ -21,6 +21,7 @@ const TAKEN_BACK: f32 = 0.6;
 const MIN_STEMS: usize = 2;
 
 /// What the turn after a dispute says.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of two turns")]
 pub(super) struct Amendment {
     words: text::Features,
     stems: HashSet<String>,

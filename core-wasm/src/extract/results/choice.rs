@@ -352,10 +352,10 @@ impl Results {
             let it = &statements[*before];
             (it.voice, it.count) == (voice, count) && it.place < place
         };
-        (0..number)
-            .rev()
-            .take_while(is_same_text)
-            .find(|&before| statements[before].form != Form::Heading && !prose::is_filler(&statements[before].text))
+        (0..number).rev().take_while(is_same_text).find(|&before| {
+            let said = &statements[before].text;
+            statements[before].form != Form::Heading && !prose::is_filler(said) && !signs::gives_in(said)
+        })
     }
 
     /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only

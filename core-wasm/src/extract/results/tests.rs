@@ -109,6 +109,14 @@ fn a_claim_that_the_agent_gave_up_goes_with_what_rests_on_it() {
 }
 
 #[test]
+fn what_holds_does_not_lean_on_the_concession_before_it() {
+    let after = "You're right — I was wrong about the night job. Each total has a lifetime of ten minutes, which `setTotal()` sets \
+                 for the till.";
+    let told = told_after_dispute("The totals of the till are cleared by a night job.", after);
+    assert!(told.contains("lifetime of ten minutes") && !told.contains("cleared by"), "{told}");
+}
+
+#[test]
 fn what_was_not_given_up_stands() {
     let before = "I found three faults:\n\n1. `openTill()` never closes its file, so each sale leaks a descriptor.\n\
                   2. `sumCart()` adds the tax twice for vouchers.\n3. `printSlip()` blocks because it writes synchronously.";

@@ -145,9 +145,7 @@ impl State {
             }
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
-        if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
-            self.open_points.ci_passed();
-        }
+        self.ci_looked_at(command, output);
         let is_trial = self.commits_for_trial(command, output);
         let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
         let committed = !made.is_empty();
@@ -205,6 +203,13 @@ impl State {
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
             self.failures.checks_committed(command);
+        }
+    }
+
+    /// Records what the continuous integration said, if a command line asked for it.
+    fn ci_looked_at(&mut self, command: &str, output: &str) {
+        if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
+            self.open_points.ci_passed();
         }
     }
 
