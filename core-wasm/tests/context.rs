@@ -675,6 +675,14 @@ fn lines_about(notes: SessionNotes) -> Vec<String> {
 }
 
 #[test]
+fn what_was_only_proposed_is_no_outcome() {
+    let mut notes = SessionNotes { outcome: "I suggest rounding at the till.".into(), ..empty_notes() };
+    assert!(lines_about(notes.clone()).contains(&"- Outcome: I suggest rounding at the till.".to_owned()));
+    notes.attributes = vec![("end".to_owned(), "proposed".to_owned())];
+    assert!(lines_about(notes).contains(&"- Proposed, not done: I suggest rounding at the till.".to_owned()));
+}
+
+#[test]
 fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
     let url = "https://example.org/o/shop/pull/37";
     let attributes = [

@@ -1444,6 +1444,76 @@ fn what_the_human_withdraws_is_not_told() {
 }
 
 #[test]
+fn a_claim_that_the_agent_gave_up_is_told_nowhere() {
+    let claim = "The till is slow because `queueTotals` starts again whenever the printer restarts, so each total is computed twice.";
+    let mut script = Script::default();
+    script
+        .human("Why is the till so slow in the evening?")
+        .agent(&format!("I traced it. {claim}"))
+        .human("let's not jump to that. are you sure the printer restarts at all?")
+        .bash("grep restart till.log", "", false)
+        .agent("Let me look at the log of the printer as well.")
+        .bash("grep restart printer.log", "", false)
+        .agent("I was wrong: the printer never restarts. The till is slow because `openDrawer()` waits two seconds for the scale.");
+    let outcome = script.outcome();
+    let told = format!("{:?}", outcome.notes);
+    assert!(told.contains("waits two seconds for the scale") && !told.contains("computed twice"), "{told}");
+    let stored = outcome.memories.values().filter(|draft| draft.kind != "turn");
+    assert!(stored.clone().all(|draft| !draft.content.contains("computed twice")), "{:?}", stored.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_was_only_announced_is_left_undone() {
+    let mut script = Script::default();
+    script
+        .human("Round the totals of the cart")
+        .edit("/home/u/proj/src/cart.ts", "a", "b")
+        .agent("`cart.ts` rounds the totals of the cart to cents.")
+        .human("looks good, merge it")
+        .agent("I'll merge `till` into `main` now and push it.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.pending.iter().any(|it| it.contains("merge it")), "{:?}", outcome.notes);
+    assert!(!outcome.notes.outcome.contains("I'll merge"), "{:?}", outcome.notes.outcome);
+    let mut merged = Script { lines: script.lines.clone(), used: script.used };
+    merged.bash("git merge till && git push", "Updating 1a2b3c4..5d6e7f8", false).agent("Merged and pushed.");
+    let pending = merged.outcome().notes.pending;
+    assert!(pending.iter().all(|it| !it.contains("merge it")), "{pending:?}");
+}
+
+#[test]
+fn a_session_that_only_proposes_says_so() {
+    let end = |outcome: &Outcome| outcome.notes.attributes.iter().any(|(name, value)| name == "end" && value == "proposed");
+    let proposal = "I suggest rounding the totals at the till, which keeps the cents of each line of the cart.";
+    let mut script = Script::default();
+    script.human("How can the totals of the cart be rounded?").agent(&format!("{proposal} Shall I make that change?"));
+    assert!(end(&script.outcome()), "{:?}", script.outcome().notes);
+    script
+        .human("yes")
+        .edit("/home/u/proj/src/cart.ts", "a", "b")
+        .agent("The totals are rounded at the till. Shall I commit?");
+    assert!(!end(&script.outcome()));
+}
+
+#[test]
+fn a_task_to_run_the_checks_is_done_once_they_passed() {
+    let mut script = Script::default();
+    let task = |id: &str, subject: &str| json!({"task": {"id": id, "subject": subject}});
+    script
+        .human("Round the totals of the cart")
+        .tool("TaskCreate", &json!({"subject": "Run lint and tests"}), "created", false, &task("1", "Run lint and tests"))
+        .tool("TaskCreate", &json!({"subject": "Deploy the till"}), "created", false, &task("2", "Deploy the till"))
+        .edit("/home/u/proj/src/cart.ts", "a", "b")
+        .bash("bun run lint", "", false)
+        .bash("bun test", "12 pass\n0 fail", false)
+        .agent("The totals of the cart are rounded. Lint is clean and all 12 tests pass.");
+    let pending = script.outcome().notes.pending;
+    assert!(
+        pending.iter().any(|it| it == "Deploy the till") && !pending.iter().any(|it| it.contains("lint")),
+        "{pending:?}"
+    );
+}
+
+#[test]
 fn a_question_that_ran_out_of_time_is_answered_by_a_later_prompt() {
     let input = json!({"questions": [{"question": "Which version of the scales?", "header": "Version", "options": [
         {"label": "Keep v2.52.0 (Recommended)", "description": "small"}, {"label": "Go to v2.54.0", "description": "new"}]}]});

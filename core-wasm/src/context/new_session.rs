@@ -205,7 +205,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         let label = if found.contains(result) { "Found" } else { "Did" };
         page.add(SectionKind::LastSession, Entry::result_line(label, result, importance));
     }
-    add_outcome(page, SectionKind::LastSession, "Outcome", notes);
+    let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
+    add_outcome(page, SectionKind::LastSession, label, notes);
     add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));

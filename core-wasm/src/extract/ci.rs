@@ -35,6 +35,11 @@ pub(super) fn verdict(command: &str, output: &str) -> Option<String> {
     jobs.text()
 }
 
+/// Returns whether a verdict says that all jobs passed.
+pub(super) fn is_passing(verdict: &str) -> bool {
+    !verdict.contains("fail") && !verdict.contains("pending")
+}
+
 /// The jobs by their state.
 #[derive(Default)]
 struct Jobs<'a> {
@@ -78,6 +83,7 @@ mod tests {
         let output = "Lint\tpass\t28s\thttps://x/1\nUnit\tfail\t51s\thttps://x/2\nDocs\tskipping\t0\t\nE2E\tpending\t0\thttps://x/3\n";
         assert_eq!(verdict("git push && gh pr checks 12 2>&1 | head", output).unwrap(), "1 pass, 1 fail (Unit), 1 pending");
         assert_eq!(verdict("gh pr view 12", output), None);
+        assert!(is_passing("2 pass") && !is_passing("1 pass, 1 pending") && !is_passing("1 fail (Unit)"));
         assert_eq!(verdict("gh pr checks 12", "no checks reported on the 'cart' branch"), None);
     }
 

@@ -53,6 +53,11 @@ impl Evidence {
         self.is_never_run
     }
 
+    /// Returns whether something was run since the last change of a file, and no check failed.
+    pub(super) fn is_clean(&self) -> bool {
+        !self.is_never_run && self.checks.iter().all(|check| check.passed && !check.failed)
+    }
+
     /// Records that a run of all tests told its counts.
     pub(super) fn tests_ran(&mut self) {
         self.are_tests_old = false;
@@ -165,6 +170,17 @@ mod tests {
         assert_eq!(items(&evidence)[1], "lint: passed and failed since the last edit");
         evidence.command_ran("bun run lint", "", true, false);
         assert_eq!(items(&evidence)[1], "lint: pass", "what passes at last passes");
+    }
+
+    #[test]
+    fn it_is_clean_if_something_ran_and_nothing_failed() {
+        let mut evidence = Evidence::default();
+        evidence.file_changed();
+        assert!(!evidence.is_clean(), "nothing was run");
+        evidence.command_ran("bun run lint", "", true, false);
+        assert!(evidence.is_clean());
+        evidence.command_ran("bun run typecheck", "", false, true);
+        assert!(!evidence.is_clean());
     }
 
     #[test]

@@ -93,6 +93,9 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         }
     }
     let mut attributes = attributes(state);
+    if is_only_proposed(state, &outcome) {
+        attributes.push(("end".to_owned(), "proposed".to_owned()));
+    }
     if results.is_empty() && !done.is_empty() {
         // Where the session has an end, that tells what the tasks of its list name.
         attributes.push(("done".to_owned(), "tasks".to_owned()));
@@ -137,6 +140,13 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     }
 }
 
+/// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.
+fn is_only_proposed(state: &State, outcome: &str) -> bool {
+    let has_work = state.files.paths().next().is_some() || !state.commits.is_empty();
+    let proposes = || text::sentences(outcome).iter().any(|said| signs::makes_proposal(&said.to_lowercase()));
+    !has_work && !state.open_question.is_empty() && proposes()
+}
+
 /// Returns how the session ended and what its earlier turns gave, one line a turn, with whether the turn only found something out.
 ///
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
@@ -147,7 +157,8 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let turns = state.results.turns();
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
-    let is_chat = |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS;
+    let is_chat =
+        |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
     let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].edited && !turns[at].committed;
     while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {

@@ -22,6 +22,27 @@ const MIN_POINT_WORDS: usize = 3;
 /// How many later answers a point outlives that do not speak of it.
 const MAX_AGE: u8 = 3;
 
+/// Words of what waits until a pull request is merged.
+const WAITS_FOR_MERGE: &[&str] = &[
+    "to land it",
+    "to land this",
+    "once it lands",
+    "once that lands",
+    "once it's merged",
+    "once that merges",
+    "once merged",
+    "ready to merge",
+    "merge it",
+    "merge this",
+    "merge the pr",
+    "merge the pull request",
+    "머지하",
+    "머지되면",
+    "マージし",
+    "マージされたら",
+    "合并后",
+];
+
 /// The open points, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -102,6 +123,30 @@ impl OpenPoints {
         self.all.retain(|point| !is_to_open(&point.said.to_lowercase()));
     }
 
+    /// Records that a pull request was merged: nothing waits for it, or for its checks, any more.
+    pub(super) fn pull_request_merged(&mut self, number: u32) {
+        // What is to be done after it stays.
+        const STATES: [&str; 8] = ["waiting on", "waiting for", "until", "merge", "land", "review", "green", "checks"];
+        let own = format!("#{number}");
+        let has = |lower: &str, words: &[&str]| words.iter().any(|words| text::contains_words(lower, words));
+        self.all.retain(|point| {
+            let lower = point.said.to_lowercase();
+            let is_own = text::contains_words(&lower, &own);
+            let waits = has(&lower, WAITS_FOR_MERGE) || (is_own && has(&lower, &STATES));
+            !waits || (lower.contains('#') && !is_own)
+        });
+    }
+
+    /// Records that the continuous integration passed: that it is running does not hold any more.
+    pub(super) fn ci_passed(&mut self) {
+        let waits = |lower: &str| {
+            let is_of_ci = ["ci", "checks", "workflow", "pipeline"].iter().any(|word| text::contains_words(lower, word));
+            let is_running = ["running", "green", "pending", "waiting"].iter().any(|word| text::contains_words(lower, word));
+            is_of_ci && is_running
+        };
+        self.all.retain(|point| !waits(&point.said.to_lowercase()));
+    }
+
     /// Returns the points, those of the latest answer first.
     pub(super) fn items(&self) -> Vec<String> {
         let mut all: Vec<&OpenPoint> = self.all.iter().collect();
@@ -136,6 +181,24 @@ fn is_about(text: &str, point: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waits_for_a_merge_ends_with_it() {
+        let waiting = "The release of the till is waiting on PR #7 of the cart.";
+        let other = "The release of the scale is waiting on PR #9 of the drawer.";
+        let after = "Once ready to merge, the sign of the shop still needs a new colour (#11).";
+        let points = || {
+            let all = [waiting, other, after].map(|said| OpenPoint { said: said.to_owned(), ..OpenPoint::default() });
+            OpenPoints { all: all.to_vec() }
+        };
+        let mut merged = points();
+        merged.pull_request_merged(7);
+        assert_eq!(merged.items(), [other, after]);
+        let running = "CI of the till is still running on the branch.".to_owned();
+        let mut passed = OpenPoints { all: vec![OpenPoint { said: running, ..OpenPoint::default() }] };
+        passed.ci_passed();
+        assert!(passed.items().is_empty());
+    }
 
     #[test]
     fn a_document_outlives_the_answer_that_speaks_of_it() {

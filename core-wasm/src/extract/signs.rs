@@ -83,11 +83,27 @@ const OPEN_STATES: &[&str] = &[
     "waiting for",
     "waiting on",
     "in progress",
+    "still running",
+    "until then",
+    "to land it",
+    "to land this",
+    "once it lands",
+    "once it's merged",
+    "once that merges",
+    "once ci",
+    "when ci",
+    "checks are green",
     "remaining",
     "아직",
+    "그때까지",
+    "머지되면",
+    "머지를 기다리",
     "되지 않은",
     "되지 않았",
     "まだ",
+    "それまでは",
+    "マージされたら",
+    "マージ待ち",
     "未コミット",
     "作られていな",
     "完了しな",
@@ -365,6 +381,14 @@ const CONCESSIONS: &[&str] = &[
     "i misread",
     "i misunderstood",
     "i stand corrected",
+    "i was mistaken",
+    "i conflated",
+    "i overstated",
+    "no, i'm not sure",
+    "no — i'm not sure",
+    "that was wrong",
+    "that was my mistake",
+    "correction:",
     "apologies",
     "sorry",
     "i apologize",
@@ -373,7 +397,17 @@ const CONCESSIONS: &[&str] = &[
     "그렇네요",
     "말씀하신 대로",
     "말씀이 맞",
+    "맞는 말씀",
+    "맞는 지적",
     "지적이 맞",
+    "정정합니다",
+    "정정하겠습니다",
+    "착각했",
+    "제가 착각",
+    "제가 오해",
+    "잘못 봤",
+    "잘못 이해했",
+    "아닙니다, 확실하지",
     "좋은 지적",
     "죄송합니다",
     "제가 잘못",
@@ -381,6 +415,9 @@ const CONCESSIONS: &[&str] = &[
     "おっしゃるとおり",
     "ご指摘の通り",
     "ご指摘のとおり",
+    "勘違いしていました",
+    "誤解していました",
+    "訂正します",
     "その通りです",
     "確かに",
     "なるほど",
@@ -389,6 +426,8 @@ const CONCESSIONS: &[&str] = &[
     "すみません",
     "你说得对",
     "您说得对",
+    "我搞错了",
+    "更正",
     "抱歉",
     "确实",
 ];
@@ -397,7 +436,112 @@ const CONCESSIONS: &[&str] = &[
 pub(super) fn concedes(said: &str) -> bool {
     let lower = said.trim_start().to_lowercase().replace('’', "'");
     let said = prose::strip_interjection(&lower);
-    CONCESSIONS.iter().any(|opening| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening))
+    let opens = |opening: &&str| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening);
+    let first: String = text::first_sentence(&lower).unwrap_or_default();
+    CONCESSIONS.iter().any(opens) || admits_mistake(&first)
+}
+
+/// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.
+pub(super) fn admits_mistake(lower: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "i was wrong",
+        "i was mistaken",
+        "i misread",
+        "i misunderstood",
+        "제가 잘못",
+        "제가 착각",
+        "제가 오해",
+        "잘못 봤",
+        "잘못 이해",
+        "勘違いして",
+        "誤解して",
+        "私の間違い",
+        "我搞错",
+        "我弄错",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// The length up to which an admission says nothing else, in characters.
+const MAX_ADMISSION_CHARS: usize = 60;
+
+/// How many characters may follow a concession that says nothing else: "You're right on both".
+const MAX_AFTER_CONCESSION: usize = 12;
+
+/// Returns whether a sentence only gives in.
+fn only_concedes(said: &str) -> bool {
+    let lower = said.to_lowercase().replace('’', "'");
+    let rest = CONCESSIONS.iter().filter(|opening| text::starts_with_words(&lower, opening)).map(|it| &lower[it.len()..]);
+    rest.map(str::trim).any(|rest| {
+        rest.chars().count() <= MAX_AFTER_CONCESSION && !rest.contains('`') && !rest.bytes().any(|b| b.is_ascii_digit())
+    })
+}
+
+/// Returns whether a sentence gives in or says that the agent was wrong, so that nothing after it speaks of what it names.
+pub(super) fn gives_in(said: &str) -> bool {
+    only_concedes(said) || admits_mistake(&said.to_lowercase())
+}
+
+/// Returns whether a sentence says no more than that the agent was wrong, or gives in.
+pub(super) fn only_admits(said: &str) -> bool {
+    if only_concedes(said) {
+        return true;
+    }
+    let is_named = said.contains('`') || said.contains([',', '—', ':', ';', '、']);
+    said.chars().count() <= MAX_ADMISSION_CHARS && !is_named && admits_mistake(&said.to_lowercase())
+}
+
+/// Openings after which somebody says what holds. After "sorry" somebody says what was done wrong.
+const AGREEMENTS: &[&str] = &[
+    "you're right",
+    "you are right",
+    "you're absolutely right",
+    "you are absolutely right",
+    "fair point",
+    "good point",
+    "good catch",
+    "great catch",
+    "actually no",
+    "actually, no",
+    "i was wrong",
+    "i misread",
+    "i misunderstood",
+    "correction:",
+    "맞습니다",
+    "맞네요",
+    "그렇네요",
+    "말씀하신 대로",
+    "おっしゃる通り",
+    "おっしゃるとおり",
+    "その通りです",
+    "確かに",
+    "なるほど",
+    "你说得对",
+    "您说得对",
+    "确实",
+];
+
+/// The minimum length of what follows a concession for it to say something by itself, in characters.
+const MIN_CONCEDED_CHARS: usize = 30;
+
+/// Returns what a sentence says after it gives in, if that says something by itself: "You're right — the total is in cents".
+pub(super) fn without_concession(sentence: &str) -> &str {
+    const MARKS: [char; 10] = [',', '—', '–', '-', ':', ';', '!', '、', '，', '：'];
+    let lower = sentence.to_lowercase();
+    // The cut can be transferred only if lower-casing kept all byte positions.
+    if lower.len() != sentence.len() {
+        return sentence;
+    }
+    let plain = lower.replace('’', "'");
+    let Some(opening) = AGREEMENTS.iter().find(|opening| text::starts_with_words(&plain, opening)) else {
+        return sentence;
+    };
+    let Some((at, _)) = sentence.char_indices().nth(opening.chars().count()) else { return sentence };
+    let after = sentence[at..].trim_start();
+    let rest = after.trim_start_matches(MARKS).trim_start();
+    let says_something =
+        (after.starts_with(MARKS) || opening.ends_with(':')) && !text::starts_with_words(&rest.to_lowercase(), "i");
+    if says_something && rest.chars().count() >= MIN_CONCEDED_CHARS { rest } else { sentence }
 }
 
 /// Returns whether a text in lower case offers or proposes something.
@@ -500,6 +644,30 @@ pub(super) fn is_intent(lower: &str) -> bool {
         "していきます",
     ];
     SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Returns whether a sentence in lower case announces something that only a command does: "I'll merge it now". What waits for something
+/// is not announced.
+pub(super) fn announces_deed(lower: &str) -> bool {
+    const OPENINGS: [&str; 8] =
+        ["i'll ", "i will ", "i'm going to ", "i am going to ", "let me ", "now i'll ", "now let me ", "next i'll "];
+    const DEEDS: [&str; 10] =
+        ["merge", "push", "commit", "rebase", "deploy", "release", "publish", "tag", "squash", "cherry-pick"];
+    const ENDS: [&str; 4] = ["하겠습니다", "할게요", "します", "しますね"];
+    const FOREIGN_DEEDS: [&str; 10] =
+        ["머지", "병합", "푸시", "커밋", "배포", "マージ", "プッシュ", "コミット", "デプロイ", "リリース"];
+    const CONDITIONS: [&str; 12] =
+        ["if ", "once ", "when ", "after ", "until ", "unless ", "as soon as", "before ", "되면", "하면", "たら", "ので"];
+    let lower = lower.replace('’', "'");
+    let lower = lower.trim_end_matches(['.', '!', ':', '。', ' ', '：']);
+    if CONDITIONS.iter().any(|word| lower.contains(word)) {
+        return false;
+    }
+    let rest = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or_default();
+    let rest =
+        ["now ", "go ahead and ", "just ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+    DEEDS.iter().any(|deed| text::starts_with_words(rest, deed))
+        || (ENDS.iter().any(|end| lower.ends_with(end)) && FOREIGN_DEEDS.iter().any(|deed| lower.contains(deed)))
 }
 
 /// Openings of a sentence that says little without the one before it.
@@ -795,6 +963,29 @@ pub(super) fn proposes(line: &str) -> bool {
         || gives.iter().any(|words| text::contains_words(&lower, words))
 }
 
+/// Returns whether a sentence in lower case proposes something in the agent's own name.
+pub(super) fn makes_proposal(lower: &str) -> bool {
+    const SIGNS: [&str; 15] = [
+        "i suggest",
+        "i'd suggest",
+        "i would suggest",
+        "i recommend",
+        "i'd recommend",
+        "i would recommend",
+        "i propose",
+        "my recommendation",
+        "my suggestion",
+        "제안합니다",
+        "추천합니다",
+        "권장합니다",
+        "提案します",
+        "おすすめします",
+        "我建议",
+    ];
+    let lower = lower.replace('’', "'");
+    SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+}
+
 /// Returns whether a text in lower case only praises.
 pub(super) fn is_praise(lower: &str) -> bool {
     PRAISE.iter().any(|praise| lower.starts_with(praise)) || VERDICTS.iter().any(|verdict| text::contains(lower, verdict))
@@ -856,6 +1047,55 @@ mod tests {
     }
 
     #[test]
+    fn what_holds_stands_after_the_concession() {
+        assert_eq!(
+            without_concession("You’re right — the hook of the till runs after the build."),
+            "the hook of the till runs after the build."
+        );
+        assert_eq!(
+            without_concession("맞습니다, `taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."),
+            "`taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."
+        );
+        for said in [
+            "You're right, thanks.",
+            "Good point about the till that we opened.",
+            "You're right, I forgot to round the total of the cart.",
+        ] {
+            assert_eq!(without_concession(said), said);
+        }
+    }
+
+    #[test]
+    fn admissions_wherever_they_stand() {
+        assert!(
+            concedes("Having looked again, I misread the log of the till.") && concedes("확인해 보니 제가 착각했습니다.")
+        );
+        assert!(concedes("No, I'm not sure — the log shows no restart.") && !concedes("I read the log of the till."));
+        for said in
+            ["Fair point.", "You're right on both.", "제가 잘못 봤습니다.", "ご指摘の通りです。", "I misread the log."]
+        {
+            assert!(only_admits(said), "{said}");
+        }
+        for said in ["You're right: `taxOf()` cuts.", "I misread the log: the till was closed.", "The till is closed."] {
+            assert!(!only_admits(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_announced_and_what_is_proposed() {
+        for said in ["i'll merge `till` into `main` now.", "let me push it.", "이제 머지하겠습니다.", "マージします。"]
+        {
+            assert!(announces_deed(said), "{said}");
+        }
+        for said in
+            ["i'll merge it once ci is green.", "i'll wait for the review.", "let me know.", "머지되면 배포하겠습니다."]
+        {
+            assert!(!announces_deed(said), "{said}");
+        }
+        assert!(makes_proposal("i’d suggest rounding at the till") && !makes_proposal("the review suggests rounding"));
+    }
+
+    #[test]
     fn what_only_reports_a_commit() {
         for said in ["Committed as `1a2b3c4`.", "The pre-commit hook ran tests and lint, all passing.", "커밋했습니다."]
         {
@@ -890,6 +1130,8 @@ mod tests {
             "the change is uncommitted on `next`",
             "three tests still fail",
             "3 tests still failing",
+            "ci is still running",
+            "to land it, merge the branch of the till",
             "아직 push하지 않았다",
         ] {
             assert!(is_open_state(said), "{said}");

@@ -61,6 +61,24 @@ pub(super) struct Statement {
     pub is_before_edit: bool,
 }
 
+impl Statement {
+    /// Returns whether it stands behind another one on the same line.
+    pub(super) fn follows(&self, before: &Statement) -> bool {
+        self.goes_on && (before.voice, before.count) == (self.voice, self.count) && before.place + 1 == self.place
+    }
+}
+
+/// Removes what the agent said for which `is_of` returns true, with the sentences that go on after it.
+pub(super) fn retract(statements: &mut Vec<Statement>, is_of: impl Fn(&Statement) -> bool) {
+    let mut last: Option<Statement> = None;
+    statements.retain(|statement| {
+        let is_gone = statement.voice != Voice::Human
+            && (is_of(statement) || last.as_ref().is_some_and(|last| statement.follows(last)));
+        last = is_gone.then(|| statement.clone());
+        !is_gone
+    });
+}
+
 /// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
 const MAX_CHARS: usize = 600;
 
@@ -123,6 +141,11 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             if leads_to_code && number + 1 == count && form != Form::Heading {
                 let Some(said) = said_before_code(&part) else { continue };
                 part = said;
+            }
+            // What the agent says after it gave in is what holds.
+            if voice != Voice::Human && form == Form::Sentence {
+                let cut = part.len() - signs::without_concession(&part).len();
+                part.drain(..cut);
             }
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };

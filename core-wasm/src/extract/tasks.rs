@@ -114,6 +114,11 @@ impl Tasks {
         self.all.iter_mut().for_each(|task| task.status = Status::Done);
     }
 
+    /// Records that all checks passed: a task that only asks to run them is done.
+    pub(super) fn checks_passed(&mut self) {
+        self.all.iter_mut().filter(|task| only_checks(&task.subject)).for_each(|task| task.status = Status::Done);
+    }
+
     /// Updates a task. The status `deleted` removes it.
     pub(super) fn update(&mut self, id: &str, status: Option<&str>) {
         // Numbers start again after the list was cleared, so the latest task with that number is meant.
@@ -162,6 +167,74 @@ impl Tasks {
     }
 }
 
+/// Returns whether a task asks for nothing but to run the checks: "Run fmt, lint and tests".
+fn only_checks(subject: &str) -> bool {
+    const CHECKS: [&str; 16] = [
+        "fmt",
+        "format",
+        "formatter",
+        "formatting",
+        "lint",
+        "linter",
+        "linters",
+        "linting",
+        "clippy",
+        "test",
+        "tests",
+        "build",
+        "typecheck",
+        "type-check",
+        "checks",
+        "vet",
+    ];
+    const OTHERS: [&str; 25] = [
+        "run",
+        "re-run",
+        "rerun",
+        "execute",
+        "verify",
+        "check",
+        "all",
+        "the",
+        "and",
+        "with",
+        "full",
+        "whole",
+        "unit",
+        "suite",
+        "final",
+        "quality",
+        "validation",
+        "project",
+        "pass",
+        "passes",
+        "that",
+        "make",
+        "sure",
+        "ensure",
+        "again",
+    ];
+    const FOREIGN_CHECKS: [&str; 9] =
+        ["테스트", "린트", "포맷", "빌드", "テスト", "リント", "フォーマット", "ビルド", "测试"];
+    const FOREIGN_OTHERS: [&str; 13] =
+        ["실행하기", "실행", "확인", "전체", "및", "와", "과", "実行", "確認", "全", "と", "の", "运行"];
+    let lower = subject.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let mut names_check = false;
+    for word in words {
+        if CHECKS.contains(&word) {
+            names_check = true;
+        } else if !OTHERS.contains(&word) {
+            let rest = FOREIGN_CHECKS.iter().fold(word.to_owned(), |rest, check| rest.replace(check, ""));
+            names_check |= rest != word;
+            if !FOREIGN_OTHERS.iter().fold(rest, |rest, other| rest.replace(other, "")).is_empty() {
+                return false;
+            }
+        }
+    }
+    names_check
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +250,22 @@ mod tests {
         assert_eq!(tasks.drafts().map(|draft| draft.content).collect::<Vec<_>>(), ["Test it: all of it"]);
         tasks.update("2", Some("deleted"));
         assert_eq!(tasks.drafts().count(), 0);
+    }
+
+    #[test]
+    fn tasks_that_only_run_the_checks() {
+        for subject in ["Run fmt, lint and tests", "Verify that all tests pass", "테스트 및 린트 실행", "テストの実行"]
+        {
+            assert!(only_checks(subject), "{subject}");
+        }
+        for subject in ["Write tests", "Fix lint of the till", "Run the migration", "Check all", "테스트 작성"] {
+            assert!(!only_checks(subject), "{subject}");
+        }
+        let (mut tasks, source) = (Tasks::default(), LineRef::default());
+        tasks.create("1", "Run lint and tests", "", &source);
+        tasks.create("2", "Deploy the till", "", &source);
+        tasks.checks_passed();
+        assert_eq!(tasks.with_status(Status::Pending).collect::<Vec<_>>(), ["Deploy the till"]);
     }
 
     #[test]

@@ -150,6 +150,11 @@ impl Turn {
         self.part.as_ref().unwrap_or(&self.source)
     }
 
+    /// Returns whether nothing divided the turn.
+    pub(super) fn is_whole(&self) -> bool {
+        self.part.is_none()
+    }
+
     /// Begins another part of the turn at a line. What was stated belongs to the part before.
     pub(super) fn divide(&mut self, source: LineRef) {
         self.part = Some(source);
@@ -174,13 +179,22 @@ impl Turn {
         let announces = |last: &String| {
             prose::is_narration(last) || signs::is_intent(&last.to_lowercase()) || last.ends_with([':', '：'])
         };
-        let last = if self.works { text::sentences(&self.answer).pop() } else { None };
-        last.filter(announces).map(|last| last.trim_end_matches([':', '：']).to_owned()).unwrap_or_default()
+        let last = text::sentences(&self.answer).pop();
+        // Without any tool, nothing of what was announced was done.
+        let is_left = |last: &String| self.works || (!self.used_tools && signs::announces_deed(&last.to_lowercase()));
+        last.filter(|last| is_left(last) && announces(last))
+            .map(|last| last.trim_end_matches([':', '：']).to_owned())
+            .unwrap_or_default()
     }
 
     /// Keeps what the agent stated so far for which `holds` returns true.
     pub(super) fn retain(&mut self, holds: impl Fn(&Statement) -> bool) {
         self.statements.retain(|statement| statement.voice == Voice::Human || holds(statement));
+    }
+
+    /// Forgets what the agent takes back, with the sentences that go on after it.
+    pub(super) fn retract(&mut self, is_of: impl Fn(&Statement) -> bool) {
+        statement::retract(&mut self.statements, is_of);
     }
 
     /// Returns everything that was stated, the answer included.

@@ -156,7 +156,9 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
         return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
     }
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark));
+        let verdict = |line: &&str| {
+            !is_numbered_source(line) && !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark))
+        };
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -181,7 +183,8 @@ pub(crate) fn echoed(output: &str) -> impl DoubleEndedIterator<Item = String> {
 
 /// Returns the output line that explains why a command failed.
 pub(crate) fn error_line(output: &str) -> Option<String> {
-    let lines = || output.lines().map(str::trim).filter(|line| !is_frame(line) && line.chars().any(char::is_alphabetic));
+    let is_told = |line: &&str| !is_frame(line) && !is_numbered_source(line) && line.chars().any(char::is_alphabetic);
+    let lines = || output.lines().map(str::trim).filter(is_told);
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
     // What was printed last is an error only if it says that something is wrong.
     let line = candidate.or_else(|| lines().next_back().filter(|line| is_negative(line)))?;
@@ -189,6 +192,12 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
     let line = text::clip(line, 200);
     Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
+}
+
+/// Returns whether a line is one of a file as a viewer prints it, behind its number: `12→code`, or a tab in place of the arrow.
+fn is_numbered_source(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && line[digits..].starts_with(['→', '\t'])
 }
 
 /// Returns whether a line of output says which command would help.

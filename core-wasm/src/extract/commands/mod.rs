@@ -23,7 +23,7 @@ pub(crate) use error::{
 };
 pub(crate) use git::{GitCall, commits_only_in, git_calls, git_calls_anywhere, is_temporary_folder, made_repositories};
 pub(crate) use program::{
-    answers_by_status, curing_segment, is_form_of, own_program, own_words, runs_program_of, verb_words,
+    answers_by_status, curing_segment, is_form_of, only_looks, own_program, own_words, runs_program_of, verb_words,
 };
 pub(crate) use shell::{branch_from, chained, is_same_place, segments, tokens, with_values};
 pub(crate) use verdict::{

@@ -190,10 +190,26 @@ pub(crate) fn is_form_of(failed: &str, later: &str) -> bool {
 pub(crate) fn curing_segment<'a>(failed: &str, later: &'a str) -> &'a str {
     const CHANGES: &[&str] = &["-w", "--write", "--fix", "-i", "--in-place", "--apply", "--force-with-lease"];
     let program = own_program(main_segment(failed));
-    let of_program = || segments(later).into_iter().filter(move |segment| own_program(segment) == program);
+    let works = |segment: &&str| !only_looks(segment) || only_looks(failed);
+    let of_program = || segments(later).into_iter().filter(move |segment| own_program(segment) == program).filter(works);
     let changes = |segment: &&str| own_words(segment).iter().any(|word| CHANGES.contains(word));
     let main = main_segment(later);
     of_program().find(changes).or_else(|| of_program().next_back().filter(|_| own_program(main) != program)).unwrap_or(main)
+}
+
+/// Returns whether a command line is about looking at files or at a repository, which cures nothing.
+pub(crate) fn only_looks(command: &str) -> bool {
+    const PROGRAMS: [&str; 20] = [
+        "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "stat", "file", "tree", "ps", "lsof",
+        "du", "df", "less", "readlink",
+    ];
+    const OF_GIT: [&str; 8] = ["status", "diff", "log", "show", "ls-files", "blame", "rev-parse", "check-ignore"];
+    let words = own_words(main_segment(command));
+    match words.first() {
+        Some(&"git") => verb_words(main_segment(command)).get(1).is_some_and(|verb| OF_GIT.contains(verb)),
+        Some(program) => PROGRAMS.contains(program),
+        None => false,
+    }
 }
 
 /// Returns whether a command answers by its status: a difference found or nothing found is no failure.

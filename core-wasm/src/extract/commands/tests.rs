@@ -227,6 +227,11 @@ fn a_status_may_be_an_answer() {
 #[test]
 fn what_was_printed_last_is_an_error_only_if_it_says_so() {
     assert_eq!(error_line("shop 3.14\nstock 2"), None);
+    assert_eq!(
+        error_line("  12→  throw new Error(\"the till is locked\")\n  13\treturn error"),
+        None,
+        "a file, as a viewer shows it"
+    );
     assert_eq!(error_line("12 | except StockError:\nThe till is locked").unwrap(), "The till is locked");
     let signing = "error: Signing file /srv/buffer\nthe agent refused the till\nfatal: failed to write commit object";
     assert_eq!(error_line(signing).unwrap(), "the agent refused the till");
@@ -292,6 +297,9 @@ fn the_part_that_changes_something_is_the_cure() {
     assert_eq!(curing_segment("gofmt -d a.go", "gofmt -w a.go && gofmt -l a.go"), "gofmt -w a.go");
     assert_eq!(curing_segment("till a", "till --now a && stock list"), "till --now a");
     assert_eq!(curing_segment("till a", "cd web && till b"), "till b");
+    let pushed = "gh pr create --fill && git status --short";
+    assert_eq!(curing_segment("git push origin till", pushed), "gh pr create --fill", "a look is no cure");
+    assert!(only_looks("cd web && git status --short") && only_looks("ls -la") && !only_looks("git branch -d till"));
 }
 
 proptest! {

@@ -232,7 +232,8 @@ impl Failure {
             let gives_up = [" --abort", " --help", " --version", " --skip"].iter().any(|flag| cure.contains(flag));
             // That a linter mends what it finds is no news.
             let gives_up = gives_up || (commands::class(&self.what) == Class::Check && commands::mends(&cure));
-            let is_shown = (is_whole(&cure) || (is_commit_first && !has_variable(&cure))) && !gives_up;
+            let only_looks = commands::only_looks(&cure) && !commands::only_looks(&self.what);
+            let is_shown = (is_whole(&cure) || (is_commit_first && !has_variable(&cure))) && !gives_up && !only_looks;
             // A script that was written for the occasion is of no use to anybody else.
             if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
         };
@@ -284,11 +285,20 @@ pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
 }
 
+/// Programs that look at something outside of the project.
+const LOOKING: &[&str] =
+    &["curl", "ping", "dig", "nslookup", "command", "bat", "nl", "xxd", "strings", "netstat", "ss", "uptime", "hostname"];
+
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
     const LOOKS: &[&str] =
         &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
     let words = commands::own_words(step.trim_matches('`'));
+    // With a body, or into a file, it does something.
+    let sends = || words.iter().any(|word| ["-X", "-d", "--data", "-o", "-O", "-F", "-T", "|"].contains(word));
+    if words.first().is_some_and(|program| LOOKING.contains(program)) && !sends() {
+        return true;
+    }
     words.iter().skip(1).take(3).any(|word| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c")
 }
 

@@ -50,6 +50,19 @@ fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
 }
 
 #[test]
+fn a_look_is_no_cure() {
+    let mut failures = Failures::default();
+    fail(&mut failures, "shopctl start", "could not connect to the till");
+    for step in ["`curl -s localhost:3000/health`", "`git status --short`"] {
+        failures.step(step);
+    }
+    assert!(failures.command_passed("shopctl start", english()).iter().all(|cure| !cure.content.contains("Fixed by")));
+    fail(&mut failures, "shopctl start", "could not connect to the till");
+    failures.step("`curl -X POST localhost:3000/start`");
+    assert_eq!(failures.command_passed("shopctl start", english()).len(), 1, "that starts something");
+}
+
+#[test]
 fn a_cure_can_be_run_as_it_stands() {
     let (failed, error) = ("wsl zsh /mnt/x/a.zsh", "can't create temp file");
     let cure = |passed| cured(error, false, failed, passed).unwrap_or_default();

@@ -357,6 +357,25 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "still",
     "actually",
     "are you sure",
+    "you sure",
+    "are you certain",
+    "how sure are you",
+    "how do you know",
+    "did you verify",
+    "did you actually",
+    "not true",
+    "not really",
+    "not exactly",
+    "not so fast",
+    "nah",
+    "incorrect",
+    "i disagree",
+    "i doubt",
+    "thats wrong",
+    "thats incorrect",
+    "that isnt",
+    "that doesnt",
+    "this isnt",
     "really",
     "why",
     "isnt",
@@ -402,8 +421,32 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "안 되",
     "안돼",
     "그게 아니",
+    "그건 아니",
+    "그건 아닌",
+    "그게 아닌",
+    "그거 아니",
+    "틀렸",
+    "정말?",
+    "정말이",
+    "정말로",
+    "진짜?",
+    "진짜로",
+    "진짜야",
+    "확실해",
+    "확실한가",
+    "확실합니까",
+    "확실한 거",
+    "잠깐",
     "いや",
     "でも",
+    "本当?",
+    "本当？",
+    "本当に?",
+    "本当に？",
+    "本当ですか",
+    "そうじゃな",
+    "間違って",
+    "ちがう",
     "なぜ",
     "なんで",
     "違",
@@ -444,6 +487,8 @@ const DISPUTE_SIGNS: &[&str] = &[
     " really an issue",
     "no longer need",
     "아니라",
+    "아닌 것 같",
+    "아닌거 같",
     "말고",
     "대신",
     "바꿔",
@@ -455,6 +500,39 @@ const DISPUTE_SIGNS: &[&str] = &[
     "而不是",
     "改成",
 ];
+
+/// Signs in any of its first sentences that what the agent said is not true.
+const REFUTATIONS: &[&str] = &[
+    "are you sure",
+    "thats wrong",
+    "thats not true",
+    "that isnt true",
+    "thats not correct",
+    "thats incorrect",
+    "not what happens",
+    "not what actually happens",
+    "not how it works",
+    "그건 아니",
+    "그건 아닌",
+    "그게 아니",
+    "사실이 아니",
+    "それは違",
+    "そうではな",
+    "这不对",
+    "不是这样",
+];
+/// How many sentences of a prompt are searched for them.
+const MAX_REFUTING_SENTENCES: usize = 4;
+
+/// Returns whether one of the first sentences of a prompt says or asks whether what the agent said is not true.
+pub(in crate::extract) fn refutes(prompt: &str) -> bool {
+    let own = own_words(text::head(prompt, 2_000));
+    let says = |sentence: &String| {
+        let lower = strip_apostrophes(sentence);
+        REFUTATIONS.iter().any(|sign| text::contains_words(&lower, sign))
+    };
+    text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
+}
 
 /// Returns whether a text begins with a sound of doubt, however long it is drawn out: "hmmm", "uuum", "emm".
 pub(super) fn is_hesitation(lower: &str) -> bool {
@@ -496,4 +574,5 @@ pub(in crate::extract) fn disputes(prompt: &str) -> bool {
             .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
         || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
         || is_correction(&first)
+        || refutes(prompt)
 }

@@ -215,11 +215,25 @@ fn disputes_in_three_languages() {
         "emm - doesn't the hook call make?",
         "=== Step 3: totals ===\nERROR: the total is off by one cent",
         "linting is failing now",
+        "thanks. That's not what happens in the till, it rounds before the tax",
+        "are you certain about the till?",
+        "그건 아니고, 세금은 나중에 더해져",
+        "음 고마워. 그건 아닌 것 같아",
+        "本当ですか？",
     ] {
         assert!(disputes(prompt), "{prompt}");
     }
-    for prompt in ["yes", "he said yes", "commit this", "다시 확인해줘", "now add a test", "/review", "次は README を直して"]
-    {
+    for prompt in [
+        "yes",
+        "he said yes",
+        "commit this",
+        "다시 확인해줘",
+        "now add a test",
+        "/review",
+        "次は README を直して",
+        "정말 고마워",
+        "확실하게 테스트해줘",
+    ] {
         assert!(!disputes(prompt), "{prompt}");
     }
 }

@@ -21,4 +21,4 @@ pub(super) use narration::{is_filler, strip_interjection};
 pub(super) use needs::needs_user;
 pub(super) use open_points::{listed_points, open_points, status};
 pub(super) use proposal::{credits_user, declares_decision, is_piece, is_procedure, is_speculation, offers_choice};
-pub(super) use retraction::{changes_mind, retractions};
+pub(super) use retraction::{changes_mind, retracted_subjects, retractions};

@@ -24,15 +24,32 @@ const RETRACTIONS: &[&str] = &[
     "than i first said",
     "than i said",
     "i misread",
+    "i was mistaken",
+    "i conflated",
+    "i overstated",
+    "that's not what happens",
+    "i assumed wrongly",
+    "my assumption was wrong",
+    "my claim was",
+    "i take that back",
     "i misstated",
     "i had it backwards",
     "it turns out that i",
     "제가 잘못",
+    "제가 착각",
+    "제가 오해",
+    "잘못 말씀드",
+    "정정합니다",
+    "정정하겠습니다",
+    "사실이 아니었",
     "앞서 말씀드린",
     "앞에서 말한",
     "先ほどの説明は",
     "誤りでした",
     "間違っていました",
+    "勘違いしていました",
+    "誤解していました",
+    "訂正します",
     "我之前说",
     "之前说的不对",
 ];
@@ -73,6 +90,20 @@ pub(in crate::extract) fn retractions(answer: &str) -> Vec<String> {
     (0..sentences.len()).filter(takes_back).map(around).collect()
 }
 
+/// Returns what an answer says that the agent was wrong about, each in a few words: "the cron job".
+pub(in crate::extract) fn retracted_subjects(answer: &str) -> Vec<String> {
+    const OPENINGS: [&str; 4] = ["i was wrong about ", "i was mistaken about ", "i misread ", "i misunderstood "];
+    const ENDS: [char; 9] = ['.', ',', ';', ':', '(', '—', '–', '!', '\n'];
+    let lower = answer.to_lowercase();
+    let after = |opening: &'static str| lower.match_indices(opening).map(|(at, words)| at + words.len());
+    let subject = |at: usize| lower[at..].split(ENDS).next().unwrap_or_default().trim().to_owned();
+    let all = OPENINGS.into_iter().flat_map(after).map(subject);
+    all.filter(|subject| text::features(subject).len() >= MIN_SUBJECT_WORDS).collect()
+}
+
+/// The minimum number of words that say what something is about.
+const MIN_SUBJECT_WORDS: usize = 2;
+
 /// Returns whether the user says that a choice does not hold any more.
 pub(in crate::extract) fn changes_mind(prompt: &str) -> bool {
     let lower = text::head(prompt, 600).to_lowercase().replace('’', "'");
@@ -90,6 +121,15 @@ mod tests {
         assert_eq!(all.len(), 2);
         assert!(all[0].contains("`round`") && all[1].contains("called once"));
         assert!(retractions("The total was wrong before the fix.").is_empty());
+    }
+
+    #[test]
+    fn what_the_agent_was_wrong_about() {
+        assert_eq!(
+            retracted_subjects("You're right — I was wrong about the night job. It only compacts."),
+            ["the night job"]
+        );
+        assert!(retracted_subjects("I was wrong about it. I misread the log.").is_empty());
     }
 
     #[test]

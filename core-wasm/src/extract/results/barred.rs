@@ -54,6 +54,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         }
     }
     statement::is_question(&statement.text)
+        || (statement.voice != Voice::Human && signs::only_admits(&statement.text))
         || (turn.is_refused && !turn.edited && statement.voice != Voice::Human && statement.form != Form::Sentence)
         || signs::is_on_the_way(&lower)
         || (statement.form == Form::Item && signs::is_place_of_change(&lower))

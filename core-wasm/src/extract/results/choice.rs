@@ -34,6 +34,8 @@ const MAX_ANTECEDENT_CHARS: usize = 240;
 const ADDRESS_PENALTY: f32 = 1.5;
 /// What the first sentence of an answer gains that says something of the work: it mostly says what was done.
 const LEAD_BONUS: f32 = 0.6;
+/// What the first sentence gains that stands in the place of a claim that the agent gave up.
+const CORRECTION_BONUS: f32 = 1.5;
 /// What a sentence gains that announces the answer in one sentence: "Short answer: no".
 const SHORT_ANSWER_BONUS: f32 = 1.0;
 /// What a sentence gains that announces a surprise: "Worth flagging: the cache is shared".
@@ -71,7 +73,7 @@ impl Results {
                 *score += LESSON_BONUS;
             }
         }
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || self.corrects(*at)) {
             let later_turns = self.turns.len() - 1 - at;
             let says = |(number, it): &(usize, &Statement)| {
                 it.voice == Voice::Answer
@@ -86,7 +88,7 @@ impl Results {
             };
             let lead = turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number));
             if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == lead) {
-                *score += LEAD_BONUS;
+                *score += if turn.edited { LEAD_BONUS } else { CORRECTION_BONUS };
             }
         }
         judged.sort_by(|(one, _, better), (other, _, worse)| worse.total_cmp(better).then(one.cmp(other)));
@@ -350,10 +352,10 @@ impl Results {
             let it = &statements[*before];
             (it.voice, it.count) == (voice, count) && it.place < place
         };
-        (0..number)
-            .rev()
-            .take_while(is_same_text)
-            .find(|&before| statements[before].form != Form::Heading && !prose::is_filler(&statements[before].text))
+        (0..number).rev().take_while(is_same_text).find(|&before| {
+            let said = &statements[before].text;
+            statements[before].form != Form::Heading && !prose::is_filler(said) && !signs::gives_in(said)
+        })
     }
 
     /// Adds what is missing of the short answers of which something is told, unless what they say was taken back or was only

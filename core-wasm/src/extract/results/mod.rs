@@ -20,8 +20,6 @@ use super::judge::{self, Setting};
 use super::labels::Labels;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
-use crate::text;
-use amendment::Amendment;
 use line::Said;
 pub(super) use turn_result::TurnResult;
 use turn_result::share;
@@ -99,6 +97,13 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the answer to a prompt that disputes the latest turn gives in, after the agent looked into it.
+    pub(super) fn concede_after_all(&mut self, reverts: bool) {
+        if self.latest().is_some_and(|last| last.disputed) {
+            self.concede(reverts);
+        }
+    }
+
     /// Returns the latest turn of which a prompt can speak: not one that was interrupted before it gave anything.
     fn latest(&mut self) -> Option<&mut TurnResult> {
         let gives = |turn: &&mut TurnResult| turn.edited || turn.statements.iter().any(|it| it.voice != Voice::Human);
@@ -115,6 +120,17 @@ impl Results {
             // What was taken out after it in the same turn does not hold either.
             let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
             turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
+        }
+        self.judged.take();
+    }
+
+    /// Forgets what the agent takes back, with the sentences that go on after it.
+    pub(super) fn retract(&mut self, is_of: impl Fn(&Statement) -> bool) {
+        if self.keep_all {
+            return;
+        }
+        for turn in &mut self.turns {
+            statement::retract(&mut turn.statements, &is_of);
         }
         self.judged.take();
     }
@@ -178,16 +194,19 @@ impl Results {
 
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
-        let amended: Vec<Option<Amendment>> = (0..self.turns.len()).map(|at| self.amendment(at)).collect();
-        let holds = |&&((turn, number), ..): &&Judged| {
+        let amended = self.amendments();
+        let holds = |&(turn, number): &Place| {
             amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
-        let judged = self.judged().iter().filter(holds).copied().collect();
+        let judged = self.judged().iter().filter(|(place, ..)| holds(place)).copied().collect();
         let chosen = self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS));
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
-        let chosen = self.without_leaning(&self.without_records(chosen));
+        let mut chosen = self.without_leaning(&self.without_records(chosen));
+        // What completes a list or an answer may have been taken back as well.
+        let taken_back = self.taken_back();
+        chosen.retain(|place| !taken_back.contains(place));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
@@ -202,23 +221,16 @@ impl Results {
 
     /// Returns a memory for each turn: what was asked, and the statements worth finding.
     pub(super) fn drafts(&self, labels: &Labels) -> Vec<Draft> {
-        let judged = self.judged();
+        let (judged, taken_back) = (self.judged(), self.taken_back());
         (0..self.turns.len())
             .filter_map(|at| {
-                let own = judged.iter().filter(|((turn, _), ..)| *turn == at).copied().collect();
+                let is_own = |place: &Place| place.0 == at && !taken_back.contains(place);
+                let own = judged.iter().filter(|(place, ..)| is_own(place)).copied().collect();
                 let chosen = self.choose(own, MIN_MEMORY_SCORE, MAX_LINE_CHARS);
                 let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
                 self.turns[at].draft(chosen.into_iter().map(|(_, number)| number), &said, labels)
             })
             .collect()
-    }
-
-    /// Returns what the turn that followed said, if its prompt disputed this one or the agent gave in to it.
-    fn amendment(&self, turn: usize) -> Option<Amendment> {
-        let TurnResult { disputed, conceded, reverted, .. } = self.turns[turn];
-        let next = self.turns.get(turn + 1).filter(|_| disputed || conceded)?;
-        let words = next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect();
-        Some(Amendment { words, names: next.names(), disputed, reverted })
     }
 }
 

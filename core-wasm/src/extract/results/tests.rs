@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::extract::statement::Voice;
+use crate::text;
 
 fn line(turn: &TurnResult, chosen: impl Iterator<Item = usize> + Clone) -> String {
     let said = Said::of(chosen.clone().map(|at| &turn.statements[at]));
@@ -80,6 +81,54 @@ fn what_the_agent_takes_back_is_not_told() {
     results.concede(true);
     results.push(turn("Fair point, I revert that.", ""));
     assert!(results.amendment(0).unwrap().amends(&results.turns[0].statements[0]), "nothing of it is left");
+}
+
+/// Returns what is told of an answer, and of the one that gives in after a prompt disputed it.
+fn told_after_dispute(before: &str, after: &str) -> String {
+    let mut results = Results::default();
+    results.push(turn(before, ""));
+    results.dispute();
+    results.concede(false);
+    results.push(turn(after, ""));
+    results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_claim_that_the_agent_gave_up_goes_with_what_rests_on_it() {
+    let before = "The till is slow because `queueTotals` starts again when the printer restarts. Each total is then computed \
+                  by `sumCart()` a second time, which locks the drawer.";
+    let after = "No, I'm not sure — the log rules the printer out. The till is slow because `openDrawer()` waits for the \
+                 scale, which answers after two seconds.";
+    let told = told_after_dispute(before, after);
+    assert!(told.contains("openDrawer") && !told.contains("queueTotals") && !told.contains("sumCart"), "{told}");
+    let korean = told_after_dispute(
+        "계산대가 느린 이유는 `sum cart` 단계에서 캐시를 사용하지 않기 때문입니다. 매번 모든 가격을 처음부터 다시 읽어 6초가 걸립니다.",
+        "맞습니다, 제가 잘못 봤습니다. 캐시는 정상적으로 동작하고 있습니다. 실제로는 `openDrawer()`가 저울을 기다려서 계산대가 느립니다.",
+    );
+    assert!(korean.contains("openDrawer") && !korean.contains("6초") && !korean.contains("sum cart"), "{korean}");
+}
+
+#[test]
+fn what_holds_does_not_lean_on_the_concession_before_it() {
+    let after = "You're right — I was wrong about the night job. Each total has a lifetime of ten minutes, which `setTotal()` sets \
+                 for the till.";
+    let told = told_after_dispute("The totals of the till are cleared by a night job.", after);
+    assert!(told.contains("lifetime of ten minutes") && !told.contains("cleared by"), "{told}");
+}
+
+#[test]
+fn what_was_not_given_up_stands() {
+    let before = "I found three faults:\n\n1. `openTill()` never closes its file, so each sale leaks a descriptor.\n\
+                  2. `sumCart()` adds the tax twice for vouchers.\n3. `printSlip()` blocks because it writes synchronously.";
+    let after = "You're right, vouchers are exempt: `sumCart()` skips the tax for them in `taxOf()`, so that is no fault.";
+    let told = told_after_dispute(before, after);
+    assert!(told.contains("openTill") && told.contains("printSlip") && !told.contains("adds the tax twice"), "{told}");
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn("Removed `sumCart()` and the tax of vouchers.", "") });
+    results.dispute();
+    results.concede(false);
+    results.push(turn("You're right, `sumCart()` did not add the tax of vouchers.", ""));
+    assert!(results.given_up().is_empty() && results.corrects(1) && !results.corrects(0), "what was done stays done");
 }
 
 #[test]

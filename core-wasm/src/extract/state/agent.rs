@@ -23,6 +23,9 @@ use crate::transcript::{Block, Line};
 const MIN_PART_CHARS: usize = 240;
 /// The similarity from which on a statement with a name of a passage that takes something back is what it takes back.
 const RETRACTED: f32 = 0.4;
+/// The minimum number of words of a claim without names that must be repeated for it to be what is taken back. Most of its words must
+/// be.
+const MIN_RETRACTED_WORDS: usize = 3;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -93,6 +96,11 @@ impl State {
         for taken_back in prose::retractions(&said) {
             self.retract(&taken_back);
         }
+        for subject in prose::retracted_subjects(&said) {
+            let words = text::features(&subject);
+            let is_of = |said: &str| words.is_subset(&text::features(said)) && !standing::is_deed(&said.to_lowercase());
+            self.forget_claims(is_of);
+        }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.vanished.agent_said(&said, self.turns);
@@ -103,12 +111,20 @@ impl State {
     fn retract(&mut self, taken_back: &str) {
         let (words, names) = (text::features(taken_back), statement::names(taken_back));
         let is_of = |said: &str| {
-            let own = statement::names(said);
+            let (own, own_words) = (statement::names(said), text::features(said));
             let shared = own.iter().filter(|name| names.contains(name)).count();
-            shared > 1 || (shared == 1 && text::similarity(&text::features(said), &words) >= RETRACTED)
+            let again = own_words.iter().filter(|word| words.contains(word)).count();
+            // A claim in plain words is repeated when it is taken back.
+            let is_repeated = own.is_empty() && again >= MIN_RETRACTED_WORDS && again * 4 >= own_words.len() * 3;
+            shared > 1 || (shared == 1 && text::similarity(&own_words, &words) >= RETRACTED) || is_repeated
         };
-        self.results.retain(|statement, _| !is_of(&statement.text));
-        self.turn.retain(|statement| !is_of(&statement.text));
+        self.forget_claims(is_of);
+    }
+
+    /// Forgets the claims of the agent for which `is_of` returns true.
+    fn forget_claims(&mut self, is_of: impl Fn(&str) -> bool) {
+        self.results.retract(|statement| is_of(&statement.text));
+        self.turn.retract(|statement| is_of(&statement.text));
         self.memories.forget(|memory| memory.from_prose && is_of(&memory.title));
     }
 
@@ -232,6 +248,9 @@ impl State {
             self.stopped_at = turn.stopped_at();
             if prose::checked(&turn.answer).is_some() || standing::says_clean(&turn.answer) {
                 self.failures.checks_reported_passing();
+                if self.evidence.is_clean() && self.tests.is_none_or(|(counts, _)| counts.failed == 0) {
+                    self.tasks.checks_passed();
+                }
             }
             // What only announces the next step, or was cut off, is no answer.
             // A report may stand in a code block or a table.
@@ -250,6 +269,10 @@ impl State {
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
+            // A part of this turn is no answer to what its prompt disputes.
+            if self.turn.is_whole() && signs::concedes(&self.turn.answer) {
+                self.results.concede_after_all(signs::reverts(&self.turn.answer));
+            }
             let result = self.turn_result();
             self.results.push(result);
         }

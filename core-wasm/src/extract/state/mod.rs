@@ -259,7 +259,12 @@ impl State {
         self.vanished = vanished;
         let results = &end.results;
         let is_past = |said: &str, turn: u32| results.is_mended_after(said, turn) || results.is_fixed_after(said, turn);
-        end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
+        let given_up = results.given_up();
+        let is_taken_back = |memory: &SessionMemory| {
+            let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
+            memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
+        };
+        end.memories.forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
         }

@@ -3,6 +3,7 @@
 use super::user::MAX_REPORT_BYTES;
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::ci;
 use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
@@ -144,6 +145,7 @@ impl State {
             }
         }
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
+        self.ci_looked_at(command, output);
         let is_trial = self.commits_for_trial(command, output);
         let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
         let committed = !made.is_empty();
@@ -201,6 +203,13 @@ impl State {
         self.conventions.hook_ran(command, output, &tool_use.source);
         if committed {
             self.failures.checks_committed(command);
+        }
+    }
+
+    /// Records what the continuous integration said, if a command line asked for it.
+    fn ci_looked_at(&mut self, command: &str, output: &str) {
+        if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
+            self.open_points.ci_passed();
         }
     }
 
@@ -447,6 +456,7 @@ impl State {
 
     /// Records that a pull request is merged.
     pub(super) fn pull_request_merged(&mut self, number: u32) {
+        self.open_points.pull_request_merged(number);
         self.merged.retain(|known| *known != number);
         self.merged.push(number);
         let extra = self.merged.len().saturating_sub(MAX_COMMITS);
