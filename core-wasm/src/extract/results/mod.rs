@@ -7,6 +7,7 @@ mod amendment;
 mod barred;
 mod choice;
 mod line;
+mod main_result;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -187,6 +188,7 @@ impl Results {
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
+        let chosen = self.with_verdicts(self.with_main_results(chosen));
         let chosen = self.without_leaning(&self.without_records(chosen));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
