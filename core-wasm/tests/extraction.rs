@@ -1674,3 +1674,29 @@ fn a_session_that_another_agent_began_tells_what_that_one_asked_and_is_no_person
     let persons = |draft: &&Draft| matches!(draft.kind.as_str(), "preference" | "correction" | "decision");
     assert!(outcome.memories.values().filter(persons).count() == 0, "{:?}", outcome.memories);
 }
+
+#[test]
+fn the_reason_for_a_refusal_steers_the_work() {
+    const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
+                           To tell you how to proceed, the user said:\n";
+    let decided = |reason: &str| {
+        let mut script = Script::default();
+        script.human("Install the packages.");
+        let output = format!("{REFUSAL}{reason}");
+        script.tool("Bash", &json!({"command": "npm install"}), &output, true, &Value::Null);
+        script.agent("All right.");
+        of_kind(&script.outcome(), "decision").iter().map(|draft| draft.title.clone()).collect::<Vec<_>>()
+    };
+    for reason in [
+        "I use pnpm, not npm",
+        "Let's take the lock file of the server instead.",
+        "I'm fine with an old version",
+        "서버의 잠금 파일을 쓰는 걸로 하자",
+    ] {
+        let all = decided(reason);
+        assert!(all.len() == 1 && all[0].starts_with(reason) && all[0].contains("npm install"), "{reason}: {all:?}");
+    }
+    for reason in ["pull first", "I'm running it in the other window", "why not use pnpm instead?"] {
+        assert!(decided(reason).is_empty(), "{reason}: {:?}", decided(reason));
+    }
+}

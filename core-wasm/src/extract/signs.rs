@@ -524,8 +524,22 @@ const AGREEMENTS: &[&str] = &[
 /// The minimum length of what follows a concession for it to say something by itself, in characters.
 const MIN_CONCEDED_CHARS: usize = 30;
 
-/// Returns what a sentence says after it gives in, if that says something by itself: "You're right — the total is in cents".
-pub(super) fn without_concession(sentence: &str) -> &str {
+/// Returns what a sentence says after it gives in, if that says something by itself: "The total is in cents" of "You're right — the
+/// total is in cents".
+pub(super) fn without_concession(sentence: &str) -> String {
+    let rest = after_concession(sentence);
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    // A name keeps its letters.
+    let is_word = word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '\'' | '’' | ','));
+    if rest.len() == sentence.len() || !is_word {
+        return rest.to_owned();
+    }
+    let mut capital = rest.to_owned();
+    capital[..1].make_ascii_uppercase();
+    capital
+}
+
+fn after_concession(sentence: &str) -> &str {
     const MARKS: [char; 10] = [',', '—', '–', '-', ':', ';', '!', '、', '，', '：'];
     let lower = sentence.to_lowercase();
     // The cut can be transferred only if lower-casing kept all byte positions.
@@ -549,9 +563,36 @@ pub(super) fn is_offer(lower: &str) -> bool {
     OFFERS.iter().any(|offer| text::contains_words(lower, offer))
 }
 
+/// Returns whether a question in lower case asks which of several ways the user wants.
+pub(super) fn asks_to_choose(lower: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "which",
+        "prefer",
+        "preference",
+        "what do you think",
+        "what would you like",
+        "how would you like",
+        "how do you want",
+        "어떤",
+        "어느",
+        "무엇을",
+        "どちら",
+        "どれ",
+        "どの",
+        "哪",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
 /// Returns whether a line in lower case that leads to a list offers a choice between its items.
 pub(super) fn offers_options(lower: &str) -> bool {
-    const SIGNS: [&str; 17] = [
+    const SIGNS: [&str; 23] = [
+        "some options",
+        "several options",
+        "couple of options",
+        "몇 가지 방법",
+        "いくつかの方法",
+        "几个方案",
         "you have",
         "you can",
         "you could",
@@ -751,6 +792,16 @@ pub(super) fn speaks_of_named_before(lower: &str) -> bool {
 /// Returns whether a sentence in lower case refers by its first word to the sentence before it.
 pub(super) fn leans_on_sentence_before(lower: &str) -> bool {
     LEANING.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a sentence in lower case says what a change does, which only a pronoun names: "It now detects the locale".
+pub(super) fn opens_with_effect(lower: &str) -> bool {
+    const VERBS: [&str; 12] = [
+        "now", "fixes", "makes", "adds", "removes", "ensures", "prevents", "lets", "allows", "enables", "replaces", "avoids",
+    ];
+    let rest = ["it ", "this ", "that "].iter().find_map(|word| lower.strip_prefix(word));
+    let says = |rest: &str| VERBS.iter().any(|verb| text::starts_with_words(rest, verb)) && !rest.starts_with("makes sense");
+    rest.is_some_and(says) || lower.starts_with("これで")
 }
 
 /// Returns whether a line in lower case leads to a list that is no result: examples, or what somebody is about to do.
@@ -1050,7 +1101,11 @@ mod tests {
     fn what_holds_stands_after_the_concession() {
         assert_eq!(
             without_concession("You’re right — the hook of the till runs after the build."),
-            "the hook of the till runs after the build."
+            "The hook of the till runs after the build."
+        );
+        assert_eq!(
+            without_concession("You're right — tillHook runs after the build of the shop."),
+            "tillHook runs after the build of the shop."
         );
         assert_eq!(
             without_concession("맞습니다, `taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."),

@@ -117,7 +117,15 @@ pub(super) fn is_numbered_option(lower: &str) -> bool {
 
 /// Returns whether a text in lower case opens with words that announce the answer in one sentence.
 pub(super) fn is_short_answer(lower: &str) -> bool {
-    const OPENINGS: [&str; 15] = [
+    const OPENINGS: [&str; 23] = [
+        "final verdict",
+        "overall verdict",
+        "overall assessment",
+        "conclusion",
+        "총평",
+        "판정",
+        "判定",
+        "вердикт",
         "short answer",
         "in short",
         "bottom line",
@@ -173,6 +181,35 @@ pub(super) fn is_deed(lower: &str) -> bool {
     let first = lower.strip_prefix("i ").unwrap_or(lower).split_whitespace().next().unwrap_or_default();
     let is_past = first.len() > 4 && first.ends_with("ed") && !matches!(first, "need" | "indeed" | "exceed" | "unused");
     is_past || matches!(first, "made" | "set" | "wrote" | "built" | "kept" | "split" | "took" | "put")
+}
+
+/// Returns whether a text in lower case says that something was carried out outside of the files: "X is released".
+pub(super) fn reports_deed(lower: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "created",
+        "cancelled",
+        "canceled",
+        "released",
+        "published",
+        "deployed",
+        "deleted",
+        "merged",
+        "closed",
+        "sent",
+        "scheduled",
+        "rolled back",
+        "생성했",
+        "삭제했",
+        "배포했",
+        "취소했",
+        "등록했",
+        "作成しました",
+        "削除しました",
+        "公開しました",
+        "已创建",
+        "已发布",
+    ];
+    WORDS.iter().any(|word| text::contains_words(lower, word)) || lower.trim_end_matches(['.', '!']) == "done"
 }
 
 /// Returns whether an answer says that all tasks are done. What holds for a part of them says so: "all tasks of phase 1".

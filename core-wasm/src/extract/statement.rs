@@ -144,8 +144,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             }
             // What the agent says after it gave in is what holds.
             if voice != Voice::Human && form == Form::Sentence {
-                let cut = part.len() - signs::without_concession(&part).len();
-                part.drain(..cut);
+                part = signs::without_concession(&part);
             }
             if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
                 let above = if form == Form::Heading { String::new() } else { heading.clone() };

@@ -175,6 +175,52 @@ pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
     sentences.filter(|it| settles(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
 }
 
+/// Returns the sentences of the reason for a refusal that say what is done or used in the place of what was refused.
+pub(in crate::extract) fn steering(reason: &str) -> Vec<String> {
+    let own = own_words(reason);
+    let sentences = text::sentences(&own).into_iter();
+    sentences.filter(|it| steers(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
+}
+
+/// Returns whether a sentence puts one thing in the place of another, or accepts one.
+fn steers(sentence: &str) -> bool {
+    const ACCEPTS: [&str; 8] = [
+        "i'm fine with",
+        "i'm ok with",
+        "i'm okay with",
+        "i am fine with",
+        "i'd rather",
+        "i would rather",
+        "i prefer",
+        "we prefer",
+    ];
+    const WIDE: [&str; 11] = [
+        "말고",
+        "대신",
+        "로 하자",
+        "로 가자",
+        "으로 하자",
+        "ではなく",
+        "じゃなく",
+        "代わりに",
+        "にしよう",
+        "改用",
+        "而不是",
+    ];
+    let lower = sentence.to_lowercase().replace('’', "'").replace("lets ", "let's ").replace("im fine", "i'm fine");
+    let least = if sentence.is_ascii() { 14 } else { 6 };
+    if !(least..=300).contains(&sentence.chars().count()) || sentence.ends_with(['?', '？', ':', '：']) {
+        return false;
+    }
+    let is_use =
+        ["use ", "i use ", "we use ", "i'm using ", "we're using "].iter().any(|opening| lower.starts_with(opening));
+    let replaces = lower.trim_end_matches(['.', '!']).ends_with(" instead") || lower.contains(" instead of ");
+    (is_use && (lower.contains(" not ") || replaces))
+        || (lower.starts_with("let's ") && replaces)
+        || ACCEPTS.iter().any(|opening| text::starts_with_words(&lower, opening))
+        || WIDE.iter().any(|sign| lower.contains(sign))
+}
+
 /// Returns whether a prompt in its first words takes up an option: "actually lets go with the second".
 pub(in crate::extract) fn takes_option(prompt: &str) -> bool {
     const SIGNS: [&str; 12] = [

@@ -12,7 +12,9 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub(super) use choice::{declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, takes_option};
+pub(super) use choice::{
+    declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, steering, takes_option,
+};
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording,
     without_consent,

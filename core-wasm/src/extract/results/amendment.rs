@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::turn_result::{TurnResult, share};
 use super::{Place, Results};
 use crate::extract::standing;
-use crate::extract::statement::{self, Statement, Voice};
+use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
 /// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
@@ -68,7 +68,8 @@ impl Amendment {
     /// done before stays done.
     fn takes_back(&self, statement: &Statement) -> bool {
         let is_of = || {
-            if self.disputed {
+            // A list is mostly disputed in one point. An item goes only if it is said again.
+            if self.disputed && statement.form != Form::Item {
                 self.amends(statement)
             } else {
                 self.named_again(statement) >= TAKEN_BACK || self.said_again(statement) >= TAKEN_BACK

@@ -20,16 +20,17 @@ const MAX_OWN_PROMPT_CHARS: u32 = 1_200;
 
 /// Returns whether a statement is never told by itself.
 pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: usize, score: f32) -> bool {
-    is_barred_anywhere(statement, turn, later_turns, score) || points_back(statement)
+    is_barred_anywhere(statement, turn, later_turns, score) || points_back(statement, turn)
 }
 
 /// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
-pub(super) fn points_back(statement: &Statement) -> bool {
+pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
     let lower = statement.text.to_lowercase();
     statement.voice != Voice::Human
         && prose::is_pointer(&lower)
         && (statement.heading.is_empty() || standing::is_clause_heading(&statement.heading))
         && !tells_change(statement, &lower)
+        && !(turn.edited && turn.opens_answer(statement) && signs::opens_with_effect(&lower))
 }
 
 /// Returns whether a statement is never told, whatever stands before it: a question, a guess, praise, narration, pasted code,

@@ -102,7 +102,7 @@ impl Results {
             if score < least
                 || is_planned
                 || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
-                || (turn + 1 < self.turns.len() && self.turns[turn].is_option(number))
+                || ((turn + 1 < self.turns.len() || statement.voice == Voice::Work) && self.turns[turn].is_option(number))
                 || self.turns[turn].only_commits_beside(statement)
                 || self.is_asked(statement, turn)
                 || self.is_mended_after(&statement.text, self.turns[turn].number)
@@ -271,7 +271,7 @@ impl Results {
                 Some(before) => chosen.contains(&(at, before)),
                 None => signs::leans_on_sentence_before(&statement.text.to_lowercase()),
             };
-            if points_back(statement)
+            if points_back(statement, &self.turns[at])
                 && is_understood
                 && self.is_part_of_answer_behind(at, number)
                 && !chosen.contains(&(at, number))
@@ -286,7 +286,7 @@ impl Results {
     }
 
     /// Returns the places of those of a turn's statements that fit into so many characters, in their order.
-    fn fitting(&self, at: usize, numbers: impl Iterator<Item = usize>, max_chars: usize) -> Vec<Place> {
+    pub(super) fn fitting(&self, at: usize, numbers: impl Iterator<Item = usize>, max_chars: usize) -> Vec<Place> {
         let mut room = max_chars;
         let fits = |number: &usize| {
             let chars = self.turns[at].statements[*number].text.chars().count();
@@ -383,8 +383,8 @@ impl Results {
     }
 
     /// Returns whether a statement belongs to what a turn's answer says of the session, and stands alone.
-    fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
-        self.is_part_of_answer_behind(at, number) && !points_back(&self.turns[at].statements[number])
+    pub(super) fn is_part_of_answer(&self, at: usize, number: usize) -> bool {
+        self.is_part_of_answer_behind(at, number) && !points_back(&self.turns[at].statements[number], &self.turns[at])
     }
 
     /// Returns whether a statement belongs to what a turn's answer says of the session, behind what stands before it.

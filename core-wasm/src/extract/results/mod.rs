@@ -7,6 +7,7 @@ mod amendment;
 mod barred;
 mod choice;
 mod line;
+mod main_result;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -203,6 +204,7 @@ impl Results {
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
+        let chosen = self.with_verdicts(self.with_main_results(chosen));
         let mut chosen = self.without_leaning(&self.without_records(chosen));
         // What completes a list or an answer may have been taken back as well.
         let taken_back = self.taken_back();

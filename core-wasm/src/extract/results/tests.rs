@@ -123,6 +123,12 @@ fn what_was_not_given_up_stands() {
     let after = "You're right, vouchers are exempt: `sumCart()` skips the tax for them in `taxOf()`, so that is no fault.";
     let told = told_after_dispute(before, after);
     assert!(told.contains("openTill") && told.contains("printSlip") && !told.contains("adds the tax twice"), "{told}");
+    // An item shares words with what was disputed beside it, and stands.
+    let before = "The list of the till has two kinds:\n\n- A sale of the till keeps its `saleId` for the slip of the day.\n\
+                  - A refund of the till keeps the day of its slip and the clerk.";
+    let after = "You're right, a sale of the till gets its `saleId` from the scale for the slip of the day.";
+    let told = told_after_dispute(before, after);
+    assert!(told.contains("and the clerk") && told.contains("from the scale"), "{told}");
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("Removed `sumCart()` and the tax of vouchers.", "") });
     results.dispute();
@@ -523,4 +529,82 @@ fn a_short_answer_is_told_whole_unless_it_was_only_proposed_before_the_work() {
         results.with_whole_answers(vec![(0, 0)]).len()
     };
     assert_eq!((told(true), told(false)), (2, 1));
+}
+
+#[test]
+fn the_result_of_the_request_is_told_beside_the_answer_to_a_later_question() {
+    let audit = "Verdict: the till can be released after two repairs. I read all eleven modules and compared the totals \
+                 with the invoices of the last year.\n\n- `till.rs` drops the tax of refunds.\n- `menu.rs` keeps prices that were deleted.";
+    let told = |later: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { substantive: true, prompt_chars: 200, ..turn(audit, "") });
+        results.push(TurnResult { substantive: true, edited: true, prompt_chars: 60, ..turn(later, "") });
+        results.with_main_results(vec![(1, 0)])
+    };
+    assert_eq!(told("The port of the printer is 9100."), [(0, 0), (0, 2), (0, 3), (1, 0)]);
+    let mended = "Both are mended: `till.rs` keeps the tax of refunds, and `menu.rs` forgets deleted prices.";
+    assert_eq!(told(mended), [(1, 0)], "what was found before a change of the same may not hold any more");
+}
+
+#[test]
+fn a_main_result_is_never_told_twice() {
+    let first = "The total of the cart is rounded to cents before the tax is added, as the invoice does it since last May.";
+    let mut results = Results::default();
+    results.push(TurnResult { substantive: true, prompt_chars: 200, ..turn(first, "") });
+    results.push(TurnResult { substantive: true, prompt_chars: 200, ..turn(first, "") });
+    assert_eq!(results.with_main_results(vec![(1, 0)]), [(1, 0)]);
+    assert_eq!(results.with_main_results(vec![(0, 0)]), [(0, 0)]);
+}
+
+#[test]
+fn the_effect_of_a_change_is_told_although_a_pronoun_names_it() {
+    let told = |answer: &str, edited: bool| {
+        let work = TurnResult { edited, ..turn(answer, "") };
+        !barred::points_back(&work.statements[work.statements.len() - 1], &work)
+    };
+    assert!(told("It now detects the currency of the cart.", true));
+    assert!(told("Done. This makes the till start without a printer.", true));
+    assert!(!told("It now detects the currency of the cart.", false), "nothing was changed");
+    assert!(!told("The till opens. It now detects the currency of the cart.", true), "the till is what it speaks of");
+    assert!(!told("This makes sense for the till.", true));
+}
+
+#[test]
+fn options_are_not_told_as_done_beside_other_work() {
+    let answer = "The menu is sorted. A few options:\n\n- Stash the menu before the release\n- Leave the hook out\n\nWhat do you prefer?";
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn(answer, "") });
+    results.push(turn("The hook was left out.", ""));
+    let judged: Vec<Judged> = results.judged().iter().map(|(place, setting, _)| (*place, *setting, 1.0)).collect();
+    let chosen = results.choose(judged, 0.0, 1_000);
+    assert!(!chosen.iter().any(|(turn, number)| *turn == 0 && *number > 1), "{chosen:?}");
+}
+
+#[test]
+fn what_was_done_after_a_consent_is_told() {
+    let answer = "Done. The release of the till is cancelled, and both printers are unlinked from the account of the shop.";
+    let told = |used_tools: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { used_tools, prompt_chars: 9, ..turn(answer, "") });
+        results.push(TurnResult { substantive: true, prompt_chars: 60, ..turn("The port of the printer is 9100.", "") });
+        results.with_main_results(vec![(1, 0)])
+    };
+    assert_eq!((told(true), told(false)), (vec![(0, 1), (1, 0)], vec![(1, 0)]));
+}
+
+#[test]
+fn the_verdict_is_told_with_the_rest_of_an_answer() {
+    for verdict in [
+        "**Verdict: release it after the repair of the drawer**",
+        "**결론**: 서랍을 고친 뒤에 배포한다",
+        "## Вердикт\n\nВыпускать после ремонта ящика",
+    ] {
+        let mut results = Results::default();
+        results.push(turn(&format!("`till.rs` drops the tax of refunds.\n\n{verdict}"), ""));
+        let told = results.with_verdicts(vec![(0, 0)]);
+        assert_eq!(told.len(), 2, "{verdict}: {told:?}");
+    }
+    let mut results = Results::default();
+    results.push(turn("`till.rs` drops the tax of refunds.\n\nThe drawer is open.", ""));
+    assert_eq!(results.with_verdicts(vec![(0, 0)]).len(), 1);
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
+use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
@@ -48,6 +49,8 @@ pub(in crate::extract) struct TurnResult {
     pub reverted: bool,
     /// Whether the turn proposed a plan that the user refused.
     pub is_refused: bool,
+    /// Whether the agent used tools, also such as change no files.
+    pub used_tools: bool,
     /// Whether the agent was still at work when the turn ended.
     pub is_unfinished: bool,
 }
@@ -118,7 +121,16 @@ impl TurnResult {
 
     /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
     pub(super) fn is_option(&self, number: usize) -> bool {
-        !self.edited && !self.committed && self.is_offered(number)
+        ((!self.edited && !self.committed) || self.asks_which(number)) && self.is_offered(number)
+    }
+
+    /// Returns whether the text of an item asks behind it which one the user wants.
+    fn asks_which(&self, number: usize) -> bool {
+        let item = &self.statements[number];
+        self.statements[number + 1..]
+            .iter()
+            .take_while(|it| (it.count, it.voice) == (item.count, item.voice) && it.place > item.place)
+            .any(|it| statement::is_question(&it.text) && signs::asks_to_choose(&it.text.to_lowercase()))
     }
 
     /// Returns whether a statement is an item below a line that offers options.
@@ -129,6 +141,13 @@ impl TurnResult {
         }
         let leads = signs::offers_options(&item.heading.to_lowercase());
         leads || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
+    }
+
+    /// Returns whether a statement is the first of the answer that says something: what it points to is what was asked for.
+    pub(super) fn opens_answer(&self, statement: &Statement) -> bool {
+        let is_before = |it: &&Statement| it.voice == Voice::Answer && it.place < statement.place;
+        let is_empty = |it: &Statement| prose::is_filler(&it.text);
+        statement.voice == Voice::Answer && self.statements.iter().filter(is_before).all(is_empty)
     }
 
     /// Returns the line that leads to the list in which an item stands.

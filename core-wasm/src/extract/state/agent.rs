@@ -213,6 +213,7 @@ impl State {
             conceded: false,
             reverted: false,
             is_refused: turn.is_refused,
+            used_tools: turn.used_tools,
             is_unfinished: turn.is_unfinished(),
         }
     }

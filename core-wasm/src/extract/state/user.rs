@@ -550,6 +550,15 @@ impl State {
         }
     }
 
+    /// Records what the user wants in the place of what was refused: that steers the rest of the work.
+    fn record_steering(&mut self, reason: &str, refused: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let about = self.labels().refused.replace("{}", &text::clip(refused, MAX_CHOICE_CHARS));
+        for said in human::steering(reason) {
+            let said = if refused.is_empty() { said } else { format!("{said} ({about})") };
+            self.record_decided("steered", said, SaidBy::Human, 75, source, settled);
+        }
+    }
+
     /// Records a decision that a plan or an answer declares.
     pub(super) fn record_decided(
         &mut self,
@@ -701,6 +710,7 @@ impl State {
             let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
             let about = self.topic().to_owned();
             self.record_directives(&reason, &about, source, settled);
+            self.record_steering(&reason, what.trim(), source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
