@@ -123,12 +123,20 @@ fn what_was_not_given_up_stands() {
     let after = "You're right, vouchers are exempt: `sumCart()` skips the tax for them in `taxOf()`, so that is no fault.";
     let told = told_after_dispute(before, after);
     assert!(told.contains("openTill") && told.contains("printSlip") && !told.contains("adds the tax twice"), "{told}");
-    // An item shares words with what was disputed beside it, and stands.
-    let before = "The list of the till has two kinds:\n\n- A sale of the till keeps its `saleId` for the slip of the day.\n\
-                  - A refund of the till keeps the day of its slip and the clerk.";
-    let after = "You're right, a sale of the till gets its `saleId` from the scale for the slip of the day.";
-    let told = told_after_dispute(before, after);
-    assert!(told.contains("and the clerk") && told.contains("from the scale"), "{told}");
+    // An item shares words with what was disputed beside it, and is not given up.
+    let mut results = Results::default();
+    results.push(turn(
+        "The till has two kinds:\n\n- A sale of the till has its `saleId` from the slip of the day.\n\
+         - A refund of the till keeps the day of its slip and the clerk.",
+        "",
+    ));
+    results.dispute();
+    results.concede(false);
+    results
+        .push(turn("You're right, a sale of the till has its `saleId` from the scale, not from the slip of the day.", ""));
+    let given_up: Vec<String> = results.given_up().into_iter().map(|(_, said)| said).collect();
+    assert!(given_up.iter().any(|said| said.contains("saleId")), "{given_up:?}");
+    assert!(!given_up.iter().any(|said| said.contains("clerk")), "{given_up:?}");
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("Removed `sumCart()` and the tax of vouchers.", "") });
     results.dispute();
