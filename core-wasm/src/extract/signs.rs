@@ -527,16 +527,17 @@ const MIN_CONCEDED_CHARS: usize = 30;
 /// Returns what a sentence says after it gives in, if that says something by itself: "The total is in cents" of "You're right — the
 /// total is in cents".
 pub(super) fn without_concession(sentence: &str) -> String {
-    let rest = after_concession(sentence);
+    let mut rest = after_concession(sentence).to_owned();
     let word = rest.split_whitespace().next().unwrap_or_default();
     // A name keeps its letters.
     let is_word = word.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '\'' | '’' | ','));
-    if rest.len() == sentence.len() || !is_word {
-        return rest.to_owned();
+    if rest.len() < sentence.len()
+        && is_word
+        && let Some(first) = rest.get_mut(..1)
+    {
+        first.make_ascii_uppercase();
     }
-    let mut capital = rest.to_owned();
-    capital[..1].make_ascii_uppercase();
-    capital
+    rest
 }
 
 fn after_concession(sentence: &str) -> &str {
@@ -1106,6 +1107,10 @@ mod tests {
         assert_eq!(
             without_concession("You're right — tillHook runs after the build of the shop."),
             "tillHook runs after the build of the shop."
+        );
+        assert_eq!(
+            without_concession("You're right — ’tis the hook of the till that runs first."),
+            "’tis the hook of the till that runs first."
         );
         assert_eq!(
             without_concession("맞습니다, `taxOf()`는 고객의 국가에 따라 세율을 정하도록 되어 있습니다."),
