@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::turn_result::{TurnResult, share};
+use super::turn_result::{TurnResult, share, share_of};
 use super::{Place, Results};
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
@@ -15,7 +15,7 @@ const AMENDED: f32 = 0.2;
 const AMENDED_WIDE: f32 = 0.4;
 /// The share of its names that the turn in which the agent gave in must say again for a statement to be amended by it.
 const NAMED_AGAIN: f32 = 0.5;
-/// The share of its names or words that must be said again for a claim to be taken back that nobody disputed.
+/// The share of its names or words that must be said again for a claim to be taken back that nobody disputed, and for an item of a list.
 const TAKEN_BACK: f32 = 0.6;
 /// The minimum number of Korean words that two sentences of the same subject share.
 const MIN_STEMS: usize = 2;
@@ -42,7 +42,7 @@ impl Amendment {
     pub(super) fn of(before: &TurnResult, next: &TurnResult) -> Self {
         let TurnResult { disputed, conceded, reverted, edited, committed, .. } = *before;
         Amendment {
-            words: next.statements.iter().flat_map(|statement| text::features(&statement.text)).collect(),
+            words: next.words(),
             stems: next.statements.iter().flat_map(|statement| stems(&statement.text)).collect(),
             latin: next.statements.iter().flat_map(|statement| latin_words(&statement.text)).collect(),
             names: next.names(),
@@ -81,14 +81,12 @@ impl Amendment {
 
     /// Returns the share of a statement's names that the turn says again.
     fn named_again(&self, statement: &Statement) -> f32 {
-        let names = statement::names(&statement.text);
-        share(names.iter().filter(|name| self.names.contains(name)).count(), names.len())
+        share_of(&statement::names(&statement.text), |name| self.names.contains(name))
     }
 
     /// Returns the share of a statement's words that the turn says again.
     fn said_again(&self, statement: &Statement) -> f32 {
-        let words = text::features(&statement.text);
-        share(words.iter().filter(|word| self.words.contains(word)).count(), words.len())
+        share_of(&text::features(&statement.text), |word| self.words.contains(word))
     }
 
     /// Returns whether the turn has enough of the Korean words of a statement, or of the Latin ones in another script. Pairs of letters
@@ -97,8 +95,7 @@ impl Amendment {
         if text::language(&statement.text) == text::Language::English {
             return false;
         }
-        let latin = latin_words(&statement.text);
-        if share(latin.iter().filter(|word| self.latin.contains(*word)).count(), latin.len()) >= NAMED_AGAIN {
+        if share_of(&latin_words(&statement.text), |word| self.latin.contains(word)) >= NAMED_AGAIN {
             return true;
         }
         let own = stems(&statement.text);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::turn_result::{TurnResult, is_lead, share};
+use super::turn_result::{TurnResult, is_lead, share_of};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::labels::Labels;
@@ -39,7 +39,7 @@ impl Said {
     fn has(&self, statement: &Statement) -> bool {
         let (words, names) = (text::features(&statement.text), statement::names(&statement.text));
         self.0.iter().any(|(said, named)| {
-            let again = share(words.iter().filter(|word| said.contains(word)).count(), words.len());
+            let again = share_of(&words, |word| said.contains(word));
             let is_named = names.len() >= MIN_NAMES && names.iter().all(|name| named.contains(name));
             again >= REPEATED || (is_named && again >= NAMED)
         })
@@ -70,7 +70,7 @@ impl TurnResult {
         let repeats = |statement: &&Statement| {
             statement.voice == Voice::Commit && statement.place > 0 && {
                 let words = text::features(&statement.text);
-                share(words.iter().filter(|word| own.contains(word)).count(), words.len()) >= REPEATED || said.has(statement)
+                share_of(&words, |word| own.contains(word)) >= REPEATED || said.has(statement)
             }
         };
         let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();

@@ -1,6 +1,6 @@
 //! Adds the main results of earlier requests that are not told yet: the answer to a later, small question does not stand for them.
 
-use super::turn_result::{TurnResult, is_lead, share};
+use super::turn_result::{TurnResult, is_lead, share_of};
 use super::{Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
@@ -99,10 +99,9 @@ impl Results {
         let names: Vec<u32> = own.clone().flat_map(|it| statement::names(&it.text)).collect();
         let words: text::Features = own.flat_map(|it| text::features(&it.text)).collect();
         let speaks_of_it = |later: &TurnResult| {
-            let theirs = later.names();
-            let said: text::Features = later.statements.iter().flat_map(|it| text::features(&it.text)).collect();
-            share(names.iter().filter(|name| theirs.contains(name)).count(), names.len()) >= SAME_SUBJECT
-                || share(words.iter().filter(|word| said.contains(word)).count(), words.len()) >= SAME_SUBJECT
+            let (theirs, said) = (later.names(), later.words());
+            share_of(&names, |name| theirs.contains(name)) >= SAME_SUBJECT
+                || share_of(&words, |word| said.contains(word)) >= SAME_SUBJECT
         };
         turn.edited || turn.committed || !self.turns[at + 1..].iter().any(|later| later.edited && speaks_of_it(later))
     }
@@ -175,11 +174,11 @@ impl Results {
         let (words, names) = (text::features(&statement.text), statement::names(&statement.text));
         let is_told = |&(of, other): &Place| {
             let said = text::features(&self.turns[of].statements[other].text);
-            share(words.iter().filter(|word| said.contains(word)).count(), words.len()) >= TOLD
+            share_of(&words, |word| said.contains(word)) >= TOLD
         };
         let is_overtaken = |later: &TurnResult| {
             let theirs = later.names();
-            share(names.iter().filter(|name| theirs.contains(name)).count(), names.len()) >= OVERTAKEN
+            share_of(&names, |name| theirs.contains(name)) >= OVERTAKEN
         };
         chosen.iter().any(is_told) || (names.len() >= MIN_NAMES && self.turns[at + 1..].iter().any(is_overtaken))
     }

@@ -8,6 +8,7 @@ use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::text;
 
 /// The length up to which a prompt asks for nothing if nothing was done, in characters: "clear".
 const MAX_CHAT_CHARS: u32 = 12;
@@ -90,6 +91,11 @@ impl TurnResult {
             && !self.failed
             && self.files.is_empty()
             && (!self.substantive || self.prompt_chars <= MAX_CHAT_CHARS)
+    }
+
+    /// Returns the words of all that it states.
+    pub(super) fn words(&self) -> text::Features {
+        self.statements.iter().flat_map(|statement| text::features(&statement.text)).collect()
     }
 
     pub(super) fn names(&self) -> Vec<u32> {
@@ -223,6 +229,16 @@ impl TurnResult {
 /// Returns whether a statement only leads to what follows it.
 pub(super) fn is_lead(said: &str) -> bool {
     said.ends_with([':', '：'])
+}
+
+/// Returns the share of words or names for which `is_there` returns true.
+pub(super) fn share_of<'a, T: 'a>(own: impl IntoIterator<Item = &'a T>, is_there: impl Fn(&T) -> bool) -> f32 {
+    let (mut part, mut all) = (0, 0);
+    for one in own {
+        part += usize::from(is_there(one));
+        all += 1;
+    }
+    share(part, all)
 }
 
 /// Returns which share of all a part is.

@@ -188,8 +188,8 @@ impl State {
         self.open_question.clear();
         let plan = human::plan(&prompt);
         self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
-        let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first));
-        let corrects = corrects || human::refutes(&prompt);
+        let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first))
+            || human::refutes(&prompt);
         self.turn.is_aside = human::is_paste(&prompt) || human::excuses(&prompt) || corrects;
         self.turn.is_chore = human::asks_record(&prompt);
         if plan.is_some() {
