@@ -612,7 +612,8 @@ pub(super) fn offers_options(lower: &str) -> bool {
         "選択肢",
         "以下选项",
     ];
-    SIGNS.iter().any(|sign| text::contains(lower, sign))
+    let is_either = lower.trim_end_matches(['*', ' ', ':', '：']).ends_with(" either");
+    is_either || SIGNS.iter().any(|sign| text::contains(lower, sign))
 }
 
 /// Returns whether a row of a table in lower case ends with the word that its subject was still to be done.

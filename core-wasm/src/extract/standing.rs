@@ -34,6 +34,66 @@ pub(super) fn is_fix_heading(heading: &str) -> bool {
     WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphabetic()))
 }
 
+/// Returns whether a heading stands above what speaks for something: "Strengths", "Key benefits".
+pub(super) fn is_praise_heading(heading: &str) -> bool {
+    const WORDS: [&str; 23] = [
+        "benefits",
+        "strengths",
+        "positives",
+        "positive aspects",
+        "advantages",
+        "good",
+        "the good",
+        "what's good",
+        "what is good",
+        "what works well",
+        "what's done well",
+        "well done",
+        "장점",
+        "강점",
+        "이점",
+        "잘된 점",
+        "좋은 점",
+        "利点",
+        "メリット",
+        "長所",
+        "良い点",
+        "优点",
+        "优势",
+    ];
+    let lower = heading.to_lowercase().replace('’', "'");
+    let bare = lower.split(['(', ':', '：', '—']).next().unwrap_or_default();
+    let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
+    let bare = ["key ", "main ", "주요 ", "主な"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
+    WORDS.contains(&bare)
+}
+
+/// Returns whether a request asks what speaks for something and what against it.
+pub(super) fn asks_for_comparison(asked: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "pros",
+        "cons",
+        "benefit",
+        "benefits",
+        "advantage",
+        "advantages",
+        "strength",
+        "strengths",
+        "compare",
+        "vs",
+        "versus",
+        "tradeoffs",
+        "trade-offs",
+        "장점",
+        "장단점",
+        "비교",
+        "メリット",
+        "比較",
+    ];
+    let lower = asked.to_lowercase();
+    WORDS.iter().any(|word| text::contains_words(&lower, word))
+}
+
 /// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
 pub(super) fn qualifies(heading: &str) -> bool {
     const WORDS: [&str; 29] = [

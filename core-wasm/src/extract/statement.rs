@@ -56,6 +56,9 @@ pub(super) struct Statement {
     /// Whether it stands below a line that proposes or offers, or that says that nothing is certain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_proposed: bool,
+    /// Whether it stands behind a list below bold words: they say what the list is, and nothing of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_behind_list: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -105,10 +108,13 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     // The cells of the first row of the table that the line stands in.
     let mut header: Option<Vec<String>> = None;
     let to_code = if voice == Voice::Human { Vec::new() } else { leads_to_code(said) };
+    // Whether the heading is a line of bold words, and whether a list stands below it.
+    let (mut is_bold, mut is_listed) = (false, false);
     for line in text::prose_lines(said) {
         if all.len() >= MAX_STATEMENTS {
             break;
         }
+        let is_behind_list = is_bold && is_listed && !is_item(line) && !line.starts_with('|') && !is_indented(line, said);
         if is_aside && is_item(line) {
             continue;
         }
@@ -131,10 +137,12 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             (Form::Row, vec![row(&cells, header)])
         } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
             text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
+            (is_bold, is_listed) = (!line.starts_with('#'), false);
             (Form::Heading, vec![heading.clone()])
         } else {
             (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
         };
+        is_listed |= matches!(form, Form::Item | Form::Row);
         let leads_to_code = to_code.iter().any(|(lead, _)| *lead == line);
         let count = parts.len();
         for (number, mut part) in parts.into_iter().enumerate() {
@@ -155,6 +163,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
                     form,
                     goes_on: number > 0,
                     is_proposed,
+                    is_behind_list: is_behind_list && form == Form::Sentence,
                     ..Statement::default()
                 });
             }
@@ -287,7 +296,7 @@ fn row(cells: &[String], header: &[String]) -> String {
         && !cells[0].is_empty();
     if !is_labelled {
         let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-        return cells.join(" | ");
+        return cells.join(if cells.len() == 2 { " — " } else { " | " });
     }
     let labelled = cells.iter().zip(header).skip(1).filter(|(cell, _)| !cell.is_empty());
     let labelled: Vec<String> = labelled.map(|(cell, label)| format!("{label}: {cell}")).collect();
@@ -306,6 +315,12 @@ fn labels_value(line: &str) -> bool {
 fn is_lettered(line: &str) -> bool {
     let bold = line.split("**").nth(1).unwrap_or_default();
     bold.trim_matches(['.', ')', ':', ' ']).chars().count() <= 2
+}
+
+/// Returns whether white space stands before a line of a text.
+fn is_indented(line: &str, text: &str) -> bool {
+    let at = line.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+    text.get(..at).is_some_and(|before| before.ends_with([' ', '\t']))
 }
 
 fn is_item(line: &str) -> bool {
@@ -364,7 +379,7 @@ mod tests {
                 ("One: the cache is cleared.", "What changed", Form::Item),
                 ("It was stale.", "What changed", Form::Item),
                 ("Two", "What changed", Form::Item),
-                ("c | d", "What changed", Form::Row),
+                ("c — d", "What changed", Form::Row),
             ]
         );
         assert_eq!((all[3].place, all[3].count), (3, 7));
@@ -381,9 +396,9 @@ mod tests {
                 "Tone — Slider: whole steps; Field: a name",
                 "Raw — Field: a number",
                 "Files:",
-                "`a.rs` | rounds",
+                "`a.rs` — rounds",
                 "Tools:",
-                "`sum` | adds"
+                "`sum` — adds"
             ]
         );
     }

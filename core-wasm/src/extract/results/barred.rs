@@ -65,6 +65,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
         || (statement.voice == Voice::Work && turn.edited && statement.form == Form::Heading)
         || (statement.voice != Voice::Human && prose::is_open_heading(&statement.heading))
+        || (statement.voice != Voice::Human && speaks_for_it(statement) && !standing::asks_for_comparison(&turn.asked))
         || (statement.is_before_edit && turn.committed && signs::is_failing(&lower))
         || (statement.is_before_edit
             && statement.voice == Voice::Work
@@ -84,6 +85,13 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human
             && (signs::is_code(&statement.text) || signs::is_output(&statement.text) || signs::names_only(&statement.text)))
+}
+
+/// Returns whether a statement praises what it speaks of: it stands below "Benefits", or behind that word.
+fn speaks_for_it(statement: &Statement) -> bool {
+    let label = statement.text.split_once([':', '：']).map(|(label, _)| label);
+    (standing::is_praise_heading(&statement.heading) && !statement.is_behind_list)
+        || label.is_some_and(standing::is_praise_heading)
 }
 
 /// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.

@@ -196,6 +196,7 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
         if statement.form == Form::Heading {
             heading = &statement.text;
         } else if !statement.heading.is_empty()
+            && !statement.is_behind_list
             && statement.heading != heading
             && !statement::is_question(&statement.heading)
             && !(standing::is_clause_heading(&statement.heading)

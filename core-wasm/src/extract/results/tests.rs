@@ -616,3 +616,36 @@ fn the_verdict_is_told_with_the_rest_of_an_answer() {
     results.push(turn("`till.rs` drops the tax of refunds.\n\nThe drawer is open.", ""));
     assert_eq!(results.with_verdicts(vec![(0, 0)]).len(), 1);
 }
+
+#[test]
+fn bold_words_above_a_list_do_not_name_the_paragraph_behind_it() {
+    let answer = "**Removed**\n- The old cart\n- Its styles\n\nThe invoice rounds each total to cents.";
+    let cart = turn(answer, "");
+    assert_eq!(line(&cart, [3].into_iter()), "The invoice rounds each total to cents.");
+    assert_eq!(line(&cart, [1].into_iter()), "Removed: The old cart");
+    let marked = turn(&answer.replace("**Removed**", "## Removed"), "");
+    assert_eq!(line(&marked, [3].into_iter()), "Removed: The invoice rounds each total to cents.");
+    let indented = turn("**Removed**\n1. The old cart\n   It was empty since the spring.", "");
+    assert_eq!(line(&indented, [2].into_iter()), "Removed: It was empty since the spring.");
+}
+
+#[test]
+fn what_speaks_for_a_change_is_not_told_unless_a_comparison_was_asked_for() {
+    let answer = "`cart.ts` rounds the total once, at the end of the order.\n\n**Key benefits:**\n- One source of truth: `round_total()` is called in one place";
+    let told = |asked: &str| {
+        let mut results = Results::default();
+        let asked = asked.to_owned();
+        results.push(TurnResult { asked, edited: true, substantive: true, prompt_chars: 60, ..turn(answer, "") });
+        results.lines(labels()).pop().map(|(_, line)| line).unwrap_or_default()
+    };
+    assert_eq!(told("Round the total once"), "`cart.ts` rounds the total once, at the end of the order.");
+    assert!(told("What are the benefits of rounding once?").contains("One source of truth"));
+}
+
+#[test]
+fn what_stands_below_either_is_a_choice() {
+    let mut two = turn("To round the total, either:\n- Change `cart.ts`\n- Use the invoice service", "");
+    assert!(two.is_option(1) && two.is_option(2));
+    two = turn("The total is rounded in two files:\n- `cart.ts`\n- The invoice service", "");
+    assert!(!two.is_option(1));
+}
