@@ -201,6 +201,22 @@ pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns a text without the codes with which a terminal is told colours and positions: `ESC [31m`.
+pub(crate) fn without_codes(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default();
+    let is_end = |c: char| matches!(c, '\u{40}'..='\u{7e}');
+    let mut plain = Cow::Borrowed(first);
+    for part in parts {
+        let rest = match part.strip_prefix('[') {
+            Some(code) => code.find(is_end).map_or("", |at| &code[at + 1..]),
+            None => part,
+        };
+        plain.to_mut().push_str(rest);
+    }
+    plain
+}
+
 /// Returns the sentences of Markdown prose, each on one line and without marks. Skips code blocks.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut all = Vec::new();

@@ -147,6 +147,12 @@ const VERDICT_MARKS: &[&str] = &[
     "script failed",
 ];
 
+/// What stands before the error that a tool reports.
+const ERROR_TAG: &str = "[ERROR]";
+/// The length below which what is tagged is only a title, in characters, and the maximum length with what explains it.
+const MIN_TAGGED_CHARS: usize = 40;
+const MAX_TAGGED_CHARS: usize = 200;
+
 /// Returns the output line that explains why a command of that class failed.
 pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     if timed_out(output) {
@@ -183,8 +189,17 @@ pub(crate) fn echoed(output: &str) -> impl DoubleEndedIterator<Item = String> {
 
 /// Returns the output line that explains why a command failed.
 pub(crate) fn error_line(output: &str) -> Option<String> {
+    let output = &text::without_codes(output);
     let is_told = |line: &&str| !is_frame(line) && !is_numbered_source(line) && line.chars().any(char::is_alphabetic);
     let lines = || output.lines().map(str::trim).filter(is_told);
+    // What a tool marks as its error comes before what only sounds like one.
+    if let Some(line) = lines().find(|line| line.contains(ERROR_TAG)) {
+        let said = line.split(ERROR_TAG).last().unwrap_or_default().chars().count();
+        let behind = lines().skip_while(|it| *it != line).skip(1).map(|next| without_task(next, line));
+        let next = behind.filter(|_| said < MIN_TAGGED_CHARS).find(|next| next.chars().any(char::is_alphabetic));
+        let next = next.map(|next| format!(" {next}")).unwrap_or_default();
+        return Some(text::clip(&format!("{line}{next}"), MAX_TAGGED_CHARS).into_owned());
+    }
     let candidate = lines().find(|line| is_definite_error(line)).or_else(|| lines().find(|line| is_error_like(line)));
     // What was printed last is an error only if it says that something is wrong.
     let line = candidate.or_else(|| lines().next_back().filter(|line| is_negative(line)))?;
@@ -192,6 +207,13 @@ pub(crate) fn error_line(output: &str) -> Option<String> {
     let advice = lines().skip_while(|it| *it != line).skip(1).take(2).find(|line| is_advice(line));
     let line = text::clip(line, 200);
     Some(advice.map_or_else(|| line.clone().into_owned(), |advice| format!("{line}; {}", text::clip(advice, 120))))
+}
+
+/// Returns a line without the name of the task that a runner puts before each line, as before another one: `@shop/docs:build: `.
+fn without_task<'a>(line: &'a str, other: &str) -> &'a str {
+    let Some(end) = other.find(": ") else { return line };
+    let (task, is_task) = (&other[..=end], !other[..end].contains(' ') && other[..end].contains(':'));
+    if is_task { line.strip_prefix(task).map_or(line, str::trim_start) } else { line }
 }
 
 /// Returns whether a line is one of a file as a viewer prints it, behind its number: `12→code`, or a tab in place of the arrow.
@@ -266,6 +288,8 @@ fn is_frame(line: &str) -> bool {
         || lower.starts_with("exit code ")
         || lower.starts_with("exited with code ")
         || is_passing(line)
+        || lower.contains("command finished with error")
+        || (lower.contains("script \"") && lower.contains("exited with code"))
         || lower.starts_with("please report")
         || lower.starts_with("$ ")
         || lower.starts_with("> ")

@@ -328,3 +328,16 @@ fn packages_that_go_lists_as_passed() {
     assert!(!passed(piped, "ok  \texample.com/till\t0.2s\nFAIL\texample.com/till/cart [build failed]"));
     assert!(!passed(piped, "it is ok"), "nobody knows");
 }
+
+#[test]
+fn what_a_tool_marks_as_its_error_comes_first() {
+    let output = "build: page 404 was not found\n@shop/web:deploy: \u{1b}[31m\u{2718} [ERROR]\u{1b}[0m Deployment failed!\n@shop/web:deploy: \n\
+@shop/web:deploy:   The till did not answer.\n@shop/web:deploy: error: script \"deploy\" exited with code 1";
+    assert_eq!(
+        error_line(output).unwrap(),
+        "@shop/web:deploy: \u{2718} [ERROR] Deployment failed! The till did not answer."
+    );
+    let long = "[ERROR] The goal of the cart cannot be reached: no such profile\n[ERROR] Help 1";
+    assert_eq!(error_line(long).unwrap(), "[ERROR] The goal of the cart cannot be reached: no such profile");
+    assert_eq!(error_line("\u{1b}[31merror\u{1b}[0m: no till").unwrap(), "error: no till");
+}

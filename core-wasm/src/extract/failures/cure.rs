@@ -79,6 +79,14 @@ impl Failure {
         self.edited_files.iter().find(is_named).or_else(only).map(String::as_str)
     }
 
+    /// Returns whether no file was changed since a command failed that checks nothing, but something was done: another error means
+    /// that this mended the first.
+    pub(super) fn is_past_setting(&self) -> bool {
+        let mends =
+            |step: &String| is_whole(step) && !is_look(step) && step.trim_matches('`') != display_command(&self.what);
+        !self.is_check() && !self.edited && !self.error.is_empty() && self.steps.iter().any(mends)
+    }
+
     pub(super) fn is_check(&self) -> bool {
         self.subject == Subject::Command
             && matches!(commands::class(&self.what), Class::Test | Class::Check | Class::Build | Class::Commit)
@@ -87,7 +95,7 @@ impl Failure {
     /// Returns the failure and its fix as a memory. None if that would only say that the work continued.
     pub(super) fn fix_memory(&self, command: Option<&str>, labels: &Labels) -> Option<SessionMemory> {
         // A word alone, such as "FAIL", says nothing.
-        if self.error.chars().count() < MIN_ERROR_CHARS {
+        if self.error.chars().count() < MIN_ERROR_CHARS && !self.is_unexplained {
             return None;
         }
         let cause = self.cause();
@@ -388,7 +396,8 @@ fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &s
     let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
     // How pytest marks a line.
     let error = text::clip(error.strip_prefix("E ").unwrap_or(error).trim_start(), MAX_ERROR_CHARS);
-    let mut content = format!("{} {}{times}: {error}", normalize(what), labels.fails.to_lowercase());
+    let colon = if error.is_empty() { "" } else { ": " };
+    let mut content = format!("{} {}{times}{colon}{error}", normalize(what), labels.fails.to_lowercase());
     // The cure is not cut, so the cause has what is left.
     let left = MAX_LINE_CHARS.saturating_sub(content.chars().count() + fix.1.chars().count() + 24);
     let cause =

@@ -40,6 +40,8 @@ const MAX_EDIT_CAUSE_AGE: u32 = 3;
 const MAX_EDIT_TROUBLES: usize = 4;
 /// The maximum number of reworded commands to keep.
 const MAX_REWORDED: usize = 4;
+/// The minimum length of a line that is recognized when it is printed again, in bytes.
+const MIN_LINE_BYTES: usize = 16;
 /// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
 
@@ -94,6 +96,9 @@ pub(super) struct Failure {
     /// Whether the user has said something since then.
     #[serde(default)]
     is_answered: bool,
+    /// Whether no line that it printed explains it: the one that seemed to is printed when it passes, too.
+    #[serde(default)]
+    is_unexplained: bool,
 }
 
 /// Edits that failed with the same error, in whatever files: one lesson, not one for each file.
@@ -178,7 +183,8 @@ impl Failures {
             // The first failure is the one to explain. A different error in the code being worked on is a newer state
             // of it.
             let is_other = normalize(&known.error) != normalize(error);
-            if commands::is_environment(&known.error) && commands::is_environment(error) && is_other {
+            let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
+            if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
                 // It got past the first error, with what was done since then.
                 let next = Failure { times: 1, turn, ..Failure::of(command, error, source) };
                 let past = Failure { times: known.times - 1, ..std::mem::replace(known, next) };
@@ -295,6 +301,25 @@ impl Failures {
         for failure in &mut self.open {
             failure.edited = true;
             push_bounded(&mut failure.edited_files, file.to_owned(), MAX_STEPS);
+        }
+    }
+
+    /// Records what a command printed that passed: an error that it printed as well is not why it failed before.
+    pub(super) fn printed_on_success(&mut self, command: &str, output: &str) {
+        let mut lines: Option<Vec<String>> = None;
+        for failure in &mut self.open {
+            if failure.subject == Subject::Edit
+                || failure.error.is_empty()
+                || !commands::same_purpose(&failure.what, command)
+            {
+                continue;
+            }
+            let lines = lines.get_or_insert_with(|| output.lines().map(letters).collect());
+            let error = letters(&failure.error);
+            if error.len() >= MIN_LINE_BYTES && lines.iter().any(|line| line.contains(&error)) {
+                failure.error.clear();
+                failure.is_unexplained = true;
+            }
         }
     }
 
@@ -505,6 +530,11 @@ impl Failures {
             .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
     }
+}
+
+/// Returns the letters of a line, without the codes of a terminal: times, counts and colours differ from run to run.
+fn letters(line: &str) -> String {
+    text::without_codes(line).chars().filter(|c| c.is_alphabetic()).collect()
 }
 
 fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {

@@ -50,6 +50,39 @@ fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
 }
 
 #[test]
+fn what_is_printed_on_success_too_is_no_error() {
+    let told = |printed: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "shopctl deploy", "08:06:27 no route for the page 404");
+        failures.step("`shopctl setup --project shop`");
+        failures.printed_on_success("shopctl deploy", printed);
+        failures.command_passed("shopctl deploy", english()).pop().map(|cure| cure.content)
+    };
+    assert_eq!(
+        told("building\n  09:12:01 no route for the page 404\ndone").unwrap(),
+        "`shopctl deploy` fails. Fixed by: `shopctl setup --project shop`"
+    );
+    assert_eq!(
+        told("done").unwrap(),
+        "`shopctl deploy` fails: 08:06:27 no route for the page 404. Fixed by: `shopctl setup --project shop`"
+    );
+}
+
+#[test]
+fn another_error_without_an_edit_means_that_the_first_was_mended() {
+    let mut failures = Failures::default();
+    assert_eq!(fail(&mut failures, "shopctl start", "You must name a project"), None);
+    failures.step("`shopctl setup --project shop`");
+    assert_eq!(
+        fail(&mut failures, "shopctl start", "The till did not answer").unwrap(),
+        "`shopctl start` fails: You must name a project. Fixed by: `shopctl setup --project shop`"
+    );
+    failures.file_changed("src/till.ts");
+    failures.step("`shopctl setup --till 2`");
+    assert_eq!(fail(&mut failures, "shopctl start", "The till is locked"), None, "the code may have been at fault");
+}
+
+#[test]
 fn a_look_is_no_cure() {
     let mut failures = Failures::default();
     fail(&mut failures, "shopctl start", "could not connect to the till");

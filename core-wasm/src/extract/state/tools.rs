@@ -253,6 +253,7 @@ impl State {
             let mut cured = self.failures.command_reached(command, "", labels);
             if commands::passed(command, output) {
                 self.conventions.command_passed(command, &tool_use.source);
+                self.failures.printed_on_success(command, output);
                 cured.extend(self.failures.command_passed(command, labels));
             }
             if commands::may_fix(command) {
