@@ -197,17 +197,23 @@ pub(crate) fn curing_segment<'a>(failed: &str, later: &'a str) -> &'a str {
     of_program().find(changes).or_else(|| of_program().next_back().filter(|_| own_program(main) != program)).unwrap_or(main)
 }
 
-/// Returns whether a command line is about looking at files or at a repository, which cures nothing.
+/// Programs that only look: at files and processes, or at something outside of the project.
+const LOOKING: &[&str] = &[
+    "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "stat", "file", "tree", "ps", "lsof",
+    "du", "df", "less", "readlink", "bat", "nl", "xxd", "strings", "command", "uptime", "hostname", "curl", "ping", "dig",
+    "nslookup", "netstat", "ss",
+];
+
+/// Options with which a program that looks sends something or writes a file.
+const SENDING: &[&str] = &["-X", "-d", "--data", "-o", "-O", "-F", "-T", "|"];
+
+/// Returns whether a command line is about looking, which cures nothing.
 pub(crate) fn only_looks(command: &str) -> bool {
-    const PROGRAMS: [&str; 20] = [
-        "ls", "cat", "head", "tail", "grep", "rg", "find", "fd", "pwd", "which", "wc", "stat", "file", "tree", "ps", "lsof",
-        "du", "df", "less", "readlink",
-    ];
     const OF_GIT: [&str; 8] = ["status", "diff", "log", "show", "ls-files", "blame", "rev-parse", "check-ignore"];
     let words = own_words(main_segment(command));
     match words.first() {
         Some(&"git") => verb_words(main_segment(command)).get(1).is_some_and(|verb| OF_GIT.contains(verb)),
-        Some(program) => PROGRAMS.contains(program),
+        Some(program) => LOOKING.contains(program) && !words.iter().any(|word| SENDING.contains(word)),
         None => false,
     }
 }

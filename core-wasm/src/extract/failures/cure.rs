@@ -293,21 +293,13 @@ pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
 }
 
-/// Programs that look at something outside of the project.
-const LOOKING: &[&str] =
-    &["curl", "ping", "dig", "nslookup", "command", "bat", "nl", "xxd", "strings", "netstat", "ss", "uptime", "hostname"];
-
 /// Returns whether a step, as it is told, only looked at something.
 fn is_look(step: &str) -> bool {
     const LOOKS: &[&str] =
         &["status", "list", "show", "version", "info", "help", "logs", "log", "get", "describe", "view", "whoami"];
-    let words = commands::own_words(step.trim_matches('`'));
-    // With a body, or into a file, it does something.
-    let sends = || words.iter().any(|word| ["-X", "-d", "--data", "-o", "-O", "-F", "-T", "|"].contains(word));
-    if words.first().is_some_and(|program| LOOKING.contains(program)) && !sends() {
-        return true;
-    }
-    words.iter().skip(1).take(3).any(|word| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c")
+    let step = step.trim_matches('`');
+    let looks = |word: &&str| LOOKS.contains(&word.trim_start_matches('-')) || *word == "-c";
+    commands::only_looks(step) || commands::own_words(step).iter().skip(1).take(3).any(looks)
 }
 
 /// Returns whether a command passed for other files than those for which it failed: that cures nothing.
