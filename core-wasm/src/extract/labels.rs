@@ -78,6 +78,8 @@ pub(crate) struct Labels {
     pub no_module: &'static str,
     /// A program that a hook refuses. `{}` is its name.
     pub refused_here: &'static str,
+    /// A remote repository that has another address now. `{}` is the address.
+    pub moved_to: &'static str,
     /// Before a call that the client's permissions refused.
     pub not_allowed: &'static str,
     /// Before what was done in the place of what could not be done.
@@ -157,6 +159,7 @@ const ENGLISH: Labels = Labels {
     not_installed: "{} is not installed here",
     no_module: "{} has no module {}",
     refused_here: "{} in the shell is refused here",
+    moved_to: "The remote repository moved to {}: the remote's address here is the old one",
     not_allowed: "Not allowed here without the user",
     instead: "Instead",
     needs_user: "Needs the user",
@@ -216,6 +219,7 @@ const KOREAN: Labels = Labels {
     not_installed: "이 환경에는 {} 없음",
     no_module: "{}에는 모듈 {} 없음",
     refused_here: "셸에서 {} 사용이 거부됨",
+    moved_to: "원격 저장소가 {}(으)로 옮겨짐. 이곳의 원격 주소는 옛 주소",
     not_allowed: "사용자 없이는 허용되지 않음",
     instead: "대신",
     needs_user: "사용자가 해야 함",
@@ -282,6 +286,7 @@ const JAPANESE: Labels = Labels {
     not_installed: "この環境に {} はない",
     no_module: "{} にモジュール {} はない",
     refused_here: "シェルでの {} は拒否される",
+    moved_to: "リモートリポジトリは {} に移った。ここのリモートのアドレスは古い",
     not_allowed: "ユーザーなしでは許可されない",
     instead: "代わりに",
     needs_user: "ユーザーが必要",
@@ -348,6 +353,7 @@ const CHINESE: Labels = Labels {
     not_installed: "此环境没有安装 {}",
     no_module: "{} 没有模块 {}",
     refused_here: "shell 中的 {} 被拒绝",
+    moved_to: "远程仓库已移到 {}：这里的远程地址是旧的",
     not_allowed: "没有用户则不允许",
     instead: "改用",
     needs_user: "需要用户",

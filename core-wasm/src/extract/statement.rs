@@ -36,6 +36,7 @@ pub(super) enum Form {
 
 /// One statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of where a statement stands")]
 pub(super) struct Statement {
     /// The statement on one line, without marks.
     pub text: String,

@@ -9,6 +9,9 @@ use crate::text;
 /// How many bytes of an output are searched.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// The maximum length of a repository's address, in bytes.
+const MAX_ADDRESS_BYTES: usize = 200;
+
 /// Words without which there is no complaint in an output.
 const SIGNS: &[&str] = &[
     "not found",
@@ -47,6 +50,8 @@ pub(crate) enum Reason {
     Unstaged,
     /// A hook refused the program. The name is the program's.
     Hook,
+    /// The remote repository has another address now, which is the name. Nothing failed.
+    Moved,
 }
 
 /// What was said of one command of a line.
@@ -68,11 +73,28 @@ pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<C
         return Some(refused);
     }
     let output = text::head(output, MAX_BYTES);
+    if let Some(address) = moved_to(output) {
+        return Some(Complaint {
+            reason: Reason::Moved,
+            name: address.to_owned(),
+            segment: String::new(),
+            error: String::new(),
+        });
+    }
     if !SIGNS.iter().any(|sign| text::contains(output, sign)) {
         return None;
     }
     let all = segments(command);
     output.lines().find_map(|line| of_line(command, &all, line.trim_end()))
+}
+
+/// Returns the new address that a server names when git pushes to a repository's old one.
+fn moved_to(output: &str) -> Option<&str> {
+    let (_, behind) = output.split_once("remote: This repository moved. Please use the new location:")?;
+    let address = behind.lines().nth(1)?.trim().strip_prefix("remote:")?.trim();
+    let is_address =
+        address.len() <= MAX_ADDRESS_BYTES && address.contains(['/', ':']) && !address.contains(char::is_whitespace);
+    is_address.then_some(address)
 }
 
 /// Returns a refusal that only names another tool of the agent. It stands alone: nothing ran.

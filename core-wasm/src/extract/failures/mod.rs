@@ -57,6 +57,7 @@ pub(super) enum Subject {
 
 /// One open failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of what happened since the failure")]
 pub(super) struct Failure {
     subject: Subject,
     /// The command or the file.

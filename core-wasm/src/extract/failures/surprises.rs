@@ -281,6 +281,10 @@ fn explanation(complaint: &Complaint, labels: &Labels) -> Option<(String, String
             let option = query.split('=').next().unwrap_or_default();
             Some(("zsh:address".to_owned(), labels.unquoted.replace("{}", &format!("`…/{last}?{option}=…`"))))
         }
+        Reason::Moved => {
+            let address = format!("`{}`", complaint.name);
+            Some(("git:moved".to_owned(), labels.moved_to.replace("{}", &address)))
+        }
         Reason::Exists => Some(("zsh:exists".to_owned(), labels.no_clobber.to_owned())),
         Reason::SearchPath => Some(("zsh:path".to_owned(), labels.path_variable.to_owned())),
         _ => None,
@@ -292,7 +296,7 @@ fn memory(key: String, content: String, source: LineRef) -> SessionMemory {
         kind: "error_fix".to_owned(),
         title: text::clip(&content, 200).into_owned(),
         content,
-        importance: if key.starts_with("zsh:") { 45 } else { 60 },
+        importance: if key.starts_with("zsh:") || key.starts_with("git:") { 45 } else { 60 },
         source,
         said_by: SaidBy::Tool,
         key,

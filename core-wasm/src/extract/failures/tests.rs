@@ -83,6 +83,21 @@ fn another_error_without_an_edit_means_that_the_first_was_mended() {
 }
 
 #[test]
+fn a_repository_that_moved_is_told_with_its_new_address() {
+    let told = |output: &str| {
+        let mut failures = Failures::default();
+        let (known, _) = failures.command_ran("git push", output, (false, false), &LineRef::default(), english());
+        known.into_iter().map(|memory| memory.content).collect::<Vec<_>>()
+    };
+    let moved = "remote: This repository moved. Please use the new location:        \nremote:   git@example.com:new/shop.git        \n";
+    assert_eq!(
+        told(moved),
+        ["The remote repository moved to `git@example.com:new/shop.git`: the remote's address here is the old one"]
+    );
+    assert!(told("remote: This repository moved. Please use the new location:\nremote: ask the owner\n").is_empty());
+}
+
+#[test]
 fn a_look_is_no_cure() {
     let mut failures = Failures::default();
     fail(&mut failures, "shopctl start", "could not connect to the till");
