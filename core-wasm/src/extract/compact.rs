@@ -18,6 +18,31 @@ const MAX_WHOLE_CHARS: usize = 280;
 /// The beginning of the key of a fix.
 const FIX_KEY: &str = "compactfix:";
 
+/// Signs of a slip in the code that was being written: the compiler or the linter said so at once, and will say so again.
+const SLIPS: &[&str] = &[
+    "appendassign",
+    "compiler error",
+    "does not compile",
+    "doesn't compile",
+    "import order",
+    "linter:",
+    "maintidx",
+    "not enough arguments",
+    "redundant condition",
+    "too many arguments",
+    "too many return values",
+    "trailing newline",
+    "unreachable code",
+    "wrong filename",
+    "wrong file name",
+];
+
+/// Returns whether a text in lower case tells a slip of the agent in the code that it wrote.
+fn is_slip(lower: &str) -> bool {
+    let lacks_import = lower.starts_with("missing") && text::contains_words(text::head(lower, 60), "import");
+    lacks_import || signs::is_one_off(lower) || SLIPS.iter().any(|sign| text::contains(lower, sign))
+}
+
 /// Returns whether a key is that of a fix from a summary.
 pub(super) fn is_fix(key: &str) -> bool {
     key.starts_with(FIX_KEY)
@@ -97,7 +122,7 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     ]
     .iter()
     .any(|sign| whole.contains(sign));
-    (says_fix && !open && !signs::is_one_off(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
+    (says_fix && !open && !is_slip(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),
         title: text::clip(&content, 200).into_owned(),
@@ -171,6 +196,16 @@ mod tests {
         let tried = ["Fix attempt 1: Round half up".to_owned(), "Result: they differ as before".to_owned()];
         assert!(made(&tried).is_none(), "an attempt is no cure");
         assert_eq!(without_number("404 pages are empty"), "404 pages are empty");
+    }
+
+    #[test]
+    fn slips_in_the_code_that_was_written_are_not_told() {
+        let made = |problem: &str| {
+            fix(problem, &["Fixed by changing the cart once more, and all tests pass".to_owned()], &LineRef::default())
+        };
+        assert!(made("Missing `math/round` import").is_none());
+        assert!(made("Compiler error \"too many return values\"").is_none());
+        assert!(made("Missing till in the drawer").is_some());
     }
 
     #[test]

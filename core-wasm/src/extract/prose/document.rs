@@ -1,6 +1,7 @@
 //! What the sections of a document decide, find and propose: a plan, a sub-agent's report, or a long answer.
 
 use super::heading::is_pointer;
+use super::insight::is_stray;
 use super::narration::is_narration;
 use super::proposal::is_speculation;
 use crate::query::form::PromptForm;
@@ -282,6 +283,7 @@ fn warns(said: &str) -> bool {
     names
         && is_alone
         && !is_order
+        && !is_stray(&lower)
         && FAULTS.iter().any(|word| text::contains_words(&lower, word))
         && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
 }

@@ -218,7 +218,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
 
 /// Returns whether a sentence in lower case is a piece of something larger: a line of a walk through code or of a comparison, what a
 /// test verifies, or a remark of a review about the form of the code.
-fn is_stray(lower: &str) -> bool {
+pub(super) fn is_stray(lower: &str) -> bool {
     const OPENINGS: [&str; 27] = [
         "(",
         "//",
@@ -248,7 +248,11 @@ fn is_stray(lower: &str) -> bool {
         "status:",
         "step ",
     ];
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 12] = [
+        "well isolated",
+        "well-isolated",
+        "has no dependencies",
+        "is the correct",
         "verifies that",
         "should be a named",
         "opts into",
