@@ -1676,6 +1676,56 @@ fn a_session_that_another_agent_began_tells_what_that_one_asked_and_is_no_person
 }
 
 #[test]
+fn what_the_user_asks_to_be_so_is_decided_once_the_agent_does_so() {
+    let decided = |said: &str, is_done: bool| {
+        let mut script = Script::default();
+        script.human("Show the carts.").agent("The carts are shown in a list.").human(said);
+        if is_done {
+            script.edit("/home/u/proj/cart.ts", "one", "two");
+        }
+        script.agent("All right.");
+        of_kind(&script.outcome(), "decision").iter().map(|draft| draft.content.clone()).collect::<Vec<_>>()
+    };
+    let asked = "could we use our own list of carts here?";
+    assert_eq!(decided(asked, true), [asked]);
+    assert!(decided(asked, false).is_empty());
+    let stated = "I want the list to be called basket instead of cart";
+    assert_eq!((decided(stated, true), decided(stated, false)), (vec![stated.to_owned()], vec![stated.to_owned()]));
+    let answered = decided("let's keep the list short for now", true);
+    assert_eq!(answered, ["let's keep the list short for now"]);
+}
+
+#[test]
+fn a_correction_that_answers_a_question_is_told_with_it() {
+    let mut script = Script::default();
+    script
+        .human("Round the carts.")
+        .agent("The carts are rounded. Should I rename the old carts of the invoices to baskets as well?")
+        .human("no, keep the names of the invoices")
+        .agent("They stay.");
+    let outcome = script.outcome();
+    let decisions = of_kind(&outcome, "decision");
+    assert_eq!(
+        decisions[0].title,
+        "Should I rename the old carts of the invoices to baskets as well? → no, keep the names of the invoices"
+    );
+    assert!(of_kind(&outcome, "correction").is_empty());
+}
+
+#[test]
+fn what_is_left_out_of_a_refused_plan_is_decided() {
+    const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
+                           To tell you how to proceed, the user said:\n";
+    let mut script = Script::default();
+    script.human("Plan the tests of the carts.");
+    let plan = json!({"plan": "# Plan: Test the carts\n\n1. Test the sum\n2. Test the invoice"});
+    script.tool("ExitPlanMode", &plan, &format!("{REFUSAL}we don't need the invoice test"), true, &Value::Null);
+    script.agent("All right.");
+    let outcome = script.outcome();
+    assert_eq!(of_kind(&outcome, "decision")[0].title, "we don't need the invoice test");
+}
+
+#[test]
 fn the_reason_for_a_refusal_steers_the_work() {
     const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
                            To tell you how to proceed, the user said:\n";

@@ -99,6 +99,7 @@ const MACHINE_OPENINGS: &[&str] = &[
     "<user-memory-input",
     "<command-message>init",
     "Stop hook feedback",
+    "Operation stopped by hook:",
     "Base directory for this skill:",
     "[Image: source:",
     "[Image: original",

@@ -138,7 +138,7 @@ impl State {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
-            self.files_changed_by(command);
+            self.files_changed_by(command, settled);
             if let Some((branch, base)) = commands::branch_from(command) {
                 let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
@@ -324,7 +324,7 @@ impl State {
     }
 
     /// Records the files that a command line writes or deletes.
-    fn files_changed_by(&mut self, command: &str) {
+    fn files_changed_by(&mut self, command: &str, settled: &mut Vec<Draft>) {
         let effects = commands::file_effects(command);
         let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
         self.undone.restored(is_restored);
@@ -359,6 +359,9 @@ impl State {
             self.failures.file_changed(path);
             self.project_changed(path);
             self.turn.file_edited();
+        }
+        if !inside.is_empty() {
+            self.rulings_followed(settled);
         }
         // A file that the session itself created leaves nothing to commit once it is deleted.
         for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
@@ -511,6 +514,7 @@ impl State {
             });
         }
         // A plan is recorded as a plan. The client's file for it is not part of the project.
+        self.rulings_followed(settled);
         if file.contains(".claude/plans/") {
             self.undone.plan_written(file);
             return;
