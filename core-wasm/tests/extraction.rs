@@ -1696,6 +1696,27 @@ fn what_the_user_asks_to_be_so_is_decided_once_the_agent_does_so() {
 }
 
 #[test]
+fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
+    let mut script = Script::default();
+    script.human("Draw the front of the shop in green.").edit("/home/u/proj/cart.ts", "a", "b").agent("Done.");
+    for (asked, file) in [
+        ("Add a short form of the option for the invoices", "invoice.ts"),
+        ("can you explain what the tax table of the shop is for?", ""),
+        ("The sum of the invoices is wrong now, please fix the sum", "sum.ts"),
+        ("Write the shipping address below the list of carts", "address.ts"),
+    ] {
+        script.human(asked);
+        if !file.is_empty() {
+            script.edit(&format!("/home/u/proj/{file}"), "a", "b");
+        }
+        script.agent(if file == "address.ts" { "The address stands below the list of carts." } else { "Done." });
+    }
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "later-request"), "Write the shipping address below the list of carts");
+    assert_eq!(attribute(&outcome, "more-requests"), "Add a short form of the option for the invoices");
+}
+
+#[test]
 fn a_correction_that_answers_a_question_is_told_with_it() {
     let mut script = Script::default();
     script

@@ -87,6 +87,7 @@ const SETTLING_VERBS: &[&str] = &[
     "stick",
     "default",
     "hide",
+    "get rid of",
     "ignore",
     "exclude",
     "share",
@@ -169,6 +170,7 @@ const OPENINGS: &[&str] = &[
 /// Signs of a ruling anywhere in a sentence that asks nothing.
 const SIGNS: &[&str] = &[
     "should only",
+    "should be only",
     "should not",
     "shouldnt",
     "should never",
@@ -255,6 +257,7 @@ const ASKS: &[&str] = &[
     "could you",
     "why not",
     "why dont we",
+    "any chance we can",
 ];
 
 /// Words of a step of the work or of a remark, of which no colleague asks tomorrow.
@@ -343,7 +346,8 @@ fn rules(sentence: &str) -> Option<bool> {
     {
         return None;
     }
-    let lower = strip_apostrophes(sentence);
+    // "only _one_ cart"
+    let lower = strip_apostrophes(&text::plain(sentence)).replace(['_', '*'], "");
     if STEPS.iter().any(|step| text::contains_words(&lower, step)) || names_option_only(&lower) {
         return None;
     }
@@ -376,7 +380,7 @@ fn opens_ruling(bare: &str) -> bool {
 /// Returns whether a sentence in lower case, without what leads to it, says what is to be: "let's keep it", "I want only one".
 fn settles(bare: &str) -> bool {
     let limits = |rest: &str| LIMITS.iter().any(|sign| text::contains_words(rest, sign));
-    let settles = behind(bare, &["lets", "let us", "we should", "i would", "id"]).is_some_and(|rest| {
+    let settles = behind(bare, &["lets", "let us", "we should", "we want to", "i would", "id"]).is_some_and(|rest| {
         let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(rest, it));
         let goes_to_value = rest.strip_prefix("go ").is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit()));
         goes_to_value || opens(SETTLING_VERBS) || (opens(PLAIN_VERBS) && limits(rest))

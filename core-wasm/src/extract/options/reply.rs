@@ -86,7 +86,9 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
     if human::speaks_of_recording(&lower) || !narrows(&lower) {
         return None;
     }
-    let question = prose::closing_question(answer)?;
+    // "What do you think?" asks about the sentence before it.
+    let opinion = || text::sentences(text::tail(answer, 1500)).pop().filter(|last| last.ends_with(['?', '？']));
+    let question = prose::closing_question(answer).or_else(opinion)?;
     let asks = question.to_lowercase();
     if prose::is_procedure(&question) || OPEN_QUESTIONS.iter().any(|words| text::contains_words(&asks, words)) {
         return None;
@@ -95,7 +97,9 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
     let room = MAX_QUESTION_CHARS.saturating_sub(asked.chars().count() + 1);
     let says_itself = question.contains('`') || question.chars().count() >= MIN_QUESTION_CHARS;
     let is_vague = !says_itself && is_vague(&strip_question_opening(&question));
-    let asked = if is_vague {
+    let asked = if prose::closing_question(answer).is_none() {
+        text::clip(&before_question(answer)?, MAX_QUESTION_CHARS).into_owned()
+    } else if is_vague {
         let before = before_question(answer).filter(|before| !is_hedged(before) && room >= MIN_BEFORE_CHARS)?;
         format!("{} {asked}", text::clip(&before, room))
     } else {
@@ -128,6 +132,10 @@ mod tests {
         {
             assert!(resolve_all(said, answer)[0].what.ends_with(said), "{said}");
         }
+        let opinion =
+            "The carts are rounded.\n\nMy instinct is to round the carts, since invoices are rare. What do you think?";
+        let told = &resolve_all("yeah carts only", opinion)[0].what;
+        assert!(told.starts_with("My instinct is to round the carts") && told.ends_with("→ yeah carts only"), "{told}");
         for other in ["yes", "yes please", "yes, but why both?", "only commit the carts", "add a test for carts"] {
             assert!(resolve_all(other, answer).iter().all(|it| !it.what.contains('→')), "{other}");
         }
