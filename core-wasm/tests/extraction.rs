@@ -1743,7 +1743,8 @@ fn what_is_left_out_of_a_refused_plan_is_decided() {
     script.tool("ExitPlanMode", &plan, &format!("{REFUSAL}we don't need the invoice test"), true, &Value::Null);
     script.agent("All right.");
     let outcome = script.outcome();
-    assert_eq!(of_kind(&outcome, "decision")[0].title, "we don't need the invoice test");
+    let decided = &of_kind(&outcome, "decision")[0].title;
+    assert_eq!(decided, "we don't need the invoice test (The user refused: Test the carts)");
 }
 
 #[test]

@@ -18,9 +18,9 @@ const MAX_BEFORE_CHARS: usize = 160;
 const MAX_SIGNED_CHARS: usize = 170;
 /// The maximum number of rulings of one message.
 const MAX_RULINGS: usize = 3;
-/// The length below which a ruling needs the sentence before it, in ASCII characters and in those of other scripts.
-const MIN_ALONE_CHARS: usize = 30;
-const MIN_ALONE_WIDE_CHARS: usize = 12;
+/// The length below which a ruling without a name needs what was said before it, in ASCII characters and in those of other scripts.
+const MIN_ALONE_CHARS: usize = 45;
+const MIN_ALONE_WIDE_CHARS: usize = 16;
 
 /// One ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,7 +307,8 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
         let Some(asks) = rules(sentence) else { continue };
         let before = at.checked_sub(1).map(|at| sentences[at]);
         let before = before.filter(|it| it.chars().count() <= MAX_BEFORE_CHARS && !looks_pasted(it));
-        let is_short = sentence.chars().count() < if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };
+        let least = if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };
+        let is_short = sentence.chars().count() < least && !names_something(sentence);
         let points = has_pointer(sentence) || is_short || sentence.starts_with('(');
         let mut said = (*sentence).to_owned();
         let known = found.iter().position(|known| before.is_some_and(|before| known.said.ends_with(before)));
@@ -324,6 +325,15 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     }
     found.truncate(MAX_RULINGS);
     found
+}
+
+/// Returns whether a sentence quotes something, or names it by its form.
+fn names_something(sentence: &str) -> bool {
+    let is_name = |word: &str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        inner.chars().skip(1).any(|c| c.is_ascii_uppercase() || matches!(c, '_' | '/' | '.'))
+    };
+    sentence.contains(['`', '"']) || sentence.contains(" '") || sentence.split(' ').any(is_name)
 }
 
 /// Returns whether a sentence says what the ruling before it leaves, or why it was made.

@@ -38,6 +38,8 @@ const MAX_BARE_WITHDRAWAL: usize = 24;
 /// The length of a correction together with what it is about, the most and the least of the latter, in characters.
 const MAX_CORRECTION_CHARS: usize = 280;
 const MAX_ABOUT_CHARS: usize = 160;
+/// The maximum length of what a ruling is about, in characters.
+const MAX_RULING_ABOUT: usize = 100;
 const MIN_ABOUT_CHARS: usize = 40;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
@@ -589,14 +591,16 @@ impl State {
             }
             let key = format!("ruling:{:08x}", text::hash(&ruling.said));
             let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
+            let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
             let what = match about {
-                _ if ruling.points && !refused.is_empty() => {
-                    format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_ABOUT_CHARS)))
+                // What was refused says which part of the work it is about.
+                _ if !refused.is_empty() && !is_record && ruling.said.chars().count() <= MAX_ABOUT_CHARS => {
+                    format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
                 }
-                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_ABOUT_CHARS)),
+                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
                 None => ruling.said.clone(),
             };
-            let mut memory = decision(SaidBy::Human, key, what.clone(), String::new(), Vec::new(), what, 70, source);
+            let mut memory = decision(SaidBy::Human, key, what.clone(), String::new(), Vec::new(), what, 60, source);
             memory.turn = self.turns;
             if ruling.asks {
                 self.asked_rulings.push(memory);
