@@ -1717,6 +1717,20 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
 }
 
 #[test]
+fn the_plan_that_a_bare_request_has_carried_out_is_the_request() {
+    let asked = |said: &str| {
+        let mut script = Script::default();
+        script.human(said);
+        let input = json!({"file_path": "/home/u/proj/.context/plan.md"});
+        script.tool("Read", &input, "     1→# Round the carts\n     2→\n     3→## Steps", false, &Value::Null);
+        script.edit("/home/u/proj/cart.ts", "a", "b").agent("The carts are rounded to whole cents.");
+        script.outcome().notes.original_request
+    };
+    assert_eq!(asked("implement"), "Implement the plan \"Round the carts\"");
+    assert_eq!(asked("Draw the shop in green"), "Draw the shop in green");
+}
+
+#[test]
 fn a_correction_that_answers_a_question_is_told_with_it() {
     let mut script = Script::default();
     script

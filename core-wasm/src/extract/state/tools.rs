@@ -9,6 +9,7 @@ use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::files::{self, Reversal};
+use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::results;
@@ -30,6 +31,11 @@ const MAX_SUBJECT_CHARS: usize = 180;
 const SAME_SUBJECT: f32 = 0.5;
 /// How many bytes of a document for the next session are read.
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
+/// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
+/// bytes, and the maximum length of that in characters.
+const MAX_BARE_WORDS: usize = 3;
+const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
+const MAX_PLAN_TITLE_CHARS: usize = 200;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -61,6 +67,9 @@ impl State {
             Tool::Edit => self.file_edited(tool_use, line.result, settled),
             Tool::Read if !tool_use.what.is_empty() => {
                 self.turn.add_file(&tool_use.what);
+                if !is_error {
+                    self.plan_read(&tool_use.what, content);
+                }
             }
             Tool::Ask if !is_error => self.questions_answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
@@ -98,6 +107,27 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Takes the title of a plan as the request if the user asked only to carry out the file: "implement".
+    fn plan_read(&mut self, path: &str, content: Option<Raw<'_>>) {
+        let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let lower = self.request.to_lowercase();
+        let is_bare = lower.split_whitespace().count() <= MAX_BARE_WORDS
+            && (["implement", "execute", "build", "구현", "実装", "实现"].iter().any(|verb| lower.starts_with(verb))
+                || lower.contains(&name));
+        let is_plan = name.contains("plan") && name.rsplit('.').next() == Some("md");
+        if self.turns != 1 || self.turn.edited || !is_plan || !is_bare || self.turn.title != self.request {
+            return;
+        }
+        let shown = transcript::result_text(content);
+        let document: String =
+            text::head(&shown, MAX_PLAN_HEAD_BYTES).lines().map(without_line_number).collect::<Vec<_>>().join("\n");
+        let Some(title) = human::title(&clean::clean(&document)) else { return };
+        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim();
+        self.request = self.labels().plan.replace("{}", &text::clip(title, MAX_PLAN_TITLE_CHARS));
+        self.turn.title.clone_from(&self.request);
+        self.undone.asked(&self.request);
     }
 
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
@@ -636,6 +666,12 @@ fn looks_at_pages(tool: &str) -> bool {
 }
 
 /// Returns whether a file is written for the next session, by its name or its folder's.
+/// Returns a line of a file without the number that the client prints before it.
+fn without_line_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['→', '\t']).unwrap_or(line)
+}
+
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")
