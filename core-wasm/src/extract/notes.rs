@@ -100,7 +100,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         }
     }
     let mut attributes = attributes(state);
-    let told = [&[outcome.clone()], results.as_slice()].concat();
+    let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
     let more = more_requests(state, &told);
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));

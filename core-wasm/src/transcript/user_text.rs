@@ -298,6 +298,7 @@ mod tests {
             "<task-notification><task-id>1</task-id></task-notification>",
             "<system-reminder>\nread this\n</system-reminder>",
             "Stop hook feedback:\n[x]: no",
+            "Operation stopped by hook: another session is active",
             "Base directory for this skill: /home/u/.claude/skills/x",
             "<bash-input></bash-input>",
             "<teammate-message teammate_id=\"a\">{\"type\": \"idle_notification\"}</teammate-message>",

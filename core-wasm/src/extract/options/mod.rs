@@ -167,7 +167,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     // Steps that are taken one by one exclude nothing: "run the first step".
     let is_step = ["step", "steps", "단계", "ステップ", "步骤"].iter().any(|word| text::contains_words(&lower, word));
     let is_choice = options.len() >= 2
-        && !(is_step && !names_option)
+        && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
@@ -566,6 +566,14 @@ mod tests {
         assert_eq!(resolved.what, "Ask each time — simpler");
         assert_eq!(resolved.rejected, ["Cache the token"]);
         assert_eq!(resolve("add a test for the cache as well, please, in a new file", answer), None);
+    }
+
+    #[test]
+    fn steps_that_are_taken_one_by_one_are_no_options() {
+        let answer =
+            "The release:\n\n1. **Clean up** the old cart\n2. **Write** the notes\n3. **Publish** it\n\nShall we begin?";
+        assert!(resolve_all("okay run the first step", answer).iter().all(|it| it.rejected.is_empty()));
+        assert!(!resolve_all("okay, the first one", answer)[0].rejected.is_empty());
     }
 
     #[test]
