@@ -1676,6 +1676,92 @@ fn a_session_that_another_agent_began_tells_what_that_one_asked_and_is_no_person
 }
 
 #[test]
+fn what_the_user_asks_to_be_so_is_decided_once_the_agent_does_so() {
+    let decided = |said: &str, is_done: bool| {
+        let mut script = Script::default();
+        script.human("Show the carts.").agent("The carts are shown in a list.").human(said);
+        if is_done {
+            script.edit("/home/u/proj/cart.ts", "one", "two");
+        }
+        script.agent("All right.");
+        of_kind(&script.outcome(), "decision").iter().map(|draft| draft.content.clone()).collect::<Vec<_>>()
+    };
+    let asked = "could we use our own list of carts here?";
+    assert_eq!(decided(asked, true), [asked]);
+    assert!(decided(asked, false).is_empty());
+    let stated = "I want the list to be called basket instead of cart";
+    assert_eq!((decided(stated, true), decided(stated, false)), (vec![stated.to_owned()], vec![stated.to_owned()]));
+    let answered = decided("let's keep the list short for now", true);
+    assert_eq!(answered, ["let's keep the list short for now"]);
+}
+
+#[test]
+fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
+    let mut script = Script::default();
+    script.human("Draw the front of the shop in green.").edit("/home/u/proj/cart.ts", "a", "b").agent("Done.");
+    for (asked, file) in [
+        ("Add a short form of the option for the invoices", "invoice.ts"),
+        ("can you explain what the tax table of the shop is for?", ""),
+        ("The sum of the invoices is wrong now, please fix the sum", "sum.ts"),
+        ("Write the shipping address below the list of carts", "address.ts"),
+    ] {
+        script.human(asked);
+        if !file.is_empty() {
+            script.edit(&format!("/home/u/proj/{file}"), "a", "b");
+        }
+        script.agent(if file == "address.ts" { "The address stands below the list of carts." } else { "Done." });
+    }
+    let outcome = script.outcome();
+    assert_eq!(attribute(&outcome, "later-request"), "Write the shipping address below the list of carts");
+    assert_eq!(attribute(&outcome, "more-requests"), "Add a short form of the option for the invoices");
+}
+
+#[test]
+fn the_plan_that_a_bare_request_has_carried_out_is_the_request() {
+    let asked = |said: &str| {
+        let mut script = Script::default();
+        script.human(said);
+        let input = json!({"file_path": "/home/u/proj/.context/plan.md"});
+        script.tool("Read", &input, "     1→# Round the carts\n     2→\n     3→## Steps", false, &Value::Null);
+        script.edit("/home/u/proj/cart.ts", "a", "b").agent("The carts are rounded to whole cents.");
+        script.outcome().notes.original_request
+    };
+    assert_eq!(asked("implement"), "Implement the plan \"Round the carts\"");
+    assert_eq!(asked("Draw the shop in green"), "Draw the shop in green");
+}
+
+#[test]
+fn a_correction_that_answers_a_question_is_told_with_it() {
+    let mut script = Script::default();
+    script
+        .human("Round the carts.")
+        .agent("The carts are rounded. Should I rename the old carts of the invoices to baskets as well?")
+        .human("no, keep the names of the invoices")
+        .agent("They stay.");
+    let outcome = script.outcome();
+    let decisions = of_kind(&outcome, "decision");
+    assert_eq!(
+        decisions[0].title,
+        "Should I rename the old carts of the invoices to baskets as well? → no, keep the names of the invoices"
+    );
+    assert!(of_kind(&outcome, "correction").is_empty());
+}
+
+#[test]
+fn what_is_left_out_of_a_refused_plan_is_decided() {
+    const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
+                           To tell you how to proceed, the user said:\n";
+    let mut script = Script::default();
+    script.human("Plan the tests of the carts.");
+    let plan = json!({"plan": "# Plan: Test the carts\n\n1. Test the sum\n2. Test the invoice"});
+    script.tool("ExitPlanMode", &plan, &format!("{REFUSAL}we don't need the invoice test"), true, &Value::Null);
+    script.agent("All right.");
+    let outcome = script.outcome();
+    let decided = &of_kind(&outcome, "decision")[0].title;
+    assert_eq!(decided, "we don't need the invoice test (The user refused: Test the carts)");
+}
+
+#[test]
 fn the_reason_for_a_refusal_steers_the_work() {
     const REFUSAL: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected. \
                            To tell you how to proceed, the user said:\n";

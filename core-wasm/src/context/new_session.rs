@@ -176,7 +176,13 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     if !reason.is_empty() {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}"), MAX_RESULT_CHARS);
     }
-    let later = line::truncate(&line::sanitize(attribute(notes, "later-request").unwrap_or_default()), MAX_LATER_CHARS);
+    let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
+    let later: Vec<String> = of("more-requests")
+        .chain(of("later-request"))
+        .map(|asked| line::truncate(&line::sanitize(asked), MAX_LATER_CHARS))
+        .filter(|asked| !asked.is_empty())
+        .collect();
+    let later = later.join(" … ");
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let both = format!("Asked: {request}{reason} … later: {later}");

@@ -34,6 +34,13 @@ const MAX_STOPPED_CHARS: usize = 200;
 /// The similarity at which two items that are left undone are one.
 const SAME_POINT: f32 = 0.5;
 
+/// The maximum number of requests between the first and the last that are told, and their maximum length in characters.
+const MAX_MORE_REQUESTS: usize = 2;
+const MAX_MORE_CHARS: usize = 140;
+
+/// The length of the beginning of a request by which a result tells it, in bytes.
+const MAX_TOLD_START_BYTES: usize = 60;
+
 /// The similarity at which two requests ask for the same.
 const SAME_REQUEST: f32 = 0.6;
 
@@ -93,6 +100,11 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         }
     }
     let mut attributes = attributes(state);
+    let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
+    let more = more_requests(state, &told);
+    if !more.is_empty() {
+        attributes.push(("more-requests".to_owned(), more.join("\n")));
+    }
     if is_only_proposed(state, &outcome) {
         attributes.push(("end".to_owned(), "proposed".to_owned()));
     }
@@ -312,6 +324,44 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     let more = list.len().saturating_sub(MAX_ENTRIES);
     list.drain(..more);
     list
+}
+
+/// Returns the latest requests that changed something and that nothing else tells, oldest first. `told` are the results.
+fn more_requests(state: &State, told: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let decided =
+        |asked: &str| state.memories.live().any(|memory| memory.title.contains(asked) || asked.contains(&memory.title));
+    let known = |asked: &str, all: &[String]| {
+        let words = text::features(asked);
+        let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
+        let start = text::head(asked, MAX_TOLD_START_BYTES);
+        is_same(&state.request)
+            || later_request(state).is_some_and(is_same)
+            || all.iter().any(|said| is_same(said))
+            || told.iter().any(|line| line.contains(start))
+    };
+    for turn in state.results.turns() {
+        let asked = turn.asked.as_str();
+        let lower = asked.to_lowercase();
+        let is_telling = turn.substantive
+            && (turn.edited || turn.committed)
+            && human::stands_alone(asked)
+            && !human::only_asks(asked)
+            && !human::states_fact(asked)
+            && !human::is_output(asked)
+            && human::is_demand(asked)
+            && asked.chars().count() <= MAX_MORE_CHARS
+            && !human::begins_with_consent(asked)
+            && !human::speaks_of_recording(asked)
+            && !signs::is_guess(&lower)
+            && !signs::is_problem(&lower)
+            && !asked.contains(['[', '{', '|', '…'])
+            && !asked.starts_with('/');
+        if is_telling && !known(asked, &all) && !decided(asked) {
+            all.push(asked.to_owned());
+        }
+    }
+    all.split_off(all.len().saturating_sub(MAX_MORE_REQUESTS))
 }
 
 /// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.

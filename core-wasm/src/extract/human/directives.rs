@@ -10,6 +10,7 @@ use super::pasted::quoted;
 use super::plan::plan;
 use super::request::own_words_below;
 use super::rule::is_rule;
+use super::ruling::settles_anew;
 use crate::text;
 
 /// The maximum length of a prompt whose sentences are taken as the user's own words, in characters.
@@ -67,7 +68,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         .collect();
     let correction = sentences
         .iter()
-        .position(|sentence| after_work && is_correction(sentence))
+        .position(|sentence| after_work && is_correction(sentence) && !settles_anew(sentence))
         .map(|at| correction_at(&sentences, at))
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     let quoted = correction.as_deref().and_then(|said| quoted(prompt, said));

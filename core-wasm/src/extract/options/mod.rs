@@ -1,10 +1,12 @@
 //! Resolves the user's answer against the options that the agent proposed in prose.
 
 mod offer;
+mod reply;
 
 use super::{human, prose, questions};
 use crate::text;
 use offer::{MIN_SHARED, taken_up, takes_up, values};
+use reply::narrowed;
 
 /// A resolved decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -162,12 +164,19 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     let lower = prompt.to_lowercase();
     let names_option =
         ["option", "approach", "옵션", "방법", "案", "方案"].iter().any(|word| text::contains_words(&lower, word));
-    let is_choice = options.len() >= 2 && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
+    // Steps that are taken one by one exclude nothing: "run the first step".
+    let is_step = ["step", "steps", "단계", "ステップ", "步骤"].iter().any(|word| text::contains_words(&lower, word));
+    let is_choice = options.len() >= 2
+        && (!is_step || names_option)
+        && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
         let is_one = denies.iter().any(|word| text::contains_words(&lower, word));
         return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
+    }
+    if let Some(reply) = narrowed(prompt, answer) {
+        return Some(reply);
     }
     if !consents(prompt) {
         return None;
@@ -455,15 +464,8 @@ fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
 fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
     let bare = strip_question_opening(&question);
-    let before = text::sentences(answer);
-    let before = before
-        .iter()
-        .rev()
-        .skip(1)
-        .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
-        .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned());
-    // A question without an object ("Shall I fix it?", "수정할까요?") refers to the sentence before it.
-    let vague = bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(&bare);
+    let before = before_question(answer);
+    let vague = is_vague(&bare);
     let what = match before {
         Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
@@ -474,6 +476,22 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
         _ => bare,
     };
     Some(Resolution { what: text::clip(&what, 240).into_owned(), ..Resolution::default() })
+}
+
+/// Returns the sentence to which the closing question of an answer refers.
+fn before_question(answer: &str) -> Option<String> {
+    let before = text::sentences(answer);
+    before
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
+        .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned())
+}
+
+/// Returns whether a question without its opening has no object ("fix it", "수정할까요"), so that it refers to the sentence before it.
+fn is_vague(bare: &str) -> bool {
+    bare.chars().count() < if bare.is_ascii() { 40 } else { 14 } || has_pointer(bare)
 }
 
 /// Returns whether the sentence is a second thought next to the proposal.
@@ -548,6 +566,14 @@ mod tests {
         assert_eq!(resolved.what, "Ask each time — simpler");
         assert_eq!(resolved.rejected, ["Cache the token"]);
         assert_eq!(resolve("add a test for the cache as well, please, in a new file", answer), None);
+    }
+
+    #[test]
+    fn steps_that_are_taken_one_by_one_are_no_options() {
+        let answer =
+            "The release:\n\n1. **Clean up** the old cart\n2. **Write** the notes\n3. **Publish** it\n\nShall we begin?";
+        assert!(resolve_all("okay run the first step", answer).iter().all(|it| it.rejected.is_empty()));
+        assert!(!resolve_all("okay, the first one", answer)[0].rejected.is_empty());
     }
 
     #[test]

@@ -124,6 +124,8 @@ pub(super) struct State {
     user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
+    /// What the user asked to be so, as the decisions that they are once the agent changes files for them.
+    asked_rulings: Vec<SessionMemory>,
     interrupted: bool,
     /// Whether the lines are a sub-agent's, all of them marked as side conversation.
     #[serde(skip)]

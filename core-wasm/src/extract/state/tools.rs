@@ -9,6 +9,7 @@ use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
 use crate::extract::files::{self, Reversal};
+use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::results;
@@ -30,6 +31,11 @@ const MAX_SUBJECT_CHARS: usize = 180;
 const SAME_SUBJECT: f32 = 0.5;
 /// How many bytes of a document for the next session are read.
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
+/// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
+/// bytes, and the maximum length of that in characters.
+const MAX_BARE_WORDS: usize = 3;
+const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
+const MAX_PLAN_TITLE_CHARS: usize = 200;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
@@ -61,6 +67,9 @@ impl State {
             Tool::Edit => self.file_edited(tool_use, line.result, settled),
             Tool::Read if !tool_use.what.is_empty() => {
                 self.turn.add_file(&tool_use.what);
+                if !is_error {
+                    self.plan_read(&tool_use.what, content);
+                }
             }
             Tool::Ask if !is_error => self.questions_answered(tool_use, content, line, settled),
             Tool::Plan if !is_error => {
@@ -98,6 +107,27 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Takes the title of a plan as the request if the user asked only to carry out the file: "implement".
+    fn plan_read(&mut self, path: &str, content: Option<Raw<'_>>) {
+        let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let lower = self.request.to_lowercase();
+        let is_bare = lower.split_whitespace().count() <= MAX_BARE_WORDS
+            && (["implement", "execute", "build", "구현", "実装", "实现"].iter().any(|verb| lower.starts_with(verb))
+                || lower.contains(&name));
+        let is_plan = name.contains("plan") && name.rsplit('.').next() == Some("md");
+        if self.turns != 1 || self.turn.edited || !is_plan || !is_bare || self.turn.title != self.request {
+            return;
+        }
+        let shown = transcript::result_text(content);
+        let document: String =
+            text::head(&shown, MAX_PLAN_HEAD_BYTES).lines().map(without_line_number).collect::<Vec<_>>().join("\n");
+        let Some(title) = human::title(&clean::clean(&document)) else { return };
+        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim();
+        self.request = self.labels().plan.replace("{}", &text::clip(title, MAX_PLAN_TITLE_CHARS));
+        self.turn.title.clone_from(&self.request);
+        self.undone.asked(&self.request);
     }
 
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
@@ -138,7 +168,7 @@ impl State {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
-            self.files_changed_by(command);
+            self.files_changed_by(command, settled);
             if let Some((branch, base)) = commands::branch_from(command) {
                 let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
@@ -325,7 +355,7 @@ impl State {
     }
 
     /// Records the files that a command line writes or deletes.
-    fn files_changed_by(&mut self, command: &str) {
+    fn files_changed_by(&mut self, command: &str, settled: &mut Vec<Draft>) {
         let effects = commands::file_effects(command);
         let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
         self.undone.restored(is_restored);
@@ -360,6 +390,9 @@ impl State {
             self.failures.file_changed(path);
             self.project_changed(path);
             self.turn.file_edited();
+        }
+        if !inside.is_empty() {
+            self.rulings_followed(settled);
         }
         // A file that the session itself created leaves nothing to commit once it is deleted.
         for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
@@ -512,6 +545,7 @@ impl State {
             });
         }
         // A plan is recorded as a plan. The client's file for it is not part of the project.
+        self.rulings_followed(settled);
         if file.contains(".claude/plans/") {
             self.undone.plan_written(file);
             return;
@@ -633,6 +667,12 @@ fn looks_at_pages(tool: &str) -> bool {
 }
 
 /// Returns whether a file is written for the next session, by its name or its folder's.
+/// Returns a line of a file without the number that the client prints before it.
+fn without_line_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['→', '\t']).unwrap_or(line)
+}
+
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")

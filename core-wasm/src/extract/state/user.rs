@@ -38,6 +38,8 @@ const MAX_BARE_WITHDRAWAL: usize = 24;
 /// The length of a correction together with what it is about, the most and the least of the latter, in characters.
 const MAX_CORRECTION_CHARS: usize = 280;
 const MAX_ABOUT_CHARS: usize = 160;
+/// The maximum length of what a ruling is about, in characters.
+const MAX_RULING_ABOUT: usize = 100;
 const MIN_ABOUT_CHARS: usize = 40;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
@@ -154,8 +156,14 @@ impl State {
         }
         // A standing rule, or a correction, is a person's word.
         self.record_directives(if is_from_program { "" } else { &prompt }, &about, &source, settled);
+        if !human::is_consent(&prompt) {
+            self.asked_rulings.clear();
+        }
         if !is_from_program {
             self.record_settled(&prompt, &about, &source, settled);
+            if self.turns > 1 {
+                self.record_rulings(&prompt, &about, "", &source, settled);
+            }
         }
         if let Some(plan) = human::plan(&prompt).map(commits::unwrapped) {
             self.undone.plan_accepted(&plan);
@@ -336,6 +344,7 @@ impl State {
         }
         self.record_directives(&text, &about, source, settled);
         self.record_settled(&text, &about, source, settled);
+        self.record_rulings(&text, &about, "", source, settled);
         self.request_while_busy(&text, source, settled);
         let piece = format!("**{}:** {text}", self.labels().added);
         let turn = self.open_turn(source, &text);
@@ -480,6 +489,13 @@ impl State {
         };
         let labels = self.labels();
         let said = prose::strip_interjection(&said).to_owned();
+        // As the answer to a question it was told with the question.
+        let answers = |memory: &SessionMemory| {
+            memory.kind == "decision" && memory.source.uuid == source.uuid && memory.title.ends_with(&said)
+        };
+        if self.memories.live().any(answers) {
+            return;
+        }
         let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
         let quoted = Some(&*word.quoted).filter(|quoted| !quoted.is_empty());
         let about = Some(about).filter(|about| !about.is_empty() && human::needs_context(&said));
@@ -556,6 +572,48 @@ impl State {
         for said in human::steering(reason) {
             let said = if refused.is_empty() { said } else { format!("{said} ({about})") };
             self.record_decided("steered", said, SaidBy::Human, 75, source, settled);
+        }
+    }
+
+    /// Records what the user settles while the agent works. What is put as a question waits until the agent changes files.
+    fn record_rulings(&mut self, said: &str, about: &str, refused: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let labels = self.labels();
+        // What was taken from the same words in another way tells them better.
+        let of_words = |memory: &&SessionMemory| memory.source.uuid == source.uuid;
+        if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
+            return;
+        }
+        for ruling in human::rulings(said) {
+            // A correction goes on after it.
+            let goes_on = |memory: &SessionMemory| memory.kind == "correction" && memory.title.contains(&ruling.said);
+            if self.memories.live().filter(of_words).any(goes_on) {
+                continue;
+            }
+            let key = format!("ruling:{:08x}", text::hash(&ruling.said));
+            let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
+            let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
+            let what = match about {
+                // What was refused says which part of the work it is about.
+                _ if !refused.is_empty() && !is_record && ruling.said.chars().count() <= MAX_ABOUT_CHARS => {
+                    format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
+                }
+                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
+                None => ruling.said.clone(),
+            };
+            let mut memory = decision(SaidBy::Human, key, what.clone(), String::new(), Vec::new(), what, 60, source);
+            memory.turn = self.turns;
+            if ruling.asks {
+                self.asked_rulings.push(memory);
+            } else {
+                self.memories.add(memory, settled);
+            }
+        }
+    }
+
+    /// Records what the user asked to be so, now that the agent changed files for it.
+    pub(super) fn rulings_followed(&mut self, settled: &mut Vec<Draft>) {
+        for memory in std::mem::take(&mut self.asked_rulings) {
+            self.memories.add(memory, settled);
         }
     }
 
@@ -711,6 +769,7 @@ impl State {
             let about = self.topic().to_owned();
             self.record_directives(&reason, &about, source, settled);
             self.record_steering(&reason, what.trim(), source, settled);
+            self.record_rulings(&reason, &about, what.trim(), source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
