@@ -357,7 +357,8 @@ mod tests {
         #[test]
         fn fields_and_items_are_what_serde_json_finds(text in nearly_json()) {
             let Some(raw) = Raw::parse(&text) else { return Ok(()) };
-            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            // A number such as 2e901 is JSON, but no number that a `Value` can hold.
+            let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(()) };
             let parsed = |raw: Raw<'_>| serde_json::from_str::<serde_json::Value>(raw.json()).unwrap();
             let mut fields = serde_json::Map::new();
             raw.fields(|key, field| drop(fields.insert(String::from_utf8(key.to_vec()).unwrap(), parsed(field))));
