@@ -942,6 +942,30 @@ pub(super) fn lacks_something(lower: &str) -> bool {
         || SIGNS.iter().any(|sign| text::contains_words(lower, sign))
 }
 
+/// Returns whether a text in lower case opens with what to do. Words that may also say what was done, or name something, do not count.
+pub(super) fn is_imperative(lower: &str) -> bool {
+    const VERBS: [&str; 16] = [
+        "add",
+        "change",
+        "create",
+        "delete",
+        "extract",
+        "implement",
+        "introduce",
+        "keep",
+        "make",
+        "modify",
+        "move",
+        "refactor",
+        "remove",
+        "rename",
+        "replace",
+        "update",
+    ];
+    let (first, rest) = lower.split_once(' ').unwrap_or((lower, ""));
+    VERBS.contains(&first) && rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '('))
+}
+
 /// Returns whether a text in lower case says what should be done.
 pub(super) fn advises(lower: &str) -> bool {
     const SIGNS: [&str; 14] = [
@@ -1150,6 +1174,9 @@ mod tests {
         assert!(!disproves("Both tills rang. The slip is printed."));
         assert!(lacks_something("missing entirely: the slip") && lacks_something("the till is outdated"));
         assert!(!lacks_something("it rounds whichever total is missing"));
+        assert!(
+            is_imperative("add `tax` to the slip") && !is_imperative("added `tax`") && !is_imperative("update: it rings")
+        );
         assert!(advises("the slip should be printed") && !advises("the slip is printed"));
     }
 

@@ -29,6 +29,9 @@ impl Results {
             let is_over = |it: &Statement| {
                 plan.is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || taken_up.is_some_and(|next| is_fault(it, next))
+                    || (!has_work(turn)
+                        && is_step(it)
+                        && later.iter().any(|later| has_work(later) && has_subject(it, later)))
                     || (is_recounted && counts_checks(it))
             };
             let is_said = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
@@ -69,6 +72,11 @@ fn is_fault(statement: &Statement, next: &TurnResult) -> bool {
     (is_missing() || (signs::advises(&lower) && has_subject(statement, next)))
         && !standing::says_mended(&lower)
         && prose::signs(&lower).0 < MIN_CAUSE
+}
+
+/// Returns whether a statement says what to do: "Add a field to the slip".
+fn is_step(statement: &Statement) -> bool {
+    matches!(statement.form, Form::Item | Form::Heading) && signs::is_imperative(&statement.text.to_lowercase())
 }
 
 /// Returns whether a turn speaks of what a statement is about.

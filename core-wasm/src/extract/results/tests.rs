@@ -658,6 +658,22 @@ fn what_was_missing_ends_when_the_user_agrees() {
 }
 
 #[test]
+fn a_step_ends_with_the_work_on_the_same() {
+    let steps = turn(
+        "The till has no tax.\n\n- Add a `taxOf` field to `printSlip()`\n- Rename `openDrawer()` to `pullDrawer()`",
+        "",
+    );
+    let superseded = |next: TurnResult| {
+        let mut results = Results::default();
+        results.push(steps.clone());
+        results.push(next);
+        results.superseded()
+    };
+    assert_eq!(superseded(work("`printSlip()` prints what `taxOf` says.")), [(0, 1)]);
+    assert!(superseded(turn("`printSlip()` prints what `taxOf` says.", "")).is_empty(), "nothing was changed");
+}
+
+#[test]
 fn a_later_count_of_tests_stands_for_the_earlier_one() {
     let first = || work("`sumCart()` rounds each total of the cart once. All 41 tests pass.");
     let all = told([first(), work("`printSlip()` prints one slip for each sale. All 43 tests pass.")]);
