@@ -1,5 +1,4 @@
-//! What the agent said before a later turn ended it: while it planned, what was wrong before the user had it mended, and counts of
-//! checks.
+//! What the agent said before a later turn ended it: plans and steps, what was wrong before the user had it mended, and counts of tests.
 
 use super::barred::MIN_CAUSE;
 use super::turn_result::{TurnResult, share_of};
@@ -18,16 +17,17 @@ const SAME_SUBJECT: f32 = 0.3;
 impl Results {
     /// Returns what the agent said that a later turn ended. What it found out of a cause stands.
     pub(super) fn superseded(&self) -> Vec<Place> {
+        let last_count = self.turns.iter().rposition(|turn| turn.statements.iter().any(counts_checks));
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
             let later = &self.turns[at + 1..];
             let work = later.iter().find(|later| has_work(later)).filter(|_| !has_work(turn));
-            let plan = work.filter(|work| work.carries_plan || turn.is_refused);
+            let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
             let is_first = !self.turns[..at].iter().any(has_work);
             let taken_up = later.first().filter(|next| !has_work(turn) && takes_up(next));
-            let is_recounted = later.iter().any(|later| later.statements.iter().any(counts_checks));
+            let is_recounted = last_count.is_some_and(|last| last > at);
             let is_over = |it: &Statement| {
-                plan.is_some_and(|work| is_of_plan(it, turn, work, is_first))
+                plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || taken_up.is_some_and(|next| is_fault(it, next))
                     || (!has_work(turn)
                         && is_step(it)
@@ -53,13 +53,12 @@ fn takes_up(turn: &TurnResult) -> bool {
     turn.consents && (turn.edited || (turn.used_tools && turn.statements.iter().any(tells_cure)))
 }
 
-/// Returns whether a statement says what a plan would do. The work that carried the plan out says it better.
+/// Returns whether a statement says what a plan would do. The work that carried the plan out, with these names, says it better.
 ///
 /// Before the first work, what reads as a deed is a part of the plan. Later it may be done.
-fn is_of_plan(statement: &Statement, turn: &TurnResult, work: &TurnResult, is_first: bool) -> bool {
+fn is_of_plan(statement: &Statement, turn: &TurnResult, work: &[u32], is_first: bool) -> bool {
     let lower = statement.text.to_lowercase();
-    let names = work.names();
-    let is_same = || share_of(&statement::names(&statement.text), |name| names.contains(name)) >= SAME_WORK;
+    let is_same = || share_of(&statement::names(&statement.text), |name| work.contains(name)) >= SAME_WORK;
     let is_proposed_deed = is_first && standing::is_deed(&lower);
     prose::signs(&lower).0 < MIN_CAUSE && (turn.is_refused || is_proposed_deed || is_same())
 }
