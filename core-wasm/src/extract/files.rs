@@ -189,6 +189,11 @@ pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
     });
 }
 
+/// Returns whether a file is prose, which no test covers.
+pub(super) fn is_document(file: &str) -> bool {
+    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,8 @@ use crate::text;
 const MAX_CHECKS: usize = 6;
 /// The maximum length of one check, in characters.
 const MAX_CHECK_CHARS: usize = 160;
+/// The minimum length of the arguments by which a command is recognized with another program, in bytes.
+const MIN_ARGUMENT_BYTES: usize = 6;
 /// How many words an objection and a check must share to have the same subject.
 const MIN_SHARED_WORDS: usize = 2;
 
@@ -93,7 +95,9 @@ impl PlannedCheck {
             let opening = without_options(planned);
             command.contains(planned.as_str())
                 || (opening.len() > 1
-                    && commands::segments(command).iter().any(|it| without_options(it).starts_with(&opening)))
+                    && commands::segments(command)
+                        .iter()
+                        .any(|it| without_options(it).starts_with(&opening) || is_try_of(planned, it)))
         })
     }
 
@@ -224,6 +228,17 @@ fn without_options(command: &str) -> Vec<&str> {
     command.split_whitespace().take_while(|word| !word.starts_with('-')).collect()
 }
 
+/// Returns whether a command tries a planned one with another build of its program: `/tmp/till-test add` for `till add`.
+fn is_try_of(planned: &str, command: &str) -> bool {
+    let (mut planned, mut command) = (planned.split_whitespace(), command.split_whitespace());
+    let (Some(program), Some(built)) = (planned.next(), command.next()) else { return false };
+    let arguments: Vec<&str> = planned.collect();
+    let is_built = built.rsplit('/').next().unwrap_or(built).starts_with(program);
+    // "run" or "." may be an argument of anything.
+    let is_telling = arguments.concat().len() >= MIN_ARGUMENT_BYTES;
+    is_built && is_telling && command.take(arguments.len()).eq(arguments.iter().copied())
+}
+
 /// Returns whether a command checks by itself.
 fn is_automatic(command: &str) -> bool {
     matches!(commands::class(command), Class::Test | Class::Check | Class::Build)
@@ -249,6 +264,8 @@ mod tests {
         let (checks, runs) = verification(plan);
         assert!(checks[0].is_made_by("cd web && shop cart add --id 9 | head"));
         assert!(!checks[0].is_made_by("npm run test"));
+        assert!(checks[0].is_made_by("go build -o /tmp/shop-test . && /tmp/shop-test cart add --id 7; echo $?"));
+        assert!(!checks[1].is_made_by("/tmp/shop-test cart --help") && !checks[0].is_made_by("other cart add --id 7"));
         assert_eq!(runs, [("lint".to_owned(), "npm run lint".to_owned())]);
     }
 

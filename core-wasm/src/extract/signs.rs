@@ -441,6 +441,35 @@ pub(super) fn concedes(said: &str) -> bool {
     CONCESSIONS.iter().any(opens) || admits_mistake(&first)
 }
 
+/// Returns whether the first sentences of a text are surprised at what a check showed.
+pub(super) fn disproves(said: &str) -> bool {
+    const SIGNS: [&str; 17] = [
+        "uh oh",
+        "uh-oh",
+        "oops",
+        "this changes everything",
+        "that changes everything",
+        "it turns out",
+        "turns out",
+        "contrary to what",
+        "not what i said",
+        "the opposite of what",
+        "my assumption was wrong",
+        "예상과 달리",
+        "예상과 다르",
+        "제 예상이 틀렸",
+        "予想に反して",
+        "予想と違",
+        "与预期相反",
+    ];
+    const MAX_SENTENCES: usize = 3;
+    let is_sign = |sentence: &String| {
+        let lower = sentence.to_lowercase();
+        SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+    };
+    text::sentences(text::head(said, 400)).iter().take(MAX_SENTENCES).any(is_sign)
+}
+
 /// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.
 pub(super) fn admits_mistake(lower: &str) -> bool {
     const SIGNS: [&str; 14] = [
@@ -907,6 +936,58 @@ pub(super) fn is_problem(lower: &str) -> bool {
     PROBLEMS.iter().any(|word| text::contains_words(lower, word))
 }
 
+/// Returns whether a text in lower case says that something is missing or too old.
+pub(super) fn lacks_something(lower: &str) -> bool {
+    const SIGNS: [&str; 7] = ["is outdated", "are outdated", "is too old", "is not updated", "누락", "구버전", "不足して"];
+    ["missing", "outdated"].iter().any(|word| text::starts_with_words(lower, word))
+        || SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
+/// Returns whether a text in lower case opens with what to do. Words that may also say what was done, or name something, do not count.
+pub(super) fn is_imperative(lower: &str) -> bool {
+    const VERBS: [&str; 16] = [
+        "add",
+        "change",
+        "create",
+        "delete",
+        "extract",
+        "implement",
+        "introduce",
+        "keep",
+        "make",
+        "modify",
+        "move",
+        "refactor",
+        "remove",
+        "rename",
+        "replace",
+        "update",
+    ];
+    let (first, rest) = lower.split_once(' ').unwrap_or((lower, ""));
+    VERBS.contains(&first) && rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '('))
+}
+
+/// Returns whether a text in lower case says what should be done.
+pub(super) fn advises(lower: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "should be",
+        "should update",
+        "should add",
+        "should fix",
+        "should remove",
+        "needs to be",
+        "need to be",
+        "best fix",
+        "recommended fix",
+        "추가해야",
+        "수정해야",
+        "必要があります",
+        "べきです",
+        "应该",
+    ];
+    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+}
+
 /// Returns whether the first sentences of a text say that what was done before is taken back.
 pub(super) fn reverts(said: &str) -> bool {
     const SIGNS: [&str; 14] = [
@@ -1082,6 +1163,22 @@ mod tests {
         for said in ["the mighty parser", "it is unlikely", "동작합니다", "動作します"] {
             assert!(!is_guess(said), "{said}");
         }
+    }
+
+    #[test]
+    fn what_a_check_showed_and_what_is_missing() {
+        for said in
+            ["**Uh oh!** Both tills rang.", "Done.\n\nIt turns out that the till adds.", "예상과 달리 두 번 울립니다."]
+        {
+            assert!(disproves(said), "{said}");
+        }
+        assert!(!disproves("Both tills rang. The slip is printed."));
+        assert!(lacks_something("missing entirely: the slip") && lacks_something("the till is outdated"));
+        assert!(!lacks_something("it rounds whichever total is missing"));
+        assert!(
+            is_imperative("add `tax` to the slip") && !is_imperative("added `tax`") && !is_imperative("update: it rings")
+        );
+        assert!(advises("the slip should be printed") && !advises("the slip is printed"));
     }
 
     #[test]

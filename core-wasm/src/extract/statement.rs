@@ -83,6 +83,33 @@ pub(super) fn retract(statements: &mut Vec<Statement>, is_of: impl Fn(&Statement
     });
 }
 
+/// Keeps the statements for which `stands` returns true. An item of a list goes with the line that led to it, and with the heading
+/// above it for which `heads` returns false, unless `is_own` says that it is about something else.
+pub(super) fn retain_lists(
+    statements: &mut Vec<Statement>,
+    stands: impl Fn(&Statement) -> bool,
+    heads: impl Fn(&Statement) -> bool,
+    is_own: impl Fn(&Statement) -> bool,
+) {
+    let mut lead: Option<Statement> = None;
+    statements.retain_mut(|statement| {
+        let is_item = statement.form == Form::Item;
+        let is_below = |lead: &Statement| (lead.voice, lead.count) == (statement.voice, statement.count);
+        let is_led = is_item && lead.as_ref().is_some_and(is_below);
+        let is_headed = statement.heading.is_empty() || heads(statement);
+        let is_left = is_item && (is_led || !is_headed) && !is_own(statement);
+        if !is_headed && !is_item {
+            statement.heading.clear();
+        }
+        let is_kept = stands(statement) && !is_left;
+        if !is_led {
+            let leads = !is_kept && !is_item && statement.text.ends_with([':', '：']);
+            lead = leads.then(|| statement.clone());
+        }
+        is_kept
+    });
+}
+
 /// The maximum length of a statement, in characters. Longer ones are pasted text or tables.
 const MAX_CHARS: usize = 600;
 

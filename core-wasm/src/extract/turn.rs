@@ -77,6 +77,12 @@ pub(super) struct Turn {
     /// Whether the user refused the plan that the turn proposed.
     #[serde(default)]
     pub is_refused: bool,
+    /// Whether the prompt asks to carry out a plan.
+    #[serde(default)]
+    pub carries_plan: bool,
+    /// Whether the prompt agrees to what the answer before it offered.
+    #[serde(default)]
+    pub consents: bool,
     /// Whether the agent changed files during the turn.
     pub edited: bool,
     /// Whether it changed files after its latest text.
@@ -107,8 +113,9 @@ impl Turn {
         }
     }
 
-    /// Drops the statements of the prompt. A plan says what was to be done and how it was before, not what was done.
-    pub(super) fn ignore_prompt(&mut self) {
+    /// Records that the prompt is a plan, and drops its statements. A plan says what was to be done and how it was before, not what was done.
+    pub(super) fn take_plan(&mut self) {
+        self.carries_plan = true;
         self.statements.clear();
     }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::files::is_document;
 use crate::text;
 
 /// The maximum number of names to keep. Names that come later are not counted.
-const MAX_NAMES: usize = 800;
+const MAX_NAMES: usize = 1_200;
 /// The minimum length of a name, in bytes. Shorter ones occur by chance.
 const MIN_BYTES: usize = 6;
 /// The maximum number of names that the agent said are gone.
@@ -50,6 +51,9 @@ struct Name(
     u32,
     /// The turn in which the last one was removed. 0 while it stands.
     u32,
+    /// The turn in which the session first wrote it.
+    #[serde(default)]
+    u32,
 );
 
 /// The names that the session wrote into files.
@@ -62,24 +66,25 @@ pub(super) struct Vanished {
 }
 
 impl Vanished {
-    /// Records that lines were added to a file.
-    pub(super) fn added(&mut self, file: &str, line: &str) {
+    /// Records that a line was added to a file in that turn.
+    pub(super) fn added(&mut self, file: &str, line: &str, turn: u32) {
+        let names = names_in(file, line);
         let file = text::hash(file);
-        for name in identifiers(line).map(text::hash) {
-            if let Some(Name(count, _, gone)) = self.names.get_mut(&name) {
+        for name in names {
+            if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name) {
                 (*count, *gone) = (*count + 1, 0);
             } else if self.names.len() < MAX_NAMES {
-                self.names.insert(name, Name(1, file, 0));
+                self.names.insert(name, Name(1, file, 0, turn));
             }
         }
     }
 
-    /// Records that lines were removed from a file in that turn.
+    /// Records that a line was removed from a file in that turn.
     ///
     /// A name that the session did not write is not counted: it may stand elsewhere.
-    pub(super) fn removed(&mut self, line: &str, turn: u32) {
-        for name in identifiers(line).map(text::hash) {
-            if let Some(Name(count, _, gone)) = self.names.get_mut(&name).filter(|known| known.0 > 0) {
+    pub(super) fn removed(&mut self, file: &str, line: &str, turn: u32) {
+        for name in names_in(file, line) {
+            if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name).filter(|known| known.0 > 0) {
                 *count -= 1;
                 *gone = if *count == 0 { turn } else { 0 };
             }
@@ -89,7 +94,7 @@ impl Vanished {
     /// Records that a file was deleted, or is as it was before the session.
     pub(super) fn file_removed(&mut self, file: &str, turn: u32) {
         let file = text::hash(file);
-        for Name(count, _, gone) in self.names.values_mut().filter(|known| known.1 == file && known.0 > 0) {
+        for Name(count, _, gone, _) in self.names.values_mut().filter(|known| known.1 == file && known.0 > 0) {
             (*count, *gone) = (0, turn);
         }
     }
@@ -112,11 +117,21 @@ impl Vanished {
     /// Returns whether a statement of that turn speaks of names that a later turn took out again.
     pub(super) fn overtakes(&self, statement: &str, turn: u32) -> bool {
         let (mut all, mut gone) = (0_u8, 0_u8);
-        for name in identifiers(statement).map(text::hash) {
+        let mut count = |is_gone: bool| {
             all = all.saturating_add(1);
-            gone = gone.saturating_add(u8::from(self.names.get(&name).is_some_and(|known| known.2 > turn)));
-        }
+            gone = gone.saturating_add(u8::from(is_gone));
+        };
+        let known = |name: &str| self.names.get(&text::hash(name));
+        identifiers(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn)));
+        // What the session wrote later was there before if it was spoken of.
+        named_in_code(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn && known.3 <= turn)));
         (gone > 0 && f32::from(gone) >= MOST * f32::from(all)) || self.speaks_of_gone(statement, turn)
+    }
+
+    /// Returns whether a statement speaks of a name that the session wrote and that stands.
+    pub(super) fn has_standing(&self, statement: &str) -> bool {
+        let stands = |name: &str| self.names.get(&text::hash(name)).is_some_and(|known| known.0 > 0);
+        identifiers(statement).chain(named_in_code(statement)).any(stands)
     }
 
     /// Returns whether most of what a statement of that turn names in code was said to be gone later.
@@ -181,6 +196,26 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the names in a line of a file. In prose, a word with a hyphen is none.
+fn names_in(file: &str, line: &str) -> Vec<u32> {
+    let words = hyphenated(line).filter(|_| !is_document(file));
+    identifiers(line).chain(words).map(text::hash).collect()
+}
+
+/// Returns the words with a hyphen between backticks. Elsewhere in prose such a word is no name.
+fn named_in_code(said: &str) -> impl Iterator<Item = &str> {
+    said.split('`').skip(1).step_by(2).flat_map(hyphenated)
+}
+
+/// Returns the words with a hyphen inside: names of jobs, of flags and of styles.
+fn hyphenated(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
+    words.map(|word| word.trim_matches('-')).filter(|word| {
+        let is_word = word.len() >= MIN_BYTES && word.as_bytes()[0].is_ascii_lowercase();
+        is_word && word.contains('-') && word.bytes().filter(u8::is_ascii_alphabetic).count() * 2 > word.len()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,26 +223,38 @@ mod tests {
     #[test]
     fn what_was_said_of_a_name_ends_with_the_name() {
         let mut vanished = Vanished::default();
-        vanished.added("src/cart.ts", "function roundTotal(cart) { return cart.total_cents; }");
-        vanished.removed("  roundTotal(cart)", 3);
+        vanished.added("src/cart.ts", "function roundTotal(cart) { return cart.total_cents; }", 1);
+        vanished.removed("src/cart.ts", "  roundTotal(cart)", 3);
         let early = "Added the helper `roundTotal` that rounds up.";
         assert!(vanished.overtakes(early, 2) && !vanished.overtakes(early, 3));
         assert!(!vanished.overtakes("`total_cents` is kept, `roundTotal` and `cartView` are new.", 2));
-        vanished.added("src/order.ts", "roundTotal()");
+        vanished.added("src/order.ts", "roundTotal()", 1);
         assert!(!vanished.overtakes(early, 2), "it only moved");
+    }
+
+    #[test]
+    fn a_name_with_a_hyphen_counts_between_backticks() {
+        let mut vanished = Vanished::default();
+        vanished.added(".ci/till.yml", "  print-slip:", 2);
+        vanished.removed(".ci/till.yml", "  print-slip:", 3);
+        assert!(vanished.overtakes("The `print-slip` job runs at night.", 2));
+        assert!(!vanished.overtakes("It can print-slip by slip.", 2), "that is prose");
+        assert!(!vanished.overtakes("The command is `till print-slip`.", 1), "it was there before");
+        vanished.added("till.ts", "const slipTotal = 1;", 2);
+        assert!(vanished.has_standing("`slipTotal` is new") && !vanished.has_standing("the `print-slip` job"));
     }
 
     #[test]
     fn names_of_others_do_not_vanish() {
         let mut vanished = Vanished::default();
-        vanished.removed("const oldRate = loadRate();", 2);
+        vanished.removed("src/cart.ts", "const oldRate = loadRate();", 2);
         assert!(!vanished.overtakes("`loadRate` reads the table.", 1));
     }
 
     #[test]
     fn a_file_takes_its_names_with_it() {
         let mut vanished = Vanished::default();
-        vanished.added("src/mail.py", "def send_mail_twice():");
+        vanished.added("src/mail.py", "def send_mail_twice():", 1);
         vanished.file_removed("src/mail.py", 5);
         assert!(vanished.overtakes("메일은 `send_mail_twice`로 보냅니다.", 4));
     }

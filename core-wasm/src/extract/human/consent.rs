@@ -120,6 +120,15 @@ pub(in crate::extract) fn begins_with_consent(prompt: &str) -> bool {
         .any(|word| text::starts_with_words(rest, word))
 }
 
+/// Returns whether a prompt agrees to what the answer before it asked: it says yes, or says again what was asked.
+pub(in crate::extract) fn takes_up(prompt: &str, question: &str) -> bool {
+    const MAX_ECHO_CHARS: usize = 80;
+    let own = text::features(prompt);
+    let asked = text::features(question);
+    let is_echo = prompt.chars().count() <= MAX_ECHO_CHARS && own.len() > 1 && own.is_subset(&asked);
+    is_echo || is_consent(prompt) || begins_with_consent(prompt)
+}
+
 /// Words of chores. A chore completes the previous work and is not a request of its own.
 const CHORES: &[&str] = &[
     "commit",

@@ -534,6 +534,34 @@ pub(in crate::extract) fn refutes(prompt: &str) -> bool {
     text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
 }
 
+/// Returns whether a prompt asks to check what the agent said.
+pub(in crate::extract) fn doubts(prompt: &str) -> bool {
+    const SIGNS: [&str; 16] = [
+        "double check",
+        "doublecheck",
+        "are you sure",
+        "are you certain",
+        "can you verify",
+        "can we verify",
+        "can you validate",
+        "not sold",
+        "not convinced",
+        "is that really",
+        "확실해",
+        "확실한가",
+        "정말이",
+        "다시 확인",
+        "本当に",
+        "確かですか",
+    ];
+    let own = own_words(text::head(prompt, 2_000));
+    let says = |sentence: &String| {
+        let lower = strip_apostrophes(sentence).replace('-', " ");
+        SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+    };
+    text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
+}
+
 /// Returns whether a text begins with a sound of doubt, however long it is drawn out: "hmmm", "uuum", "emm".
 pub(super) fn is_hesitation(lower: &str) -> bool {
     let word = lower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();

@@ -17,10 +17,10 @@ pub(super) use choice::{
     declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, steering, takes_option,
 };
 pub(super) use consent::{
-    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording,
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording, takes_up,
     without_consent,
 };
-pub(super) use correction::{disputes, excuses, is_correction, refutes, withdraws};
+pub(super) use correction::{disputes, doubts, excuses, is_correction, refutes, withdraws};
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};

@@ -470,3 +470,14 @@ fn of_what_another_agent_gives_only_the_task_is_asked() {
     assert_eq!(task("You decide."), "You decide.");
     assert_eq!(task("DOM-1 is complete. The entities are ready."), "", "it reports");
 }
+
+#[test]
+fn prompts_that_doubt_and_prompts_that_agree() {
+    for said in ["can we double-check that the bell rings once?", "I'm not sold on this.", "정말이야? 다시 확인해 줘"]
+    {
+        assert!(doubts(said), "{said}");
+    }
+    assert!(!doubts("check the till before the release"));
+    assert!(takes_up("update the till and retry", "Want me to update the till and retry?"));
+    assert!(takes_up("yes lets print it", "") && !takes_up("print the slip", "Want me to update the till?"));
+}

@@ -68,6 +68,10 @@ impl Amendment {
     /// done before stays done.
     fn takes_back(&self, statement: &Statement) -> bool {
         let is_of = || {
+            // A check showed that nothing of it holds.
+            if self.reverted {
+                return true;
+            }
             // A list is mostly disputed in one point. An item goes only if it is said again.
             if self.disputed && statement.form != Form::Item {
                 self.amends(statement)

@@ -9,6 +9,7 @@ mod choice;
 mod line;
 mod main_result;
 mod records;
+mod superseded;
 #[cfg(test)]
 mod tests;
 mod turn_result;
@@ -29,6 +30,8 @@ use turn_result::share;
 const MAX_TURNS: usize = 24;
 /// How many of the latest turns keep more of their statements.
 const LATEST_TURNS: usize = 3;
+/// The number of turns in which something is checked that the user doubted.
+const MAX_CHECKING_TURNS: usize = 4;
 /// The maximum size of the statements of each of the latest turns, in bytes.
 const MAX_END_BYTES: usize = 8_000;
 /// The maximum size of the statements of an earlier turn, in bytes.
@@ -98,6 +101,23 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that a prompt asks to check what the latest turn said.
+    pub(super) fn doubt(&mut self) {
+        if let Some(last) = self.latest() {
+            last.doubted = true;
+        }
+        self.judged.take();
+    }
+
+    /// Records that a check showed the opposite of what was said: nothing of what the user asked to check holds.
+    pub(super) fn disprove(&mut self) {
+        let first = self.turns.len().saturating_sub(MAX_CHECKING_TURNS);
+        for turn in self.turns[first..].iter_mut().filter(|turn| turn.doubted && !turn.edited && !turn.committed) {
+            (turn.conceded, turn.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
     /// Records that the answer to a prompt that disputes the latest turn gives in, after the agent looked into it.
     pub(super) fn concede_after_all(&mut self, reverts: bool) {
         if self.latest().is_some_and(|last| last.disputed) {
@@ -111,8 +131,9 @@ impl Results {
         self.turns.iter_mut().rfind(gives)
     }
 
-    /// Keeps the agent's statements for which `holds` returns true, given the number of their turn.
-    pub(super) fn retain(&mut self, holds: impl Fn(&Statement, u32) -> bool) {
+    /// Keeps the agent's statements for which `holds` returns true, given the number of their turn. The items of a list go with the
+    /// line or the heading above it, unless `is_own` says that they speak of something that stands.
+    pub(super) fn retain(&mut self, holds: impl Fn(&str, u32) -> bool, is_own: impl Fn(&str) -> bool) {
         if self.keep_all {
             return;
         }
@@ -120,7 +141,10 @@ impl Results {
             let number = turn.number;
             // What was taken out after it in the same turn does not hold either.
             let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
-            turn.statements.retain(|statement| statement.voice == Voice::Human || holds(statement, said_in(statement)));
+            let stands = |it: &Statement| it.voice == Voice::Human || holds(&it.text, said_in(it));
+            // The number in "Line 12: the total" says nothing of what is written.
+            let heads = |it: &Statement| holds(&it.heading.replace(|c: char| c.is_ascii_digit(), " "), said_in(it));
+            statement::retain_lists(&mut turn.statements, stands, heads, |it| is_own(&it.text));
         }
         self.judged.take();
     }
@@ -196,8 +220,10 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
+        let overtaken = [self.taken_back(), self.superseded()].concat();
         let holds = |&(turn, number): &Place| {
-            amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
+            !overtaken.contains(&(turn, number))
+                && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
         };
         let judged = self.judged().iter().filter(|(place, ..)| holds(place)).copied().collect();
         let chosen = self.with_whole_lists(self.choose(judged, MIN_SCORE, MAX_SESSION_CHARS));
@@ -206,9 +232,8 @@ impl Results {
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
         let chosen = self.with_verdicts(self.with_main_results(chosen));
         let mut chosen = self.without_leaning(&self.without_records(chosen));
-        // What completes a list or an answer may have been taken back as well.
-        let taken_back = self.taken_back();
-        chosen.retain(|place| !taken_back.contains(place));
+        // What completes a list or an answer may be overtaken as well.
+        chosen.retain(|place| !overtaken.contains(place));
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {

@@ -239,7 +239,7 @@ fn statements_that_do_not_hold_leave_the_results() {
     let mut results = Results::default();
     results.push(TurnResult { number: 1, ..turn("`roundTotal` is new. `cartView` is new.", "") });
     results.push(TurnResult { number: 2, ..turn("`roundTotal` is back.", "") });
-    results.retain(|statement, turn| turn > 1 || !statement.text.contains("roundTotal"));
+    results.retain(|said, turn| turn > 1 || !said.contains("roundTotal"), |_| false);
     let left: Vec<usize> = results.turns.iter().map(|turn| turn.statements.len()).collect();
     assert_eq!(left, [1, 1]);
 }
@@ -648,4 +648,97 @@ fn what_stands_below_either_is_a_choice() {
     assert!(two.is_option(1) && two.is_option(2));
     two = turn("The total is rounded in two files:\n- `cart.ts`\n- The invoice service", "");
     assert!(!two.is_option(1));
+}
+
+/// Returns what is told of the turns together.
+fn told(turns: impl IntoIterator<Item = TurnResult>) -> String {
+    let mut results = Results::default();
+    turns.into_iter().for_each(|turn| results.push(turn));
+    results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a turn that changed files and answers so.
+fn work(answer: &str) -> TurnResult {
+    TurnResult { edited: true, substantive: true, used_tools: true, ..turn(answer, "") }
+}
+
+#[test]
+fn what_was_planned_goes_with_the_work_of_the_plan() {
+    let planned = || turn("Added the `printSlip()` step to `src/till.ts`, which prints twice for vouchers.", "");
+    let done = || work("`src/till.ts` prints one slip for each sale and keeps a copy in `slipStore`.");
+    let all = told([planned(), TurnResult { carries_plan: true, ..done() }]);
+    assert!(all.contains("slipStore") && !all.contains("prints twice"), "{all}");
+    let all = told([planned(), done()]);
+    assert!(all.contains("prints twice"), "nothing says that it was a plan: {all}");
+    let refused = TurnResult { is_refused: true, ..turn("The slip of `src/till.ts` is printed by an if/else chain.", "") };
+    let all = told([refused, done()]);
+    assert!(all.contains("slipStore") && !all.contains("if/else"), "{all}");
+}
+
+#[test]
+fn what_was_missing_ends_when_the_user_agrees() {
+    let found =
+        || turn("The till reads `src/tax.ts` at night. Missing entirely: the page of the vouchers in `docs/till.md`.", "");
+    let done = work("The page of the vouchers stands in `docs/till.md` and names each of them.");
+    let superseded = |next: TurnResult| {
+        let mut results = Results::default();
+        results.push(found());
+        results.push(next);
+        results.superseded()
+    };
+    assert_eq!(superseded(TurnResult { consents: true, ..done.clone() }), [(0, 1)]);
+    assert!(superseded(done).is_empty(), "the user asked for something else");
+}
+
+#[test]
+fn a_step_ends_with_the_work_on_the_same() {
+    let steps = turn(
+        "The till has no tax.\n\n- Add a `taxOf` field to `printSlip()`\n- Rename `openDrawer()` to `pullDrawer()`",
+        "",
+    );
+    let superseded = |next: TurnResult| {
+        let mut results = Results::default();
+        results.push(steps.clone());
+        results.push(next);
+        results.superseded()
+    };
+    assert_eq!(superseded(work("`printSlip()` prints what `taxOf` says.")), [(0, 1)]);
+    assert!(superseded(turn("`printSlip()` prints what `taxOf` says.", "")).is_empty(), "nothing was changed");
+}
+
+#[test]
+fn a_later_count_of_tests_stands_for_the_earlier_one() {
+    let first = || work("`sumCart()` rounds each total of the cart once. All 41 tests pass.");
+    let all = told([first(), work("`printSlip()` prints one slip for each sale. All 43 tests pass.")]);
+    assert!(all.contains("sumCart") && all.contains("43") && !all.contains("41"), "{all}");
+}
+
+#[test]
+fn what_a_check_disproved_is_not_told() {
+    let taken_back = |is_doubted: bool| {
+        let mut results = Results::default();
+        results.push(turn("The file `till.local.json` takes precedence over `till.json`, so no bell rings twice.", ""));
+        if is_doubted {
+            results.doubt();
+        }
+        results.push(turn("The bells of the test are set up in `bells.sh` and wait for a sale.", ""));
+        results.disprove();
+        results.push(turn("Uh oh! Both bells rang: the till merges the two files.", ""));
+        results.taken_back()
+    };
+    assert_eq!(taken_back(true), [(0, 0)]);
+    assert!(taken_back(false).is_empty());
+}
+
+#[test]
+fn a_list_goes_with_its_heading() {
+    let mut results = Results::default();
+    results.push(TurnResult {
+        number: 1,
+        ..turn("## `print-slip` job that:\n\n- runs at night\n- fills `slipStore`\n\nThe till is closed then.", "")
+    });
+    results.retain(|said, _| !said.contains("print-slip"), |said| said.contains("slipStore"));
+    let left: Vec<&str> = results.turns[0].statements.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(left, ["fills `slipStore`", "The till is closed then."]);
+    assert!(results.turns[0].statements[1].heading.is_empty(), "it stands below what is gone");
 }

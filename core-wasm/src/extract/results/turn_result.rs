@@ -50,6 +50,12 @@ pub(in crate::extract) struct TurnResult {
     pub reverted: bool,
     /// Whether the turn proposed a plan that the user refused.
     pub is_refused: bool,
+    /// Whether the prompt asks to carry out a plan.
+    pub carries_plan: bool,
+    /// Whether the prompt agrees to what the answer before it offered.
+    pub consents: bool,
+    /// Whether the next prompts ask to check what the turn said.
+    pub doubted: bool,
     /// Whether the agent used tools, also such as change no files.
     pub used_tools: bool,
     /// Whether the agent was still at work when the turn ended.

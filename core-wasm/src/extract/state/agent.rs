@@ -93,6 +93,9 @@ impl State {
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
         }
+        if self.turn.is_silent() && signs::disproves(&said) {
+            self.results.disprove();
+        }
         for taken_back in prose::retractions(&said) {
             self.retract(&taken_back);
         }
@@ -213,6 +216,9 @@ impl State {
             conceded: false,
             reverted: false,
             is_refused: turn.is_refused,
+            carries_plan: turn.carries_plan,
+            consents: turn.consents,
+            doubted: false,
             used_tools: turn.used_tools,
             is_unfinished: turn.is_unfinished(),
         }

@@ -255,7 +255,7 @@ impl State {
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
         if vanished.has_any() {
-            end.results.retain(|statement, turn| !vanished.overtakes(&statement.text, turn));
+            end.results.retain(|said, turn| !vanished.overtakes(said, turn), |said| vanished.has_standing(said));
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
         self.vanished = vanished;

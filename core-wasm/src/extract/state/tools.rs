@@ -612,11 +612,11 @@ impl State {
         let turn = self.turns;
         if let Some(patch) = patch {
             files::patch_lines(patch, |is_added, line| {
-                if is_added { self.vanished.added(file, line) } else { self.vanished.removed(line, turn) }
+                if is_added { self.vanished.added(file, line, turn) } else { self.vanished.removed(file, line, turn) }
             });
         } else {
             let content = content.and_then(Raw::text).unwrap_or_default();
-            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES));
+            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES), turn);
         }
     }
 
@@ -624,7 +624,7 @@ impl State {
     fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
         self.undone.file_changed(file);
-        if !is_document(file) {
+        if !files::is_document(file) {
             self.evidence.file_changed();
         }
     }
@@ -677,11 +677,6 @@ fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")
         && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
-}
-
-/// Returns whether a file is prose, which no test covers.
-fn is_document(file: &str) -> bool {
-    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
 }
 
 /// Returns whether a path that was made relative to the project's root lies inside of it.

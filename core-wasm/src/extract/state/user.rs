@@ -138,6 +138,9 @@ impl State {
             }
             self.undone.objected(&prompt);
         }
+        if human::doubts(&prompt) {
+            self.results.doubt();
+        }
         self.turns += 1;
         self.failures.prompted(&prompt);
         self.language_counts[text::language(&prompt) as usize] += 2;
@@ -193,6 +196,7 @@ impl State {
         if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
             self.request = format!("{} {title}", self.request);
         }
+        let consents = human::takes_up(&prompt, &self.open_question);
         self.open_question.clear();
         let plan = human::plan(&prompt);
         self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
@@ -200,8 +204,9 @@ impl State {
             || human::refutes(&prompt);
         self.turn.is_aside = human::is_paste(&prompt) || human::excuses(&prompt) || corrects;
         self.turn.is_chore = human::asks_record(&prompt);
+        self.turn.consents = consents;
         if plan.is_some() {
-            self.turn.ignore_prompt();
+            self.turn.take_plan();
         }
     }
 
