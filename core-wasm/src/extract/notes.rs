@@ -106,6 +106,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !found.is_empty() {
         attributes.push(("found".to_owned(), found.join(" ")));
     }
+    let (created, removed) = state.files.created_and_removed();
+    for (name, places) in [("created-files", created), ("removed-files", removed)] {
+        if !places.is_empty() {
+            attributes.push((name.to_owned(), places.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")));
+        }
+    }
     SessionNotes {
         original_request: state.request.clone(),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },

@@ -192,6 +192,11 @@ impl Undone {
         self.has_committed || !self.work_tree.changed().is_empty()
     }
 
+    /// Returns whether git still has to commit what the session changed in a file.
+    pub(super) fn is_to_commit(&self, path: &str) -> bool {
+        self.work_tree.changed().iter().any(|changed| changed == path)
+    }
+
     /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
     pub(super) fn is_without_commit(&self) -> bool {
         !self.has_committed

@@ -13,6 +13,8 @@ pub(crate) struct FileEffects {
     pub written: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
+    /// Files that it moves, each with its new place. They are among those that it writes and removes, too.
+    pub moved: Vec<(String, String)>,
     /// Folders that it deletes with all that is in them.
     pub removed_folders: Vec<String>,
     /// Files whose changes it takes back, with git.
@@ -35,6 +37,8 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                 redirected = Some(token.as_str());
             } else if token == ">" || token == ">>" {
                 is_redirection = true;
+            } else if token.starts_with("2>") || token.starts_with("&>") {
+                // What a command reports is a log.
             } else if let Some(file) = token.strip_prefix(">>").or_else(|| token.strip_prefix('>')) {
                 redirected = Some(file);
             } else {
@@ -61,11 +65,15 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
             // The first name is the script.
             "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
             "mv" | "cp" => {
-                if let Some((to, from)) = names.split_last() {
-                    effects.written.extend(inside(to));
-                    if program == "mv" {
-                        effects.removed.extend(from.iter().filter_map(|name| inside(name)));
-                    }
+                let Some((to, from)) = names.split_last() else { continue };
+                for from in from {
+                    let name = from.rsplit('/').next().unwrap_or(from);
+                    let is_folder = to.ends_with('/') || names.len() > 2;
+                    let place = if is_folder { inside(&format!("{}/{name}", to.trim_end_matches('/'))) } else { inside(to) };
+                    let source = inside(from).filter(|_| program == "mv");
+                    effects.moved.extend(source.clone().zip(place.clone()));
+                    effects.written.extend(place);
+                    effects.removed.extend(source);
                 }
             }
             "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
@@ -74,6 +82,8 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                 effects.restores_all |= names.contains(&".");
                 effects.restored.extend(names.iter().filter_map(|name| inside(name)));
             }
+            // It stays where it is.
+            "rm" if is_git && arguments.contains(&"--cached") => {}
             "rm" => {
                 effects.removed.extend(names.iter().filter_map(|name| inside(name)));
                 if has_option('r') {

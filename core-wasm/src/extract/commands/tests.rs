@@ -95,10 +95,13 @@ fn files_that_a_command_line_writes_and_removes() {
     assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
     assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
     assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
-    let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
+    let moved = file_effects("git mv docs/old.md docs/new.md 2>/dev/null && rm -rf ./src/gone.rs target/");
     assert_eq!(moved.written, ["docs/new.md"]);
+    assert_eq!(moved.moved, [("docs/old.md".to_owned(), "docs/new.md".to_owned())]);
     assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
     assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
+    assert_eq!(written("git mv docs/a.md docs/b.md guide && cp c.md ./web/"), ["guide/a.md", "guide/b.md", "web/c.md"]);
+    assert_eq!(file_effects("git rm --cached notes.md"), FileEffects::default());
     assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
     assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
     assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());

@@ -8,7 +8,7 @@ use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::files::{self, Reversal};
+use crate::extract::files::{self, Reversal, is_document};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::results;
@@ -337,32 +337,43 @@ impl State {
                 _ = self.undone.found_clean();
             }
         }
-        for path in &effects.removed {
-            self.vanished.file_removed(path, self.turns);
-            self.files.record_removal(path);
+        let is_in_folder = |path: &&str| {
+            effects.removed_folders.iter().any(|it| path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let in_folders: Vec<String> = self.files.paths().filter(is_in_folder).map(str::to_owned).collect();
+        for (from, to) in &effects.moved {
+            self.files.record_move(from, to);
         }
-        for folder in &effects.removed_folders {
-            let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
-            let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
-            for path in &removed {
-                self.vanished.file_removed(path, self.turns);
-                self.files.record_removal(path);
-            }
+        for path in effects.removed.iter().chain(&in_folders) {
+            self.file_removed(path);
         }
         for path in &effects.written {
-            self.files.record_change(path, 0, 0);
+            self.files.record_written(path);
             self.turn.add_file(path);
+            self.file_changed_by_command(path, true);
         }
-        let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
-        let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
-        for path in &inside {
-            self.failures.file_changed(path);
-            self.project_changed(path);
-            self.turn.file_edited();
-        }
-        // A file that the session itself created leaves nothing to commit once it is deleted.
-        for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
+    }
+
+    /// Records that a command deleted a file. One that the session itself made leaves nothing to check and nothing to commit.
+    fn file_removed(&mut self, path: &str) {
+        self.vanished.file_removed(path, self.turns);
+        let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
+        self.files.record_removal(path, leaves_nothing);
+        if leaves_nothing {
             self.undone.restored(|known| known == path);
+        }
+        self.file_changed_by_command(path, !leaves_nothing);
+    }
+
+    /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
+    fn file_changed_by_command(&mut self, path: &str, is_change: bool) {
+        if path.starts_with(['/', '~']) || path.starts_with("..") {
+            return;
+        }
+        self.failures.file_changed(path);
+        self.turn.file_edited();
+        if is_change {
+            self.project_changed(path);
         }
     }
 
@@ -636,11 +647,6 @@ fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")
         && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
-}
-
-/// Returns whether a file is prose, which no test covers.
-fn is_document(file: &str) -> bool {
-    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
 }
 
 /// Returns whether a path that was made relative to the project's root lies inside of it.

@@ -8,6 +8,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::commands;
+use super::files::is_generated;
 use listing::CUT;
 pub(super) use listing::{Listed, diff, shown_commit, shown_files, status};
 
@@ -257,13 +258,4 @@ fn matches(pattern: &str, path: &str) -> bool {
 /// Returns whether a path lies in a hidden folder of the project, where tools keep what is no part of it.
 fn is_local(path: &str) -> bool {
     path.starts_with('.') && path.contains('/') && !path.starts_with(".github/")
-}
-
-/// Returns whether a file is one that a package manager or the system writes by itself: a list of versions, or what it knows of an
-/// installed package.
-fn is_generated(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_list = [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end));
-    let is_of_package = |folder: &str| folder.ends_with(".egg-info") || folder == "__pycache__";
-    is_list || name == ".DS_Store" || path.split('/').any(is_of_package)
 }
