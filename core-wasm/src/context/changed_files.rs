@@ -4,6 +4,7 @@ use super::line;
 use super::new_session::{attribute, places};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
+use crate::extract::clean;
 use crate::extract::files::{is_document, is_generated};
 
 /// From how many lines on a new file says something of the work.
@@ -29,7 +30,7 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
         (places(notes, "created-files").collect(), places(notes, "removed-files").collect());
     let mut changes: Vec<FileChange> = Vec::new();
     for (at, change) in notes.changes.iter().enumerate() {
-        let is_outside = is_outside(&page.path(&change.path));
+        let is_outside = clean::is_outside(&page.path(&change.path));
         let (is_new, is_removed) = (created.contains(&at), removed.contains(&at));
         changes.push(FileChange { change, is_outside, is_new, is_removed });
     }
@@ -65,11 +66,6 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     page.add(kind, Entry::result_line(&label, &files, 0.9));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
-}
-
-/// Returns whether a path that was made relative to the project's root lies outside of it.
-fn is_outside(path: &str) -> bool {
-    path.starts_with(['/', '~']) || path.starts_with("../") || path.as_bytes().get(1) == Some(&b':')
 }
 
 /// Returns whether a path lies in a folder for temporary files.

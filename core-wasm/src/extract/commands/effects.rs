@@ -2,15 +2,19 @@
 
 use super::class::INSPECTION_PROGRAMS;
 use super::class::main_segment;
+use super::git::joined;
 use super::shell::WRAPPERS;
 use super::shell::segments;
 use super::shell::tokens;
+use crate::extract::files::is_generated;
 
 /// What a command line does to files of the project, as far as its words say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileEffects {
     /// Files that it writes, or that it moves something to.
     pub written: Vec<String>,
+    /// Files in which a package manager notes what it adds or takes out.
+    pub manifests: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
     /// Files that it moves, each with its new place. They are among those that it writes and removes, too.
@@ -23,10 +27,11 @@ pub(crate) struct FileEffects {
     pub restores_all: bool,
 }
 
-/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
-pub(crate) fn file_effects(command: &str) -> FileEffects {
+/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm`, `git mv`, and package managers. `folder` is
+/// where it runs, relative to the project's root.
+pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
     let mut effects = FileEffects::default();
-    let mut folder = String::new();
+    let mut folder = folder.to_owned();
     for segment in segments(command) {
         // The lines of a here-document are not words of the command.
         let tokens = tokens(segment.lines().next().unwrap_or_default());
@@ -90,7 +95,10 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                     effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
                 }
             }
-            _ => {}
+            _ => effects.manifests.extend(manifests(program, arguments).iter().filter_map(|name| {
+                // The versions of all packages stand in one file, which may lie further up.
+                inside(name).filter(|_| folder.is_empty() || !is_generated(name))
+            })),
         }
         // What a check or a build prints is a log.
         let is_log = !INSPECTION_PROGRAMS.contains(&program);
@@ -98,6 +106,51 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
     }
     effects.written.extend(files_of_script(command));
     effects
+}
+
+/// Returns the files in which a package manager notes the packages that it was told to add or to take out: those that say which are
+/// needed, and which versions are installed.
+fn manifests(program: &str, arguments: &[&str]) -> &'static [&'static str] {
+    // Another folder, or none.
+    const ELSEWHERE: [&str; 17] = [
+        "-g",
+        "--global",
+        "--no-save",
+        "--cwd",
+        "--prefix",
+        "--filter",
+        "-F",
+        "-w",
+        "--workspace",
+        "-C",
+        "--dir",
+        "-p",
+        "--package",
+        "--manifest-path",
+        "--script",
+        "--dry-run",
+        "--directory",
+    ];
+    let is_elsewhere = |word: &&str| ELSEWHERE.contains(&word.split('=').next().unwrap_or_default());
+    let Some((&verb, rest)) = arguments.split_first() else { return &[] };
+    let names_package = rest.iter().any(|word| !word.starts_with('-'));
+    if arguments.iter().any(is_elsewhere) || !names_package {
+        return &[];
+    }
+    let is_verb = |verbs: &[&str]| verbs.contains(&verb);
+    let adds = is_verb(&["add", "remove"]);
+    match program {
+        "npm" if adds || is_verb(&["install", "i", "uninstall"]) => &["package.json", "package-lock.json"],
+        // The name of its list depends on its version.
+        "bun" if adds || is_verb(&["install", "i", "update"]) => &["package.json"],
+        "pnpm" if adds || is_verb(&["install", "i"]) => &["package.json", "pnpm-lock.yaml"],
+        "yarn" if adds => &["package.json", "yarn.lock"],
+        "cargo" if adds => &["Cargo.toml", "Cargo.lock"],
+        "go" if verb == "get" => &["go.mod", "go.sum"],
+        "uv" if adds => &["pyproject.toml", "uv.lock"],
+        "poetry" if adds => &["pyproject.toml", "poetry.lock"],
+        _ => &[],
+    }
 }
 
 /// Returns what a command line writes into files with, if it edits them in place or runs a script that may.
@@ -151,5 +204,5 @@ fn project_file(folder: &str, name: &str) -> Option<String> {
 /// Returns the path that a name has in a folder.
 fn below(folder: &str, name: &str) -> String {
     let name = name.trim_start_matches("./");
-    if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") }
+    if folder.is_empty() || name.is_empty() { name.to_owned() } else { joined(folder, name) }
 }

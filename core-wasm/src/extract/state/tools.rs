@@ -138,7 +138,7 @@ impl State {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
-            self.files_changed_by(command);
+            self.files_changed_by(tool_use);
             if let Some((branch, base)) = commands::branch_from(command) {
                 let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
@@ -324,8 +324,8 @@ impl State {
     }
 
     /// Records the files that a command line writes or deletes.
-    fn files_changed_by(&mut self, command: &str) {
-        let effects = commands::file_effects(command);
+    fn files_changed_by(&mut self, tool_use: &ToolUse) {
+        let effects = commands::file_effects(&tool_use.what, &tool_use.folder);
         let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
         self.undone.restored(is_restored);
         if self.undone.is_without_commit() {
@@ -352,6 +352,10 @@ impl State {
             self.turn.add_file(path);
             self.file_changed_by_command(path, true);
         }
+        for path in &effects.manifests {
+            self.files.record_written(path);
+            self.project_changed(path);
+        }
     }
 
     /// Records that a command deleted a file. One that the session itself made leaves nothing to check and nothing to commit.
@@ -367,7 +371,7 @@ impl State {
 
     /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
     fn file_changed_by_command(&mut self, path: &str, is_change: bool) {
-        if path.starts_with(['/', '~']) || path.starts_with("..") {
+        if clean::is_outside(path) {
             return;
         }
         self.failures.file_changed(path);
@@ -540,7 +544,7 @@ impl State {
             let whole = clean::block(&written, MAX_HANDOFF_BYTES);
             self.handed_over(file, &whole, &tool_use.source, settled);
         }
-        if is_project_file(&clean::path(file, &self.root)) {
+        if !clean::is_outside(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
         self.turn.file_edited();
@@ -647,10 +651,4 @@ fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")
         && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
-}
-
-/// Returns whether a path that was made relative to the project's root lies inside of it.
-fn is_project_file(path: &str) -> bool {
-    let is_drive = path.as_bytes().get(1) == Some(&b':');
-    !path.starts_with('/') && !is_drive
 }
