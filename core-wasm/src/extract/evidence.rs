@@ -37,10 +37,12 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Records a change of a file of the project. What was checked before says nothing of it.
-    pub(super) fn file_changed(&mut self) {
+    /// Records a change of a file of the project, and whether somebody could run it here. What was checked before says nothing of
+    /// it.
+    pub(super) fn file_changed(&mut self, can_run: bool) {
         self.checks.clear();
-        (self.are_tests_old, self.is_never_run) = (true, true);
+        self.are_tests_old = true;
+        self.is_never_run |= can_run;
     }
 
     /// Records that something was run, or looked at in a browser.
@@ -71,7 +73,7 @@ impl Evidence {
     /// Records a command line, and whether it certainly passed or failed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
         // The hook of a commit may run anything.
-        if commands::class(command) != commands::Class::Inspect {
+        if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
         }
         if let Some(branch) = commits::pushed_branch(command, output) {
@@ -158,7 +160,7 @@ mod tests {
     fn the_last_verdicts_are_told() {
         let mut evidence = Evidence::default();
         evidence.command_ran("bun run lint", "", false, true);
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(items(&evidence).is_empty(), "the file was changed since");
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
@@ -175,8 +177,14 @@ mod tests {
     #[test]
     fn it_is_clean_if_something_ran_and_nothing_failed() {
         let mut evidence = Evidence::default();
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(!evidence.is_clean(), "nothing was run");
+        evidence.command_ran("grep -c 'a | till' b.txt | sort", "", true, false);
+        assert!(evidence.is_never_run());
+        evidence.command_ran("echo 3 | go run ./cmd/till", "", true, false);
+        evidence.file_changed(false);
+        assert!(!evidence.is_never_run(), "what runs it is elsewhere");
+        evidence.file_changed(true);
         evidence.command_ran("bun run lint", "", true, false);
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
@@ -189,7 +197,7 @@ mod tests {
         let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";
         evidence.command_ran("go test ./...", listed, true, false);
         assert_eq!(items(&evidence), ["tests: pass"]);
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(items(&evidence).is_empty());
     }
 

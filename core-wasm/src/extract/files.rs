@@ -213,8 +213,15 @@ pub(crate) fn is_generated(path: &str) -> bool {
 }
 
 /// Returns whether a file is prose, which no test covers.
-pub(crate) fn is_document(file: &str) -> bool {
-    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
+pub(crate) fn is_document(path: &str) -> bool {
+    const NAMES: [&str; 8] = ["LICENSE", "LICENCE", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CODEOWNERS", ".gitignore"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    NAMES.contains(&name) || [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns whether a file only configures a service or a tool, so that nobody runs it here.
+pub(crate) fn is_configuration(path: &str) -> bool {
+    [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
 }
 
 /// Hashes the lines that are long enough to be significant.

@@ -55,6 +55,16 @@ pub(crate) fn class(command: &str) -> Class {
     class_of(main_segment(command))
 }
 
+/// Returns whether a command line pipes something into a program that does more than inspect, such as the answers to its questions.
+pub(crate) fn pipes_into_program(command: &str) -> bool {
+    let is_open = |before: &str| ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
+    let pipes = command.match_indices(" | ").filter(|(at, _)| !is_open(&command[..*at]));
+    pipes.map(|(at, pipe)| &command[at + pipe.len()..]).any(|rest| {
+        let next = segments(rest).first().copied().unwrap_or_default();
+        class_of(next) != Class::Inspect
+    })
+}
+
 fn class_of(segment: &str) -> Class {
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {

@@ -196,9 +196,10 @@ fn project_file(folder: &str, name: &str) -> Option<String> {
     let path = below(folder, name);
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
+    let is_of_git = path.starts_with(".git/") || path.contains("/.git/");
     let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
-    (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+    (is_kept && !is_temporary && !is_of_git && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
 }
 
 /// Returns the path that a name has in a folder.

@@ -99,6 +99,7 @@ fn files_that_a_command_line_writes_and_removes() {
     assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
     assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
     assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
+    assert!(written("cp a.md .git/info/a.md; mv b.json web/.git/b.json").is_empty());
     let moved = file_effects("git mv docs/old.md docs/new.md 2>/dev/null && rm -rf ./src/gone.rs target/", "");
     assert_eq!(moved.written, ["docs/new.md"]);
     assert_eq!(moved.moved, [("docs/old.md".to_owned(), "docs/new.md".to_owned())]);

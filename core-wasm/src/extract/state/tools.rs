@@ -8,7 +8,7 @@ use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::files::{self, Reversal, is_document};
+use crate::extract::files::{self, Reversal, is_configuration, is_document};
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::results;
@@ -605,7 +605,7 @@ impl State {
         self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {
-            self.evidence.file_changed();
+            self.evidence.file_changed(!is_configuration(file));
         }
     }
 
