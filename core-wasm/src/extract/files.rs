@@ -185,21 +185,35 @@ impl Files {
             removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
             added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let is_back = self.edits.iter().any(|earlier| {
+        let is_reverted = |earlier: &Edit| {
             earlier.file == edit.file
                 && edit.added.iter().all(|line| earlier.removed.contains(line))
                 && edit.removed.iter().all(|line| earlier.added.contains(line))
-        });
-        let reversal = match (is_back, edit.added.is_empty(), edit.removed.is_empty()) {
+        };
+        let earlier = self.edits.iter().rposition(is_reverted);
+        let reversal = match (earlier.is_some(), edit.added.is_empty(), edit.removed.is_empty()) {
             (false, ..) | (true, true, true) => Reversal::None,
             (true, false, false) => Reversal::Reverts,
             (true, ..) => Reversal::Removes,
         };
-        self.edits.push(edit);
+        match earlier.filter(|_| reversal != Reversal::None) {
+            Some(at) => self.cancel(at, &edit),
+            None => self.edits.push(edit),
+        }
         if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
         reversal
+    }
+
+    /// Takes what an edit reverted out of an earlier one. Whoever makes the same change a third time changes something.
+    fn cancel(&mut self, at: usize, edit: &Edit) {
+        let earlier = &mut self.edits[at];
+        earlier.added.retain(|line| !edit.removed.contains(line));
+        earlier.removed.retain(|line| !edit.added.contains(line));
+        if earlier.added.is_empty() && earlier.removed.is_empty() {
+            self.edits.remove(at);
+        }
     }
 }
 
@@ -288,6 +302,18 @@ mod tests {
         assert_eq!(back, Reversal::Reverts);
         assert_eq!(files.record_edit("a.md", "something else here", "and another one"), Reversal::None);
         assert_eq!(files.record_edit("a.md", "and another one", ""), Reversal::Removes);
+    }
+
+    #[test]
+    fn a_change_that_is_made_again_is_a_change() {
+        let mut files = Files::default();
+        let (cart, till) = ("const cart = open();\nconst total = 1;", "const till = open();\nconst total = 2;");
+        assert_eq!(files.record_edit("a.ts", cart, till), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", till, cart), Reversal::Reverts);
+        assert_eq!(files.record_edit("a.ts", cart, till), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", "const total = 2;", "const total = 1;"), Reversal::Reverts, "a part of it");
+        assert_eq!(files.record_edit("a.ts", "const total = 1;", "const total = 2;"), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", till, cart), Reversal::None, "two edits made it");
     }
 
     #[test]
