@@ -1722,3 +1722,22 @@ fn what_a_command_deletes_is_removed_unless_the_session_made_it() {
     assert_eq!(attribute(&script, "removed-files").as_deref(), Some("0 1"));
     assert!(attribute(&script, "tests-age").is_some());
 }
+
+#[test]
+fn that_all_tests_pass_is_not_told_of_some() {
+    let mut script = Script::default();
+    script.human("Round the total of the cart.").edit("/home/u/proj/cart/total.go", "return sum", "return round(sum)").bash(
+        "go test ./cart/ -run Total",
+        "ok  \tshop/cart\t0.2s",
+        false,
+    );
+    let told = |script: &Script| {
+        let mut script = Script { lines: script.lines.clone(), used: script.used };
+        script.agent("The total of the cart is rounded now. All tests pass and the linter is clean.");
+        script.outcome().notes.outcome
+    };
+    let some = told(&script);
+    assert!(some.contains("All tests pass (only some were run, such as `go test ./cart/ -run Total`) and"), "{some}");
+    script.bash("go test ./...", "ok  \tshop/cart\t0.2s", false);
+    assert!(told(&script).contains("All tests pass and"), "{}", told(&script));
+}

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ci;
 use super::commands;
 use super::commits;
+use super::failures;
 use super::labels::Labels;
 use super::undone::Push;
 
@@ -30,6 +31,10 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
+    /// The latest run of tests, while only some of them were ever run. May be empty.
+    some_tests: String,
+    /// Whether all tests may have been run.
+    may_have_run_all: bool,
     /// What the continuous integration said when it was last looked at. May be empty.
     ci: String,
     /// Whether something was pushed since then.
@@ -48,6 +53,30 @@ impl Evidence {
     /// Records that something was run, or looked at in a browser.
     pub(super) fn ran(&mut self) {
         self.is_never_run = false;
+    }
+
+    /// Records that all tests may have been run: by a hook, by a sub-agent, or elsewhere.
+    pub(super) fn may_have_run_all(&mut self) {
+        self.may_have_run_all = true;
+        self.some_tests.clear();
+    }
+
+    /// Returns the latest run of tests, if the session certainly ran only some of them.
+    pub(super) fn some_tests(&self) -> Option<&str> {
+        (!self.some_tests.is_empty()).then_some(self.some_tests.as_str())
+    }
+
+    /// Records which tests a command line ran.
+    fn tests_of(&mut self, command: &str, output: &str) {
+        match commands::runs_tests(command) {
+            Some(true) if !self.may_have_run_all => self.some_tests = failures::display_command(command),
+            Some(true) => {}
+            Some(false) => self.may_have_run_all(),
+            None if commands::class(command) != commands::Class::Inspect && commands::test_counts(output).is_some() => {
+                self.may_have_run_all();
+            }
+            None => {}
+        }
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -72,6 +101,7 @@ impl Evidence {
 
     /// Records a command line, and whether it certainly passed or failed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
+        self.tests_of(command, output);
         // The hook of a commit may run anything.
         if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
@@ -82,6 +112,7 @@ impl Evidence {
         }
         if let Some(verdict) = ci::verdict(command, output) {
             (self.ci, self.is_ci_old) = (verdict, false);
+            self.may_have_run_all();
         }
         if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
             self.passed_without_counts();
@@ -214,6 +245,26 @@ mod tests {
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`"], "what passed before says nothing of it");
+    }
+
+    #[test]
+    fn a_session_that_ran_only_some_tests() {
+        let mut evidence = Evidence::default();
+        assert_eq!(evidence.some_tests(), None, "somebody else may have run them");
+        for some in
+            ["go test ./cart/ -v", "pytest tests/test_cart.py", "npx vitest run -t total", "go test ./... -run Total"]
+        {
+            evidence.command_ran(some, "", true, false);
+            assert_eq!(evidence.some_tests(), Some(some));
+        }
+        for all in ["go test ./cart/... -count=1", "npm test", "make all && pytest tests/", "cd web && bun test src/"] {
+            let mut evidence = evidence.clone();
+            evidence.command_ran(all, "", true, false);
+            evidence.command_ran("go test ./cart/ -v", "", true, false);
+            assert_eq!(evidence.some_tests(), None, "{all}");
+        }
+        evidence.command_ran("make all", "12 passed, 0 failed", true, false);
+        assert_eq!(evidence.some_tests(), None);
     }
 
     #[test]

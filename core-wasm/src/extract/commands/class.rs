@@ -138,6 +138,27 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns whether a command line runs tests, and whether it certainly runs only some of them: those of a name, of a file, or of one
+/// package of Go.
+pub(crate) fn runs_tests(command: &str) -> Option<bool> {
+    let tests = segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test);
+    let narrow: Vec<bool> = tests.map(is_narrow).collect();
+    (!narrow.is_empty()).then(|| narrow.iter().all(|is_narrow| *is_narrow))
+}
+
+fn is_narrow(segment: &str) -> bool {
+    const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
+    const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
+    let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
+    let is_go = words(segment).first() == Some(&"go");
+    let targets = targets(segment);
+    let is_some = |target: &&str| match is_go {
+        true => target.starts_with("./") && !target.ends_with("..."),
+        false => target.contains("::") || ENDS.iter().any(|end| target.ends_with(end)),
+    };
+    segment.split_whitespace().any(is_name) || (!targets.is_empty() && targets.iter().all(is_some))
+}
+
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
 pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
     let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);

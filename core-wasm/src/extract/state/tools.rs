@@ -72,6 +72,7 @@ impl State {
                 self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent if !is_error => {
+                self.evidence.may_have_run_all();
                 let report = clean::block(&transcript::result_text(content), MAX_REPORT_BYTES);
                 self.record_findings(&report, &line_ref(line), settled);
             }
@@ -154,6 +155,7 @@ impl State {
         if committed && counts.is_none() && !is_bypassed && self.hook_runs_tests {
             self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
             self.evidence.tests_ran();
+            self.evidence.may_have_run_all();
         }
         if !is_trial {
             self.changes_measured(output, committed);
