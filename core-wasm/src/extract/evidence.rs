@@ -23,6 +23,7 @@ struct Check {
 /// The verdicts of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Evidence {
     checks: Vec<Check>,
     /// The branch to which the work was pushed last. May be empty.
@@ -70,12 +71,11 @@ impl Evidence {
     fn tests_of(&mut self, command: &str, output: &str) {
         match commands::runs_tests(command) {
             Some(true) if !self.may_have_run_all => self.some_tests = failures::display_command(command),
-            Some(true) => {}
             Some(false) => self.may_have_run_all(),
             None if commands::class(command) != commands::Class::Inspect && commands::test_counts(output).is_some() => {
                 self.may_have_run_all();
             }
-            None => {}
+            _ => {}
         }
     }
 

@@ -152,9 +152,12 @@ fn is_narrow(segment: &str) -> bool {
     let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
     let is_go = words(segment).first() == Some(&"go");
     let targets = targets(segment);
-    let is_some = |target: &&str| match is_go {
-        true => target.starts_with("./") && !target.ends_with("..."),
-        false => target.contains("::") || ENDS.iter().any(|end| target.ends_with(end)),
+    let is_some = |target: &&str| {
+        if is_go {
+            target.starts_with("./") && !target.ends_with("...")
+        } else {
+            target.contains("::") || ENDS.iter().any(|end| target.ends_with(end))
+        }
     };
     segment.split_whitespace().any(is_name) || (!targets.is_empty() && targets.iter().all(is_some))
 }

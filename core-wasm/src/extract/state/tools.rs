@@ -151,11 +151,8 @@ impl State {
         let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
         let committed = !made.is_empty();
         let is_bypassed = commits::bypasses_hook(command);
-        // The hook of the commit ran the tests again, and they passed.
         if committed && counts.is_none() && !is_bypassed && self.hook_runs_tests {
-            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
-            self.evidence.tests_ran();
-            self.evidence.may_have_run_all();
+            self.hook_passed();
         }
         if !is_trial {
             self.changes_measured(output, committed);
@@ -206,6 +203,13 @@ impl State {
         if committed {
             self.failures.checks_committed(command);
         }
+    }
+
+    /// Records that the hook of a commit ran the tests again, and they passed.
+    fn hook_passed(&mut self) {
+        self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        self.evidence.tests_ran();
+        self.evidence.may_have_run_all();
     }
 
     /// Records what the continuous integration said, if a command line asked for it.
