@@ -350,8 +350,12 @@ impl State {
         for (from, to) in &effects.moved {
             self.files.record_move(from, to);
         }
-        for path in effects.removed.iter().chain(&in_folders) {
+        for path in &in_folders {
             self.file_removed(path);
+        }
+        for path in &effects.removed {
+            let leaves_nothing = self.file_removed(path);
+            self.file_changed_by_command(path, !leaves_nothing);
         }
         for path in &effects.written {
             self.files.record_written(path);
@@ -364,15 +368,16 @@ impl State {
         }
     }
 
-    /// Records that a command deleted a file. One that the session itself made leaves nothing to check and nothing to commit.
-    fn file_removed(&mut self, path: &str) {
+    /// Records that a command deleted a file. Returns whether it leaves nothing to check and nothing to commit, because the session
+    /// itself made it.
+    fn file_removed(&mut self, path: &str) -> bool {
         self.vanished.file_removed(path, self.turns);
         let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
         self.files.record_removal(path, leaves_nothing);
         if leaves_nothing {
             self.undone.restored(|known| known == path);
         }
-        self.file_changed_by_command(path, !leaves_nothing);
+        leaves_nothing
     }
 
     /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
