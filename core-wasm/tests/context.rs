@@ -660,6 +660,26 @@ fn the_files_that_changed_most_are_named_and_the_others_counted() {
 }
 
 #[test]
+fn new_files_are_not_the_ones_that_are_left_out() {
+    let path = |number: u32| format!("src/a/rather/long/folder/for/a/part/number-{number:02}.ts");
+    let mut notes = SessionNotes { outcome: "The importer is in parts.".into(), ..empty_notes() };
+    notes.changes = (0..20).map(|number| change(&path(number), 100, 0)).collect();
+    notes.changes.extend([change("src/new.ts", 30, 0), change("Cargo.lock", 400, 90), change("src/old.ts", 3, 9)]);
+    notes.attributes = vec![("created-files".into(), "20 21".into()), ("removed-files".into(), "22".into())];
+    let files = |notes: SessionNotes| {
+        let fake = Fake { sessions: vec![record("before", MONDAY, notes)], ..Fake::default() };
+        let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
+        text.lines().find(|line| line.starts_with("- Files")).expect("a line of files").to_owned()
+    };
+    let line = files(notes.clone());
+    assert!(line.contains("src/new.ts (+30)") && !line.contains("Cargo.lock") && !line.contains("old.ts"), "{line}");
+    notes.changes.truncate(0);
+    notes.changes.extend([change("src/cart.ts", 3, 0), change("src/old.ts", 3, 9), change("/home/u/till/a.ts", 0, 0)]);
+    notes.attributes = vec![("removed-files".into(), "1 2".into())];
+    assert_eq!(files(notes), "- Files: src/cart.ts (+3), src/old.ts (removed)");
+}
+
+#[test]
 fn a_stem_is_found_in_words_that_end_otherwise() {
     let filler = "The page was drawn anew. ".repeat(30);
     let long = format!("{filler}The retry strategy of uploads is a fixed delay. {filler}");

@@ -1786,3 +1786,44 @@ fn the_reason_for_a_refusal_steers_the_work() {
         assert!(decided(reason).is_empty(), "{reason}: {:?}", decided(reason));
     }
 }
+
+#[test]
+fn what_a_command_deletes_is_removed_unless_the_session_made_it() {
+    let mut script = Script::default();
+    script
+        .human("Take the old cart out.")
+        .edit("/home/u/proj/src/cart.ts", "export const cart = [];", "export const cart = new Cart();")
+        .bash("cat > probe.mjs <<'EOF'\nimport('./src/cart.ts')\nEOF", "", false)
+        .bash("npm test", "Tests: 4 passed, 4 total", false)
+        .bash("rm probe.mjs", "", false);
+    let attribute = |script: &Script, name: &str| {
+        let notes = script.outcome().notes;
+        notes.attributes.into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    };
+    let paths = |script: &Script| script.outcome().notes.changes.into_iter().map(|it| it.path).collect::<Vec<_>>();
+    assert_eq!((paths(&script), attribute(&script, "removed-files")), (vec!["src/cart.ts".to_owned()], None));
+    assert!(attribute(&script, "tests-age").is_none(), "nothing was changed after the tests");
+    script.bash("rm src/cart.ts src/old.ts", "", false);
+    assert_eq!(paths(&script), ["src/cart.ts", "src/old.ts"]);
+    assert_eq!(attribute(&script, "removed-files").as_deref(), Some("0 1"));
+    assert!(attribute(&script, "tests-age").is_some());
+}
+
+#[test]
+fn that_all_tests_pass_is_not_told_of_some() {
+    let mut script = Script::default();
+    script.human("Round the total of the cart.").edit("/home/u/proj/cart/total.go", "return sum", "return round(sum)").bash(
+        "go test ./cart/ -run Total",
+        "ok  \tshop/cart\t0.2s",
+        false,
+    );
+    let told = |script: &Script| {
+        let mut script = Script { lines: script.lines.clone(), used: script.used };
+        script.agent("The total of the cart is rounded now. All tests pass and the linter is clean.");
+        script.outcome().notes.outcome
+    };
+    let some = told(&script);
+    assert!(some.contains("All tests pass (only some were run, such as `go test ./cart/ -run Total`) and"), "{some}");
+    script.bash("go test ./...", "ok  \tshop/cart\t0.2s", false);
+    assert!(told(&script).contains("All tests pass and"), "{}", told(&script));
+}

@@ -1,6 +1,7 @@
 //! The page of a session whose context was compacted: what the session knew before.
 
-use super::new_session::{add_files, add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
+use super::changed_files::add_files;
+use super::new_session::{add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
 use super::page::{Entry, Page, SectionKind, discovery};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;

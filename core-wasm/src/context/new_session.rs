@@ -1,10 +1,11 @@
 //! The page of a new session: what the earlier sessions left.
 
+use super::changed_files::add_files;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
-use crate::bindings::throughline::policy::types::{Change, Memory, SessionNotes, SessionRecord};
+use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels;
 use crate::text;
@@ -18,12 +19,6 @@ const MAX_SESSIONS: u32 = 12;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
-
-/// The maximum number of files on the line of changed files.
-const MAX_FILES: usize = 10;
-
-/// The maximum length of the line of changed files, in characters.
-const MAX_FILES_CHARS: usize = 480;
 
 /// The length below which a result says too little for a line of its own, in characters.
 const MIN_RESULT_CHARS: usize = 60;
@@ -198,11 +193,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let (short, results): (Vec<&String>, Vec<&String>) =
         notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
     // What was only found out may have been changed since.
-    let found: Vec<&String> = attribute(notes, "found")
-        .into_iter()
-        .flat_map(|places| places.split(' '))
-        .filter_map(|place| notes.done.get(place.parse::<usize>().ok()?))
-        .collect();
+    let found: Vec<&String> = places(notes, "found").filter_map(|place| notes.done.get(place)).collect();
     if results.is_empty() && !short.is_empty() && notes.outcome.trim().is_empty() {
         let short: Vec<String> = short.into_iter().cloned().collect();
         add_joined(page, SectionKind::LastSession, "Did", &short);
@@ -350,83 +341,13 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     (!tells_url || !tells_title).then_some(text)
 }
 
-fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
+pub(super) fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
     notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
-/// project come last, because a session is rarely about them.
-pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
-    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
-    let state = attribute(notes, "commit-state").map(|state| match attribute(notes, "branch") {
-        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
-        _ => state.to_owned(),
-    });
-    let state: Vec<String> = state.into_iter().chain(size).collect();
-    let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
-    let mut changes: Vec<(bool, &Change)> =
-        notes.changes.iter().map(|change| (is_outside(&page.path(&change.path)), change)).collect();
-    // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
-    let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
-    if changes.iter().any(|(is_outside, _)| !is_outside) {
-        changes.retain(|(is_outside, change)| !is_outside || !is_passing(&change.path));
-    }
-    let mut order: Vec<usize> = (0..changes.len()).collect();
-    // What is tested says more than its tests, which are often longer.
-    let is_test = |path: &str| path.contains(".test.") || path.contains(".spec.") || path.contains("_test.");
-    order.sort_by_key(|&at| {
-        (
-            changes[at].0,
-            is_test(&changes[at].1.path),
-            std::cmp::Reverse(changes[at].1.added.saturating_add(changes[at].1.removed)),
-        )
-    });
-    let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, change_text(page, changes[at].1))).collect();
-    // What does not fit is what changed least, not what changed first.
-    let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
-    let mut chars = 0;
-    let fits = |(number, (_, item)): (usize, &(usize, String))| {
-        chars += item.chars().count() + 2;
-        number == 0 || (number < MAX_FILES && chars <= max_chars)
-    };
-    let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
-    items.truncate(count);
-    items.sort_by_key(|(at, _)| (changes[*at].0, *at));
-    let (outside, inside): (Vec<_>, Vec<_>) = items.into_iter().partition(|(at, _)| changes[*at].0);
-    let mut inside: Vec<String> = inside.into_iter().map(|(_, item)| item).collect();
-    let outside: Vec<String> = outside.into_iter().map(|(_, item)| item).collect();
-    let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
-    let files = if inside.is_empty() || outside.is_empty() {
-        inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ")
-    } else {
-        inside.extend(more);
-        format!("{}; outside the project: {}", inside.join(", "), outside.join(", "))
-    };
-    page.add(kind, Entry::result_line(&label, &files, 0.9));
-    let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
-    page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
-}
-
-/// Returns whether a path that was made relative to the project's root lies outside of it.
-fn is_outside(path: &str) -> bool {
-    path.starts_with(['/', '~']) || path.starts_with("../") || path.as_bytes().get(1) == Some(&b':')
-}
-
-/// Returns whether a path lies in a folder for temporary files.
-fn is_temporary(path: &str) -> bool {
-    let path = path.replace('\\', "/");
-    let mut folders = path.split('/').rev().skip(1);
-    folders.any(|folder| matches!(folder.to_ascii_lowercase().as_str(), "tmp" | "temp" | "scratchpad" | "scratch"))
-}
-
-fn change_text(page: &Page, change: &Change) -> String {
-    let path = line::sanitize(&page.path(&change.path));
-    match (change.added, change.removed) {
-        (0, 0) => path,
-        (added, 0) => format!("{path} (+{added})"),
-        (0, removed) => format!("{path} (−{removed})"),
-        (added, removed) => format!("{path} (+{added} −{removed})"),
-    }
+/// Returns the places in a list of the notes that an attribute names.
+pub(super) fn places(notes: &SessionNotes, name: &str) -> impl Iterator<Item = usize> {
+    attribute(notes, name).into_iter().flat_map(|places| places.split(' ')).filter_map(|place| place.parse().ok())
 }
 
 /// Adds the items as one line of the section.

@@ -40,6 +40,17 @@ pub(crate) fn path(path: &str, root: &str) -> String {
     line(in_work_tree.or(relative).unwrap_or(&path), 300)
 }
 
+/// Returns a folder relative to the project's root. Empty for the root itself, and for a folder outside of the project.
+pub(crate) fn folder(folder: &str, root: &str) -> String {
+    let inside = path(&format!("{folder}/."), root);
+    inside.strip_suffix("/.").filter(|inside| !is_outside(inside)).unwrap_or_default().to_owned()
+}
+
+/// Returns whether a path that was made relative to the project's root lies outside of it.
+pub(crate) fn is_outside(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path == ".." || path.starts_with("../") || path.as_bytes().get(1) == Some(&b':')
+}
+
 /// Where agents make work trees of a project, each in a folder of its own.
 const WORK_TREES: [&str; 2] = [".claude/worktrees/", ".worktrees/"];
 
@@ -215,6 +226,10 @@ mod tests {
     fn commands_are_relative_inside_the_root() {
         assert_eq!(relative_paths("cd /p/a && ls /p/a/src /p/ab", "/p/a"), "cd . && ls src /p/ab");
         assert_eq!(relative_paths("git -C /p/a status", "/p/a"), "git -C . status");
+        assert_eq!(
+            ["/p/a", "/p/a/src", "/p/ab", "/p/a/.claude/worktrees/x/src"].map(|it| folder(it, "/p/a")),
+            ["", "src", "", "src"]
+        );
     }
 
     #[test]

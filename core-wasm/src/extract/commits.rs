@@ -350,7 +350,7 @@ pub(super) fn stat(output: &str) -> Option<Stat> {
 }
 
 /// Parses `2 files changed, 12 insertions(+), 3 deletions(-)`, also behind the words of a wrapper.
-fn stat_sums(line: &str) -> Option<(u32, u32, u32)> {
+pub(super) fn stat_sums(line: &str) -> Option<(u32, u32, u32)> {
     let at = line.find(" file changed").or_else(|| line.find(" files changed"))?;
     let number = |text: &str| text.rsplit([' ', ',']).next().and_then(|word| word.parse().ok());
     let before = |sign: &str| line[at..].find(sign).and_then(|end| number(&line[at..at + end])).unwrap_or(0);

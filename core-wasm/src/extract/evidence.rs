@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ci;
 use super::commands;
 use super::commits;
+use super::failures;
 use super::labels::Labels;
 use super::undone::Push;
 
@@ -22,6 +23,7 @@ struct Check {
 /// The verdicts of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Evidence {
     checks: Vec<Check>,
     /// The branch to which the work was pushed last. May be empty.
@@ -30,6 +32,10 @@ pub(super) struct Evidence {
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
     is_never_run: bool,
+    /// The latest run of tests, while only some of them were ever run. May be empty.
+    some_tests: String,
+    /// Whether all tests may have been run.
+    may_have_run_all: bool,
     /// What the continuous integration said when it was last looked at. May be empty.
     ci: String,
     /// Whether something was pushed since then.
@@ -37,15 +43,40 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Records a change of a file of the project. What was checked before says nothing of it.
-    pub(super) fn file_changed(&mut self) {
+    /// Records a change of a file of the project, and whether somebody could run it here. What was checked before says nothing of
+    /// it.
+    pub(super) fn file_changed(&mut self, can_run: bool) {
         self.checks.clear();
-        (self.are_tests_old, self.is_never_run) = (true, true);
+        self.are_tests_old = true;
+        self.is_never_run |= can_run;
     }
 
     /// Records that something was run, or looked at in a browser.
     pub(super) fn ran(&mut self) {
         self.is_never_run = false;
+    }
+
+    /// Records that all tests may have been run: by a hook, by a sub-agent, or elsewhere.
+    pub(super) fn may_have_run_all(&mut self) {
+        self.may_have_run_all = true;
+        self.some_tests.clear();
+    }
+
+    /// Returns the latest run of tests, if the session certainly ran only some of them.
+    pub(super) fn some_tests(&self) -> Option<&str> {
+        (!self.some_tests.is_empty()).then_some(self.some_tests.as_str())
+    }
+
+    /// Records which tests a command line ran.
+    fn tests_of(&mut self, command: &str, output: &str) {
+        match commands::runs_tests(command) {
+            Some(true) if !self.may_have_run_all => self.some_tests = failures::display_command(command),
+            Some(false) => self.may_have_run_all(),
+            None if commands::class(command) != commands::Class::Inspect && commands::test_counts(output).is_some() => {
+                self.may_have_run_all();
+            }
+            _ => {}
+        }
     }
 
     /// Returns whether nothing was run since the last change of a file.
@@ -70,8 +101,9 @@ impl Evidence {
 
     /// Records a command line, and whether it certainly passed or failed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
+        self.tests_of(command, output);
         // The hook of a commit may run anything.
-        if commands::class(command) != commands::Class::Inspect {
+        if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
         }
         if let Some(branch) = commits::pushed_branch(command, output) {
@@ -80,6 +112,7 @@ impl Evidence {
         }
         if let Some(verdict) = ci::verdict(command, output) {
             (self.ci, self.is_ci_old) = (verdict, false);
+            self.may_have_run_all();
         }
         if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
             self.passed_without_counts();
@@ -158,7 +191,7 @@ mod tests {
     fn the_last_verdicts_are_told() {
         let mut evidence = Evidence::default();
         evidence.command_ran("bun run lint", "", false, true);
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(items(&evidence).is_empty(), "the file was changed since");
         evidence.command_ran("bun run lint && bun run typecheck", "", true, false);
         evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
@@ -175,8 +208,14 @@ mod tests {
     #[test]
     fn it_is_clean_if_something_ran_and_nothing_failed() {
         let mut evidence = Evidence::default();
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(!evidence.is_clean(), "nothing was run");
+        evidence.command_ran("grep -c 'a | till' b.txt | sort", "", true, false);
+        assert!(evidence.is_never_run());
+        evidence.command_ran("echo 3 | go run ./cmd/till", "", true, false);
+        evidence.file_changed(false);
+        assert!(!evidence.is_never_run(), "what runs it is elsewhere");
+        evidence.file_changed(true);
         evidence.command_ran("bun run lint", "", true, false);
         assert!(evidence.is_clean());
         evidence.command_ran("bun run typecheck", "", false, true);
@@ -189,7 +228,7 @@ mod tests {
         let listed = "ok  \texample.org/till/cart\t0.2s\nok  \texample.org/till/tax\t(cached)";
         evidence.command_ran("go test ./...", listed, true, false);
         assert_eq!(items(&evidence), ["tests: pass"]);
-        evidence.file_changed();
+        evidence.file_changed(true);
         assert!(items(&evidence).is_empty());
     }
 
@@ -206,6 +245,26 @@ mod tests {
         evidence.command_ran("gh pr checks 7", "lint\tpass\t1s\ntest\tpass\t9s", true, false);
         push(&mut evidence);
         assert_eq!(items(&evidence), ["pushed to `cart`"], "what passed before says nothing of it");
+    }
+
+    #[test]
+    fn a_session_that_ran_only_some_tests() {
+        let mut evidence = Evidence::default();
+        assert_eq!(evidence.some_tests(), None, "somebody else may have run them");
+        for some in
+            ["go test ./cart/ -v", "pytest tests/test_cart.py", "npx vitest run -t total", "go test ./... -run Total"]
+        {
+            evidence.command_ran(some, "", true, false);
+            assert_eq!(evidence.some_tests(), Some(some));
+        }
+        for all in ["go test ./cart/... -count=1", "npm test", "make all && pytest tests/", "cd web && bun test src/"] {
+            let mut evidence = evidence.clone();
+            evidence.command_ran(all, "", true, false);
+            evidence.command_ran("go test ./cart/ -v", "", true, false);
+            assert_eq!(evidence.some_tests(), None, "{all}");
+        }
+        evidence.command_ran("make all", "12 passed, 0 failed", true, false);
+        assert_eq!(evidence.some_tests(), None);
     }
 
     #[test]

@@ -41,6 +41,12 @@ struct Changed {
     /// Whether the session created it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_new: bool,
+    /// Whether a command wrote it first, so that nobody knows whether it was there before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    may_be_new: bool,
+    /// Whether the session deleted it or moved it away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_removed: bool,
 }
 
 /// The changes of the session to files.
@@ -53,24 +59,60 @@ pub(super) struct Files {
 impl Files {
     /// Adds to the counts of a file and makes it the most recent one.
     pub(super) fn record_change(&mut self, path: &str, added: u32, removed: u32) {
-        let mut changed = match self.changed.iter().position(|changed| changed.path == path) {
+        let mut changed = match self.position(path) {
             Some(at) => self.changed.remove(at),
             None => Changed { path: path.to_owned(), ..Changed::default() },
         };
         changed.added = changed.added.saturating_add(added);
         changed.removed = changed.removed.saturating_add(removed);
+        changed.is_removed = false;
+        self.push(changed);
+    }
+
+    /// Records that a command wrote a file.
+    pub(super) fn record_written(&mut self, path: &str) {
+        let is_known = self.position(path).is_some();
+        self.record_change(path, 0, 0);
+        if let Some(changed) = self.changed.last_mut().filter(|_| !is_known) {
+            changed.may_be_new = true;
+        }
+    }
+
+    fn position(&self, path: &str) -> Option<usize> {
+        self.changed.iter().position(|changed| changed.path == path)
+    }
+
+    fn push(&mut self, changed: Changed) {
         self.changed.push(changed);
         if self.changed.len() > MAX_FILES {
             self.changed.remove(0);
         }
     }
 
-    /// Records that a file was deleted. A file that the session itself created leaves nothing behind.
-    pub(super) fn record_removal(&mut self, path: &str) {
-        match self.changed.iter().position(|changed| changed.path == path) {
-            Some(at) if self.changed[at].is_new => _ = self.changed.remove(at),
-            _ => self.record_change(path, 0, 0),
+    /// Records that a file was deleted. It leaves nothing behind if the session made it and did not commit it.
+    pub(super) fn record_removal(&mut self, path: &str, leaves_nothing: bool) {
+        if leaves_nothing {
+            return self.changed.retain(|file| file.path != path);
         }
+        self.record_change(path, 0, 0);
+        if let Some(file) = self.changed.last_mut() {
+            file.is_removed = true;
+        }
+    }
+
+    /// Records that a file was moved. What was changed in it was changed there, unless it replaces another file.
+    pub(super) fn record_move(&mut self, from: &str, to: &str) {
+        let known = self.changed.iter().find(|file| file.path == from && !file.is_removed).cloned();
+        let is_replaced = self.position(to).is_some();
+        self.record_written(to);
+        if let (Some(known), Some(file), false) = (known, self.changed.last_mut(), is_replaced) {
+            (file.added, file.removed, file.is_new) = (known.added, known.removed, known.is_new);
+        }
+    }
+
+    /// Returns whether the session made a file.
+    pub(super) fn is_own(&self, path: &str) -> bool {
+        self.changed.iter().any(|file| file.path == path && (file.is_new || file.may_be_new))
     }
 
     /// Records that the changes of the files for which `is_restored` returns true were taken back.
@@ -81,7 +123,7 @@ impl Files {
     /// Takes an edit of so many lines that reverted an earlier one out of the counts, and the reverted one with it. A file of
     /// which nothing else was changed is as it was, unless the lines `may_be_moved` to another place.
     pub(super) fn record_revert(&mut self, path: &str, lines: u32, may_be_moved: bool) {
-        let Some(at) = self.changed.iter().position(|changed| changed.path == path) else { return };
+        let Some(at) = self.position(path) else { return };
         let changed = &mut self.changed[at];
         changed.added = changed.added.saturating_sub(lines);
         changed.removed = changed.removed.saturating_sub(lines);
@@ -122,6 +164,14 @@ impl Files {
         self.changed.iter().map(change).collect()
     }
 
+    /// Returns the places in `changes` of the files that the session created and of those that it deleted.
+    pub(super) fn created_and_removed(&self) -> (Vec<usize>, Vec<usize>) {
+        let places = |holds: fn(&Changed) -> bool| {
+            self.changed.iter().enumerate().filter(|(_, file)| holds(file)).map(|(at, _)| at).collect()
+        };
+        (places(|file| file.is_new), places(|file| file.is_removed))
+    }
+
     /// Returns the paths, most recent last.
     pub(super) fn paths(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.changed.iter().map(|changed| changed.path.as_str())
@@ -135,22 +185,57 @@ impl Files {
             removed: before.iter().filter(|line| !after.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
             added: after.iter().filter(|line| !before.contains(line)).copied().take(MAX_EDIT_LINES).collect(),
         };
-        let is_back = self.edits.iter().any(|earlier| {
+        let is_reverted = |earlier: &Edit| {
             earlier.file == edit.file
                 && edit.added.iter().all(|line| earlier.removed.contains(line))
                 && edit.removed.iter().all(|line| earlier.added.contains(line))
-        });
-        let reversal = match (is_back, edit.added.is_empty(), edit.removed.is_empty()) {
+        };
+        let earlier = self.edits.iter().rposition(is_reverted);
+        let reversal = match (earlier.is_some(), edit.added.is_empty(), edit.removed.is_empty()) {
             (false, ..) | (true, true, true) => Reversal::None,
             (true, false, false) => Reversal::Reverts,
             (true, ..) => Reversal::Removes,
         };
-        self.edits.push(edit);
+        match earlier.filter(|_| reversal != Reversal::None) {
+            Some(at) => self.cancel(at, &edit),
+            None => self.edits.push(edit),
+        }
         if self.edits.len() > MAX_EDITS {
             self.edits.remove(0);
         }
         reversal
     }
+
+    /// Takes what an edit reverted out of an earlier one. Whoever makes the same change a third time changes something.
+    fn cancel(&mut self, at: usize, edit: &Edit) {
+        let earlier = &mut self.edits[at];
+        earlier.added.retain(|line| !edit.removed.contains(line));
+        earlier.removed.retain(|line| !edit.added.contains(line));
+        if earlier.added.is_empty() && earlier.removed.is_empty() {
+            self.edits.remove(at);
+        }
+    }
+}
+
+/// Returns whether a file is one that a package manager or the system writes by itself: a list of versions, or what it knows of an
+/// installed package.
+pub(crate) fn is_generated(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_list = [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end));
+    let is_of_package = |folder: &str| folder.ends_with(".egg-info") || folder == "__pycache__";
+    is_list || name == ".DS_Store" || path.split('/').any(is_of_package)
+}
+
+/// Returns whether a file is prose, which no test covers.
+pub(crate) fn is_document(path: &str) -> bool {
+    const NAMES: [&str; 8] = ["LICENSE", "LICENCE", "NOTICE", "README", "CHANGELOG", "AUTHORS", "CODEOWNERS", ".gitignore"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    NAMES.contains(&name) || [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns whether a file only configures a service or a tool, so that nobody runs it here.
+pub(crate) fn is_configuration(path: &str) -> bool {
+    [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
 }
 
 /// Hashes the lines that are long enough to be significant.
@@ -189,11 +274,6 @@ pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
     });
 }
 
-/// Returns whether a file is prose, which no test covers.
-pub(super) fn is_document(file: &str) -> bool {
-    [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| file.ends_with(end))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,16 +305,51 @@ mod tests {
     }
 
     #[test]
+    fn a_change_that_is_made_again_is_a_change() {
+        let mut files = Files::default();
+        let (cart, till) = ("const cart = open();\nconst total = 1;", "const till = open();\nconst total = 2;");
+        assert_eq!(files.record_edit("a.ts", cart, till), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", till, cart), Reversal::Reverts);
+        assert_eq!(files.record_edit("a.ts", cart, till), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", "const total = 2;", "const total = 1;"), Reversal::Reverts, "a part of it");
+        assert_eq!(files.record_edit("a.ts", "const total = 1;", "const total = 2;"), Reversal::None);
+        assert_eq!(files.record_edit("a.ts", till, cart), Reversal::None, "two edits made it");
+    }
+
+    #[test]
     fn a_file_that_was_created_and_deleted_leaves_nothing() {
         let mut files = Files::default();
         files.record_change("new.md", 4, 0);
         files.record_creation("new.md");
         files.record_change("old.md", 1, 1);
-        files.record_removal("new.md");
-        files.record_removal("old.md");
+        files.record_removal("new.md", true);
+        files.record_removal("old.md", false);
         assert_eq!(files.paths().collect::<Vec<_>>(), ["old.md"]);
+        assert_eq!(files.created_and_removed(), (vec![], vec![0]));
+        files.record_written("draft.md");
+        files.record_written("old.md");
+        assert_eq!(files.created_and_removed().1, [0; 0], "it was written anew");
+        assert!(files.is_own("draft.md") && !files.is_own("old.md"));
+        files.record_removal("old.md", false);
+        assert_eq!(
+            (files.paths().collect::<Vec<_>>(), files.created_and_removed().1),
+            (vec!["draft.md", "old.md"], vec![1])
+        );
+        files.record_removal("draft.md", true);
         files.record_restoration(|path| path == "old.md");
         assert_eq!(files.paths().count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_moved_takes_its_changes_along() {
+        let mut files = Files::default();
+        files.record_change("cart.ts", 5, 2);
+        files.record_move("cart.ts", "till.ts");
+        files.record_removal("cart.ts", false);
+        let all: Vec<_> = files.changes().into_iter().map(|it| (it.path, it.added, it.removed)).collect();
+        assert_eq!(all, [("till.ts".to_owned(), 5, 2), ("cart.ts".to_owned(), 5, 2)]);
+        assert_eq!(files.created_and_removed(), (vec![], vec![1]));
+        assert!(files.is_own("till.ts"), "nothing remains of it if it is moved again");
     }
 
     #[test]

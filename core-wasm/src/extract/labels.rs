@@ -56,6 +56,8 @@ pub(crate) struct Labels {
     pub cause_open: &'static str,
     /// After the counts of a test run that covered some of the files.
     pub of_some_files: &'static str,
+    /// Which tests were run, beside the claim that all pass.
+    pub only_run: &'static str,
     /// A sub-agent whose result never came. `{}` is its task.
     pub still_running: &'static str,
     /// What the agent was about to do when the session ended. `{}` is in its words.
@@ -148,6 +150,7 @@ const ENGLISH: Labels = Labels {
     stashed: "Put away with `git stash` on `{}` and not brought back",
     cause_open: "Cause not found",
     of_some_files: "of some files only",
+    only_run: "only some were run, such as `{}`",
     still_running: "Started, without a result: {}",
     stopped_at: "The session ended when the agent was at: {}",
     refused_plan: "The plan \"{}\" was refused",
@@ -208,6 +211,7 @@ const KOREAN: Labels = Labels {
     stashed: "`git stash`로 치워 두고 되돌리지 않음: `{}`",
     cause_open: "원인을 찾지 못함",
     of_some_files: "일부 파일만",
+    only_run: "일부만 실행함: `{}`",
     still_running: "시작했으나 결과가 없음: {}",
     stopped_at: "세션이 끝날 때 에이전트가 하던 일: {}",
     refused_plan: "계획 \"{}\"은(는) 거부되어 실행하지 않음",
@@ -275,6 +279,7 @@ const JAPANESE: Labels = Labels {
     stashed: "`git stash` で退避したまま戻していない: `{}`",
     cause_open: "原因は未特定",
     of_some_files: "一部のファイルのみ",
+    only_run: "一部のみ実行: `{}`",
     still_running: "開始したが結果なし: {}",
     stopped_at: "セッションが終わったときの作業: {}",
     refused_plan: "計画「{}」は拒否され、未実行",
@@ -342,6 +347,7 @@ const CHINESE: Labels = Labels {
     stashed: "用 `git stash` 搁置后没有恢复: `{}`",
     cause_open: "原因尚未找到",
     of_some_files: "仅部分文件",
+    only_run: "只运行了一部分：`{}`",
     still_running: "已启动但没有结果: {}",
     stopped_at: "会话结束时正在做: {}",
     refused_plan: "计划“{}”被拒绝，未执行",

@@ -11,7 +11,7 @@ mod compact;
 mod conventions;
 mod evidence;
 mod failures;
-mod files;
+pub(crate) mod files;
 mod human;
 mod judge;
 pub(crate) mod labels;

@@ -19,6 +19,9 @@ const MIN_END_CHARS: usize = 160;
 /// The maximum length of the end of a session together with the work before it, in characters.
 const MAX_END_CHARS: usize = 1_300;
 
+/// The maximum length of a run of tests that is told, in bytes.
+const MAX_RUN_BYTES: usize = 140;
+
 /// The maximum length of what a turn was asked, before its result, in bytes.
 const MAX_ASKED_BYTES: usize = 110;
 
@@ -117,6 +120,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         found[left_out..].iter().enumerate().filter(|(_, is_found)| **is_found).map(|(at, _)| at.to_string()).collect();
     if !found.is_empty() {
         attributes.push(("found".to_owned(), found.join(" ")));
+    }
+    let (created, removed) = state.files.created_and_removed();
+    for (name, places) in [("created-files", created), ("removed-files", removed)] {
+        if !places.is_empty() {
+            attributes.push((name.to_owned(), places.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")));
+        }
     }
     SessionNotes {
         original_request: state.request.clone(),
@@ -276,8 +285,14 @@ fn without(line: &str, sentences: &[String]) -> String {
     if shorter.chars().count() >= MIN_REST_CHARS { shorter.to_owned() } else { line.to_owned() }
 }
 
-/// Adds the number of tests to "All tests pass", if their last full run reported it.
+/// Adds to "All tests pass" how many there are, if their last full run reported it, or which were run, if they were only some.
 fn with_test_count(state: &State, sentence: &str) -> String {
+    if let Some(run) = state.evidence.some_tests().filter(|run| run.len() <= MAX_RUN_BYTES) {
+        let only = state.labels().only_run.replacen("{}", run, 1);
+        return ["ll tests pass", "모든 테스트 통과", "모든 테스트가 통과"]
+            .iter()
+            .fold(sentence.to_owned(), |sentence, claim| with_note(&sentence, claim, &only));
+    }
     match state.tests {
         Some((tests, false)) if tests.failed == 0 && tests.passed > 1 => {
             ["all", "All"].iter().fold(sentence.to_owned(), |sentence, all| {
@@ -286,6 +301,15 @@ fn with_test_count(state: &State, sentence: &str) -> String {
         }
         _ => sentence.to_owned(),
     }
+}
+
+/// Adds a note in parentheses to the first claim in a sentence.
+fn with_note(sentence: &str, claim: &str, note: &str) -> String {
+    let Some(at) = sentence.find(claim) else { return sentence.to_owned() };
+    let (before, after) = sentence.split_at(at + claim.len());
+    // "pass" may be only the beginning of a word, and what follows in parentheses says it already.
+    let is_open = after.starts_with(|c: char| c.is_ascii_alphabetic()) || after.trim_start().starts_with('(');
+    if is_open { sentence.to_owned() } else { format!("{before} ({note}){after}") }
 }
 
 /// Writes the hash of a commit before its quoted subject.

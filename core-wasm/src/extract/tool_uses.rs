@@ -75,6 +75,9 @@ pub(super) struct ToolUse {
     pub name: String,
     /// The command, file, pattern, plan, task number or task subject.
     pub what: String,
+    /// The folder in which a command runs, relative to the project's root. Empty for the root and for a folder outside.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub folder: String,
     /// Further information: a description or a status.
     pub detail: String,
     /// The questions that were asked.
@@ -99,10 +102,13 @@ impl ToolUse {
         ToolUse { tool: Tool::Shell, what: command, source, ..ToolUse::default() }
     }
 
-    /// Reads a call. Paths are made relative to `root`.
-    pub(super) fn read(id: &str, name: &str, input: Raw<'_>, root: &str, source: LineRef) -> Self {
+    /// Reads a call that was made in the folder `cwd`. Paths are made relative to `root`.
+    pub(super) fn read(id: &str, name: &str, input: Raw<'_>, (root, cwd): (&str, &str), source: LineRef) -> Self {
         let tool = Tool::of(name);
         let mut this = ToolUse { id: text::hash(id), tool, name: clean::line(name, 80), source, ..ToolUse::default() };
+        if tool == Tool::Shell {
+            this.folder = clean::folder(cwd, root);
+        }
         input.fields(|key, value| this.take(key, value, root));
         this
     }
@@ -112,6 +118,10 @@ impl ToolUse {
         match (self.tool, key) {
             (Tool::Shell, b"command") => {
                 let command = value.text().unwrap_or_default();
+                // Once they are relative, they are so to the root.
+                if !root.is_empty() && command.contains(root) {
+                    self.folder.clear();
+                }
                 // Absolute paths inside the project only say where it is on one machine.
                 self.what = clean::command(&command, root, MAX_COMMAND_BYTES);
             }

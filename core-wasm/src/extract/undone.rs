@@ -192,6 +192,11 @@ impl Undone {
         self.has_committed || !self.work_tree.changed().is_empty()
     }
 
+    /// Returns whether git still has to commit what the session changed in a file.
+    pub(super) fn is_to_commit(&self, path: &str) -> bool {
+        self.work_tree.changed().iter().any(|changed| changed == path)
+    }
+
     /// Returns whether nothing of the session is committed, so that what git takes back is as it was before.
     pub(super) fn is_without_commit(&self) -> bool {
         !self.has_committed
@@ -316,10 +321,15 @@ impl Undone {
         let facts = [(self.is_bypassed, labels.bypassed_hook), (is_unpushed, labels.not_pushed)];
         let committed: Vec<&str> = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact).collect();
         let committed = committed.join("; ");
+        let is_all = changed.len() == files.len();
         match (changed.is_empty(), self.has_committed) {
             (true, _) => committed,
+            // Of the others somebody else took care.
+            (false, false) if self.work_tree.has_settled() && !is_all => {
+                format!("{}: {}", labels.not_committed, named(&changed))
+            }
             (false, false) => labels.not_committed.to_owned(),
-            (false, true) if changed.len() == files.len() => labels.changed_after_commit.to_owned(),
+            (false, true) if is_all => labels.changed_after_commit.to_owned(),
             (false, true) => {
                 let separator = if committed.is_empty() { "" } else { "; " };
                 format!("{committed}{separator}{}: {}", labels.not_committed, named(&changed))
@@ -420,6 +430,24 @@ mod tests {
         assert_eq!(state(&undone), "changed after the last commit, not committed");
         undone.found_clean();
         assert_eq!(state(&undone), "");
+    }
+
+    #[test]
+    fn what_somebody_else_committed_is_not_to_be_committed() {
+        let mut undone = Undone::default();
+        undone.file_changed("a.ts");
+        undone.file_changed("b.ts");
+        let listed = |modified: &[&str]| {
+            let modified = modified.iter().map(|path| (*path).to_owned()).collect();
+            Listed { modified, is_whole: true, ..Listed::default() }
+        };
+        let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+        undone.git_listed(&listed(&["a.ts", "b.ts"]), |_| false);
+        assert_eq!(state(&undone), "not committed");
+        undone.git_listed(&listed(&["b.ts"]), |_| false);
+        assert_eq!(state(&undone), "not committed: `b.ts`");
+        undone.file_changed("a.ts");
+        assert_eq!(state(&undone), "not committed");
     }
 
     #[test]

@@ -55,6 +55,16 @@ pub(crate) fn class(command: &str) -> Class {
     class_of(main_segment(command))
 }
 
+/// Returns whether a command line pipes something into a program that does more than inspect, such as the answers to its questions.
+pub(crate) fn pipes_into_program(command: &str) -> bool {
+    let is_open = |before: &str| ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
+    let pipes = command.match_indices(" | ").filter(|(at, _)| !is_open(&command[..*at]));
+    pipes.map(|(at, pipe)| &command[at + pipe.len()..]).any(|rest| {
+        let next = segments(rest).first().copied().unwrap_or_default();
+        class_of(next) != Class::Inspect
+    })
+}
+
 fn class_of(segment: &str) -> Class {
     let words = words(segment);
     let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
@@ -126,6 +136,30 @@ pub(crate) fn targets(command: &str) -> Vec<&str> {
         .skip(1)
         .filter(|word| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./..." | ".."))
         .collect()
+}
+
+/// Returns whether a command line runs tests, and whether it certainly runs only some of them: those of a name, of a file, or of one
+/// package of Go.
+pub(crate) fn runs_tests(command: &str) -> Option<bool> {
+    let tests = segments(command).into_iter().filter(|segment| class_of(segment) == Class::Test);
+    let narrow: Vec<bool> = tests.map(is_narrow).collect();
+    (!narrow.is_empty()).then(|| narrow.iter().all(|is_narrow| *is_narrow))
+}
+
+fn is_narrow(segment: &str) -> bool {
+    const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
+    const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
+    let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
+    let is_go = words(segment).first() == Some(&"go");
+    let targets = targets(segment);
+    let is_some = |target: &&str| {
+        if is_go {
+            target.starts_with("./") && !target.ends_with("...")
+        } else {
+            target.contains("::") || ENDS.iter().any(|end| target.ends_with(end))
+        }
+    };
+    segment.split_whitespace().any(is_name) || (!targets.is_empty() && targets.iter().all(is_some))
 }
 
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.

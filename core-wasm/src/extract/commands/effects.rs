@@ -2,17 +2,23 @@
 
 use super::class::INSPECTION_PROGRAMS;
 use super::class::main_segment;
+use super::git::joined;
 use super::shell::WRAPPERS;
 use super::shell::segments;
 use super::shell::tokens;
+use crate::extract::files::is_generated;
 
 /// What a command line does to files of the project, as far as its words say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileEffects {
     /// Files that it writes, or that it moves something to.
     pub written: Vec<String>,
+    /// Files in which a package manager notes what it adds or takes out.
+    pub manifests: Vec<String>,
     /// Files that it deletes or moves away.
     pub removed: Vec<String>,
+    /// Files that it moves, each with its new place. They are among those that it writes and removes, too.
+    pub moved: Vec<(String, String)>,
     /// Folders that it deletes with all that is in them.
     pub removed_folders: Vec<String>,
     /// Files whose changes it takes back, with git.
@@ -21,10 +27,11 @@ pub(crate) struct FileEffects {
     pub restores_all: bool,
 }
 
-/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm` and `git mv`.
-pub(crate) fn file_effects(command: &str) -> FileEffects {
+/// Returns what a command line does to files: `sed -i`, redirections, `mv`, `cp`, `rm`, `git mv`, and package managers. `folder` is
+/// where it runs, relative to the project's root.
+pub(crate) fn file_effects(command: &str, folder: &str) -> FileEffects {
     let mut effects = FileEffects::default();
-    let mut folder = String::new();
+    let mut folder = folder.to_owned();
     for segment in segments(command) {
         // The lines of a here-document are not words of the command.
         let tokens = tokens(segment.lines().next().unwrap_or_default());
@@ -35,6 +42,8 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                 redirected = Some(token.as_str());
             } else if token == ">" || token == ">>" {
                 is_redirection = true;
+            } else if token.starts_with("2>") || token.starts_with("&>") {
+                // What a command reports is a log.
             } else if let Some(file) = token.strip_prefix(">>").or_else(|| token.strip_prefix('>')) {
                 redirected = Some(file);
             } else {
@@ -61,11 +70,15 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
             // The first name is the script.
             "sed" | "perl" if edits_in_place => effects.written.extend(names.iter().skip(1).filter_map(|name| inside(name))),
             "mv" | "cp" => {
-                if let Some((to, from)) = names.split_last() {
-                    effects.written.extend(inside(to));
-                    if program == "mv" {
-                        effects.removed.extend(from.iter().filter_map(|name| inside(name)));
-                    }
+                let Some((to, from)) = names.split_last() else { continue };
+                for from in from {
+                    let name = from.rsplit('/').next().unwrap_or(from);
+                    let is_folder = to.ends_with('/') || names.len() > 2;
+                    let place = if is_folder { inside(&format!("{}/{name}", to.trim_end_matches('/'))) } else { inside(to) };
+                    let source = inside(from).filter(|_| program == "mv");
+                    effects.moved.extend(source.clone().zip(place.clone()));
+                    effects.written.extend(place);
+                    effects.removed.extend(source);
                 }
             }
             "reset" if is_git => effects.restores_all |= arguments.contains(&"--hard"),
@@ -74,13 +87,18 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
                 effects.restores_all |= names.contains(&".");
                 effects.restored.extend(names.iter().filter_map(|name| inside(name)));
             }
+            // It stays where it is.
+            "rm" if is_git && arguments.contains(&"--cached") => {}
             "rm" => {
                 effects.removed.extend(names.iter().filter_map(|name| inside(name)));
                 if has_option('r') {
                     effects.removed_folders.extend(names.iter().map(|name| below(&folder, name.trim_end_matches('/'))));
                 }
             }
-            _ => {}
+            _ => effects.manifests.extend(manifests(program, arguments).iter().filter_map(|name| {
+                // The versions of all packages stand in one file, which may lie further up.
+                inside(name).filter(|_| folder.is_empty() || !is_generated(name))
+            })),
         }
         // What a check or a build prints is a log.
         let is_log = !INSPECTION_PROGRAMS.contains(&program);
@@ -88,6 +106,51 @@ pub(crate) fn file_effects(command: &str) -> FileEffects {
     }
     effects.written.extend(files_of_script(command));
     effects
+}
+
+/// Returns the files in which a package manager notes the packages that it was told to add or to take out: those that say which are
+/// needed, and which versions are installed.
+fn manifests(program: &str, arguments: &[&str]) -> &'static [&'static str] {
+    // Another folder, or none.
+    const ELSEWHERE: [&str; 17] = [
+        "-g",
+        "--global",
+        "--no-save",
+        "--cwd",
+        "--prefix",
+        "--filter",
+        "-F",
+        "-w",
+        "--workspace",
+        "-C",
+        "--dir",
+        "-p",
+        "--package",
+        "--manifest-path",
+        "--script",
+        "--dry-run",
+        "--directory",
+    ];
+    let is_elsewhere = |word: &&str| ELSEWHERE.contains(&word.split('=').next().unwrap_or_default());
+    let Some((&verb, rest)) = arguments.split_first() else { return &[] };
+    let names_package = rest.iter().any(|word| !word.starts_with('-'));
+    if arguments.iter().any(is_elsewhere) || !names_package {
+        return &[];
+    }
+    let is_verb = |verbs: &[&str]| verbs.contains(&verb);
+    let adds = is_verb(&["add", "remove"]);
+    match program {
+        "npm" if adds || is_verb(&["install", "i", "uninstall"]) => &["package.json", "package-lock.json"],
+        // The name of its list depends on its version.
+        "bun" if adds || is_verb(&["install", "i", "update"]) => &["package.json"],
+        "pnpm" if adds || is_verb(&["install", "i"]) => &["package.json", "pnpm-lock.yaml"],
+        "yarn" if adds => &["package.json", "yarn.lock"],
+        "cargo" if adds => &["Cargo.toml", "Cargo.lock"],
+        "go" if verb == "get" => &["go.mod", "go.sum"],
+        "uv" if adds => &["pyproject.toml", "uv.lock"],
+        "poetry" if adds => &["pyproject.toml", "poetry.lock"],
+        _ => &[],
+    }
 }
 
 /// Returns what a command line writes into files with, if it edits them in place or runs a script that may.
@@ -133,13 +196,14 @@ fn project_file(folder: &str, name: &str) -> Option<String> {
     let path = below(folder, name);
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_temporary = path.starts_with("/tmp") || path.starts_with("/dev") || path.contains("/tmp/");
+    let is_of_git = path.starts_with(".git/") || path.contains("/.git/");
     let extension = last.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_kept = !extension.is_empty() && !matches!(extension, "log" | "out" | "tmp" | "bak" | "orig");
-    (is_kept && !is_temporary && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
+    (is_kept && !is_temporary && !is_of_git && !path.contains(['*', '$', '?', '{', '|', '(', '`'])).then_some(path)
 }
 
 /// Returns the path that a name has in a folder.
 fn below(folder: &str, name: &str) -> String {
     let name = name.trim_start_matches("./");
-    if folder.is_empty() || name.starts_with(['/', '~']) { name.to_owned() } else { format!("{folder}/{name}") }
+    if folder.is_empty() || name.is_empty() { name.to_owned() } else { joined(folder, name) }
 }

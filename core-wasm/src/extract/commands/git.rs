@@ -130,7 +130,7 @@ fn call(folder: &str, mut words: impl Iterator<Item = String>) -> Option<GitCall
 }
 
 /// Returns the folder that a name leads to from another folder.
-fn joined(folder: &str, name: &str) -> String {
+pub(super) fn joined(folder: &str, name: &str) -> String {
     let name = name.trim_end_matches('/');
     if name.is_empty() || name.starts_with(['/', '~', '$']) {
         return if name.is_empty() { "/".to_owned() } else { name.to_owned() };

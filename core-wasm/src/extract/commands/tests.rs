@@ -89,29 +89,53 @@ fn counts_of_common_runners() {
 
 #[test]
 fn files_that_a_command_line_writes_and_removes() {
-    let written = |command: &str| file_effects(command).written;
+    let written = |command: &str| file_effects(command, "").written;
     assert_eq!(written("sed -i '' 's/a b/c/' src/one.ts src/two.ts"), ["src/one.ts", "src/two.ts"]);
     assert_eq!(written("cd web && perl -pi -e 's/a/b/' app.js"), ["web/app.js"]);
+    assert_eq!(
+        file_effects("rm ./a.ts ../b.ts && cd .. && rm c.ts", "web/src").removed,
+        ["web/src/a.ts", "web/b.ts", "web/c.ts"]
+    );
     assert_eq!(written("cat > docs/plan.md <<'EOF'\nrm -f src/one.ts\nEOF"), ["docs/plan.md"]);
     assert_eq!(written("echo done >> notes.md && make 2>&1 > build.txt"), ["notes.md"]);
     assert!(written("sed -n 1,4p src/one.ts; cp a.md /tmp/a.md; ls > $OUT.md; make > make.log").is_empty());
-    let moved = file_effects("git mv docs/old.md docs/new.md && rm -rf ./src/gone.rs target/");
+    assert!(written("cp a.md .git/info/a.md; mv b.json web/.git/b.json").is_empty());
+    let moved = file_effects("git mv docs/old.md docs/new.md 2>/dev/null && rm -rf ./src/gone.rs target/", "");
     assert_eq!(moved.written, ["docs/new.md"]);
+    assert_eq!(moved.moved, [("docs/old.md".to_owned(), "docs/new.md".to_owned())]);
     assert_eq!(moved.removed, ["docs/old.md", "src/gone.rs"]);
     assert_eq!(moved.removed_folders, ["src/gone.rs", "target"]);
-    assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md").restored, ["src/one.ts", "a.md"]);
-    assert!(file_effects("git reset --hard").restores_all && file_effects("git checkout .").restores_all);
-    assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md"), FileEffects::default());
+    assert_eq!(written("git mv docs/a.md docs/b.md guide && cp c.md ./web/"), ["guide/a.md", "guide/b.md", "web/c.md"]);
+    assert_eq!(file_effects("git rm --cached notes.md", ""), FileEffects::default());
+    assert_eq!(file_effects("git checkout -- src/one.ts && git restore a.md", "").restored, ["src/one.ts", "a.md"]);
+    assert!(file_effects("git reset --hard", "").restores_all && file_effects("git checkout .", "").restores_all);
+    assert_eq!(file_effects("git checkout -b topic && git restore --staged a.md", ""), FileEffects::default());
+}
+
+#[test]
+fn packages_are_noted_in_the_manifest() {
+    let written = |command: &str| file_effects(command, "").manifests;
+    assert_eq!(written("npm install -D till@2 2>&1 | tail -3"), ["package.json", "package-lock.json"]);
+    assert_eq!(written("cd web && pnpm add till"), ["web/package.json"], "the list may lie in the root");
+    assert_eq!(written("rtk bun add till"), ["package.json"]);
+    assert_eq!(file_effects("yarn add till", "web").manifests, ["web/package.json"]);
+    assert_eq!(written("go get example.org/till@v2 && go build ./..."), ["go.mod", "go.sum"]);
+    assert_eq!(written("cargo add till --features cart"), ["Cargo.toml", "Cargo.lock"]);
+    for other in
+        ["npm install", "npm i -g till", "npm ci --silent", "bun add --cwd web till", "cargo install till", "go test x"]
+    {
+        assert_eq!(written(other), [""; 0], "{other}");
+    }
 }
 
 #[test]
 fn files_that_a_script_writes() {
     let script =
         "python3 - <<'EOF'\np = 'src/cart.ts'\ntext = open(p).read().replace('a', 'b')\nopen(p, 'w').write(text)\nEOF";
-    assert_eq!(file_effects(script).written, ["src/cart.ts"]);
-    assert_eq!(file_effects("python3 -c \"print(open('src/cart.ts').read())\"").written, [""; 0]);
+    assert_eq!(file_effects(script, "").written, ["src/cart.ts"]);
+    assert_eq!(file_effects("python3 -c \"print(open('src/cart.ts').read())\"", "").written, [""; 0]);
     let two = "python3 -c \"open('src/b.ts', 'w').write(open('src/a.ts').read())\"";
-    assert_eq!(file_effects(two).written, [""; 0], "one of them is only read");
+    assert_eq!(file_effects(two, "").written, [""; 0], "one of them is only read");
 }
 
 #[test]
@@ -146,7 +170,7 @@ proptest! {
     #[test]
     fn never_panics(command in any::<String>()) {
         segments(&command);
-        file_effects(&command);
+        file_effects(&command, "");
         failed_behind_pipe(&command, &command);
         class(&command);
         shared_words(&command);

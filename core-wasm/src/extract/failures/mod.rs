@@ -385,7 +385,7 @@ impl Failures {
     pub(super) fn edited_by_command(&mut self, command: &str, labels: &Labels) -> Vec<SessionMemory> {
         let has_edits = self.open.iter().any(|failure| failure.subject == Subject::Edit);
         let Some(tool) = commands::editor(command).filter(|_| has_edits) else { return Vec::new() };
-        let written = commands::file_effects(command).written;
+        let written = commands::file_effects(command, "").written;
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let is_file = |failure: &Failure| {
             written.iter().any(|path| failure.what.ends_with(path.as_str())) || command.contains(&name(&failure.what))

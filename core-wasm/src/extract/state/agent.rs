@@ -57,7 +57,8 @@ impl State {
             Block::Text(raw) => self.agent_text(&raw.text().unwrap_or_default(), line_ref(line), settled),
             Block::ToolUse { id, name, input } => {
                 let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
-                let mut tool_use = ToolUse::read(&id, &name, input, &self.root, line_ref(line));
+                let mut tool_use =
+                    ToolUse::read(&id, &name, input, (&self.root, &line.cwd().unwrap_or_default()), line_ref(line));
                 tool_use.turn = self.turns;
                 if tool_use.is_work() {
                     self.recap.worked();

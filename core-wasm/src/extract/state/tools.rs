@@ -8,7 +8,7 @@ use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::files::{self, Reversal};
+use crate::extract::files::{self, Reversal, is_configuration, is_document};
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
@@ -81,6 +81,7 @@ impl State {
                 self.record_plan(&plan, SaidBy::Agreed, 50, &source, settled);
             }
             Tool::Agent if !is_error => {
+                self.evidence.may_have_run_all();
                 let report = clean::block(&transcript::result_text(content), MAX_REPORT_BYTES);
                 self.record_findings(&report, &line_ref(line), settled);
             }
@@ -168,7 +169,7 @@ impl State {
             for memory in self.failures.edited_by_command(command, labels) {
                 self.record_fix(memory, settled);
             }
-            self.files_changed_by(command, settled);
+            self.files_changed_by(tool_use, settled);
             if let Some((branch, base)) = commands::branch_from(command) {
                 let started = labels.branch_from.replacen("{}", branch, 1).replacen("{}", base, 1);
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
@@ -180,10 +181,8 @@ impl State {
         let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
         let committed = !made.is_empty();
         let is_bypassed = commits::bypasses_hook(command);
-        // The hook of the commit ran the tests again, and they passed.
         if committed && counts.is_none() && !is_bypassed && self.hook_runs_tests {
-            self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
-            self.evidence.tests_ran();
+            self.hook_passed();
         }
         if !is_trial {
             self.changes_measured(output, committed);
@@ -234,6 +233,13 @@ impl State {
         if committed {
             self.failures.checks_committed(command);
         }
+    }
+
+    /// Records that the hook of a commit ran the tests again, and they passed.
+    fn hook_passed(&mut self) {
+        self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        self.evidence.tests_ran();
+        self.evidence.may_have_run_all();
     }
 
     /// Records what the continuous integration said, if a command line asked for it.
@@ -355,8 +361,8 @@ impl State {
     }
 
     /// Records the files that a command line writes or deletes.
-    fn files_changed_by(&mut self, command: &str, settled: &mut Vec<Draft>) {
-        let effects = commands::file_effects(command);
+    fn files_changed_by(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
+        let effects = commands::file_effects(&tool_use.what, &tool_use.folder);
         let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
         self.undone.restored(is_restored);
         if self.undone.is_without_commit() {
@@ -368,35 +374,55 @@ impl State {
                 _ = self.undone.found_clean();
             }
         }
-        for path in &effects.removed {
-            self.vanished.file_removed(path, self.turns);
-            self.files.record_removal(path);
+        let is_in_folder = |path: &&str| {
+            effects.removed_folders.iter().any(|it| path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let in_folders: Vec<String> = self.files.paths().filter(is_in_folder).map(str::to_owned).collect();
+        for (from, to) in &effects.moved {
+            self.files.record_move(from, to);
         }
-        for folder in &effects.removed_folders {
-            let is_inside = |path: &&str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
-            let removed: Vec<String> = self.files.paths().filter(is_inside).map(str::to_owned).collect();
-            for path in &removed {
-                self.vanished.file_removed(path, self.turns);
-                self.files.record_removal(path);
-            }
+        for path in &in_folders {
+            self.file_removed(path);
+        }
+        for path in &effects.removed {
+            let leaves_nothing = self.file_removed(path);
+            self.file_changed_by_command(path, !leaves_nothing);
         }
         for path in &effects.written {
-            self.files.record_change(path, 0, 0);
+            self.files.record_written(path);
             self.turn.add_file(path);
+            self.file_changed_by_command(path, true);
         }
-        let is_inside = |path: &String| !path.starts_with(['/', '~']) && !path.starts_with("..");
-        let inside: Vec<&String> = effects.written.iter().chain(&effects.removed).filter(|path| is_inside(path)).collect();
-        for path in &inside {
-            self.failures.file_changed(path);
+        for path in &effects.manifests {
+            self.files.record_written(path);
             self.project_changed(path);
-            self.turn.file_edited();
         }
-        if !inside.is_empty() {
+        if effects.written.iter().chain(&effects.removed).any(|path| !clean::is_outside(path)) {
             self.rulings_followed(settled);
         }
-        // A file that the session itself created leaves nothing to commit once it is deleted.
-        for path in effects.removed.iter().filter(|path| !self.files.paths().any(|known| known == *path)) {
+    }
+
+    /// Records that a command deleted a file. Returns whether it leaves nothing to check and nothing to commit, because the session
+    /// itself made it.
+    fn file_removed(&mut self, path: &str) -> bool {
+        self.vanished.file_removed(path, self.turns);
+        let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
+        self.files.record_removal(path, leaves_nothing);
+        if leaves_nothing {
             self.undone.restored(|known| known == path);
+        }
+        leaves_nothing
+    }
+
+    /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
+    fn file_changed_by_command(&mut self, path: &str, is_change: bool) {
+        if clean::is_outside(path) {
+            return;
+        }
+        self.failures.file_changed(path);
+        self.turn.file_edited();
+        if is_change {
+            self.project_changed(path);
         }
     }
 
@@ -564,7 +590,7 @@ impl State {
             let whole = clean::block(&written, MAX_HANDOFF_BYTES);
             self.handed_over(file, &whole, &tool_use.source, settled);
         }
-        if is_project_file(&clean::path(file, &self.root)) {
+        if !clean::is_outside(&clean::path(file, &self.root)) {
             self.project_changed(file);
         }
         self.turn.file_edited();
@@ -624,8 +650,8 @@ impl State {
     fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
         self.undone.file_changed(file);
-        if !files::is_document(file) {
-            self.evidence.file_changed();
+        if !is_document(file) {
+            self.evidence.file_changed(!is_configuration(file));
         }
     }
 
@@ -666,21 +692,15 @@ fn looks_at_pages(tool: &str) -> bool {
     ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
 }
 
-/// Returns whether a file is written for the next session, by its name or its folder's.
 /// Returns a line of a file without the number that the client prints before it.
 fn without_line_number(line: &str) -> &str {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
 }
 
+/// Returns whether a file is written for the next session, by its name or its folder's.
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.rsplit('.').next() == Some("md")
         && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
-}
-
-/// Returns whether a path that was made relative to the project's root lies inside of it.
-fn is_project_file(path: &str) -> bool {
-    let is_drive = path.as_bytes().get(1) == Some(&b':');
-    !path.starts_with('/') && !is_drive
 }

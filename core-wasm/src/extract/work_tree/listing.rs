@@ -4,6 +4,9 @@ use super::MAX_FILES;
 use crate::extract::commands::{self, GitCall};
 use crate::extract::commits;
 
+/// What git writes for the first folders of a long path.
+pub(super) const CUT: &str = ".../";
+
 /// What a list of git says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a list")]
@@ -212,27 +215,44 @@ pub(in crate::extract) fn shown_commit(output: &str) -> Option<(String, String)>
 }
 
 /// Returns the tracked files that a plain `git diff` lists, if it lists all of them: none, their names, or the table of their
-/// sizes.
+/// sizes. Beside other commands only the table can be told from what they print.
 pub(in crate::extract) fn diff(command: &str, output: &str) -> Option<Listed> {
-    let calls = commands::git_calls(command);
-    let is_all = |arguments: &[String]| {
-        let is_other = |word: &str| matches!(word, "--cached" | "--staged" | "--check") || word.starts_with("--diff-filter");
-        arguments.iter().all(|word| word.starts_with("--") && !is_other(word))
-    };
-    let arguments = match calls.as_slice() {
-        [(subcommand, arguments)] if subcommand == "diff" && is_all(arguments) => arguments,
-        _ => return None,
-    };
-    if commands::segments(command).len() != 1 || command.contains('|') {
+    let calls = commands::git_calls_anywhere(command);
+    let is_alone = calls.len() == 1 && commands::segments(command).len() == 1 && !command.contains('|');
+    let has_table = |call: &GitCall| call.arguments.iter().any(|word| word.starts_with("--stat"));
+    let mut lists = calls.iter().filter(|call| is_alone || has_table(call));
+    let list = lists.next().filter(|call| call.subcommand == "diff" && is_of_all(&call.arguments))?;
+    // Those of another call may be printed before.
+    let prints_table = |call: &GitCall| !matches!(call.subcommand.as_str(), "diff" | "log" | "branch" | "rev-parse" | "add");
+    if lists.next().is_some() || calls.iter().any(|call| call.is_outside() || prints_table(call)) {
         return None;
     }
-    let modified: Vec<String> = if arguments.iter().any(|word| word == "--name-only") {
+    let modified: Vec<String> = if is_alone && list.arguments.iter().any(|word| word == "--name-only") {
         output.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
-    } else if output.trim().is_empty() {
+    } else if is_alone && output.trim().is_empty() {
         Vec::new()
     } else {
-        let stat = commits::stat(output).filter(|stat| usize::try_from(stat.sums.0) == Ok(stat.files.len()))?;
-        stat.files.into_iter().map(|(path, _, _)| path).collect()
+        table(output)?
     };
-    Some(Listed { modified, is_whole_of_tracked: true, ..Listed::default() })
+    let is_cut_of_tracked = modified.iter().any(|path| path.starts_with(CUT));
+    Some(Listed { modified, is_whole_of_tracked: true, is_cut_of_tracked, ..Listed::default() })
+}
+
+/// Returns whether `git diff` with those arguments compares all files that git tracks with the last commit, or with what is staged.
+fn is_of_all(arguments: &[String]) -> bool {
+    let is_other = |word: &str| matches!(word, "--cached" | "--staged" | "--check") || word.starts_with("--diff-filter");
+    arguments.iter().all(|word| word == "HEAD" || (word.starts_with("--") && !is_other(word)))
+}
+
+/// Returns the files in the first table of sizes that git printed, if it names all of them.
+fn table(output: &str) -> Option<Vec<String>> {
+    let mut files: Vec<String> = Vec::new();
+    for line in output.lines().map(str::trim) {
+        if let Some(sums) = commits::stat_sums(line) {
+            return (usize::try_from(sums.0) == Ok(files.len())).then_some(files);
+        }
+        let cut = if line.starts_with(CUT) { CUT } else { "" };
+        files.extend(commits::stat_file(&line[cut.len()..]).map(|(path, _, _)| format!("{cut}{path}")));
+    }
+    None
 }

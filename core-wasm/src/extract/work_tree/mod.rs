@@ -8,6 +8,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::commands;
+use super::files::is_generated;
+use listing::CUT;
 pub(super) use listing::{Listed, diff, shown_commit, shown_files, status};
 
 /// The maximum number of files in each list.
@@ -35,6 +37,8 @@ pub(super) struct WorkTree {
     commit_size: u32,
     /// Whether the latest list of changed files left some of them out.
     is_list_cut: bool,
+    /// Whether git listed some of the session's changed files no more: somebody else committed them or took them back.
+    has_settled: bool,
 }
 
 impl WorkTree {
@@ -82,7 +86,10 @@ impl WorkTree {
                     self.added.extend(arguments.iter().skip_while(|word| *word != "--").skip(1).cloned());
                 }
                 // Git rebases only if nothing is changed.
-                "rebase" if !arguments.iter().any(|word| word == "--autostash" || word == "--abort") => self.changed.clear(),
+                "rebase" if !arguments.iter().any(|word| word == "--autostash" || word == "--abort") => {
+                    self.has_settled |= !self.changed.is_empty();
+                    self.changed.clear();
+                }
                 "stash" if matches!(names().next().as_deref(), None | Some("push" | "save")) => {
                     self.stashed.append(&mut self.changed);
                 }
@@ -139,7 +146,7 @@ impl WorkTree {
     ///
     /// `is_new` tells the files that the session created: a list of the tracked files says nothing of them.
     pub(super) fn listed(&mut self, listed: &Listed, is_new: impl Fn(&str) -> bool) -> bool {
-        let had_changes = !self.changed.is_empty();
+        let before = self.changed.len();
         let names = || listed.modified.iter().chain(&listed.untracked);
         if listed.is_of_failed_commit {
             self.others.retain(|other| listed.modified.iter().any(|path| is_same_file(path, other)));
@@ -153,6 +160,7 @@ impl WorkTree {
             let is_all_unstaged = self.added.is_empty();
             self.changed.retain(|path| !is_all_unstaged || is_new(path) || names().any(|name| covers(name, path)));
         }
+        self.has_settled |= self.changed.len() < before;
         self.is_list_cut = listed.is_cut_of_tracked;
         // The next commit contains what is staged, whoever staged it.
         for path in &listed.staged {
@@ -162,11 +170,11 @@ impl WorkTree {
         }
         for path in &listed.modified {
             let is_own = self.changed.iter().any(|known| is_same_file(known, path));
-            if !is_own && self.others.len() < MAX_OTHERS && !self.others.contains(path) {
+            if !is_own && !path.starts_with(CUT) && self.others.len() < MAX_OTHERS && !self.others.contains(path) {
                 self.others.push(path.clone());
             }
         }
-        had_changes && self.changed.is_empty() && std::mem::take(&mut self.is_tried)
+        before > 0 && self.changed.is_empty() && std::mem::take(&mut self.is_tried)
     }
 
     /// Applies the files of a commit that git showed. Only after a commit was tried they may be the session's. Returns whether
@@ -186,6 +194,11 @@ impl WorkTree {
     /// Returns the session's files that have to be committed.
     pub(super) fn changed(&self) -> &[String] {
         &self.changed
+    }
+
+    /// Returns whether git listed some of the session's changed files no more, although the session did not commit them.
+    pub(super) fn has_settled(&self) -> bool {
+        self.has_settled
     }
 
     /// Returns whether there are changed files that git did not list by name.
@@ -210,6 +223,7 @@ fn takes_all(option: &str) -> bool {
 
 /// Returns whether two paths name one file. Git prints some relative to a folder below the root.
 fn is_same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim_start_matches(CUT), other.trim_start_matches(CUT));
     let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     ends(one, other) || ends(other, one)
 }
@@ -244,13 +258,4 @@ fn matches(pattern: &str, path: &str) -> bool {
 /// Returns whether a path lies in a hidden folder of the project, where tools keep what is no part of it.
 fn is_local(path: &str) -> bool {
     path.starts_with('.') && path.contains('/') && !path.starts_with(".github/")
-}
-
-/// Returns whether a file is one that a package manager or the system writes by itself: a list of versions, or what it knows of an
-/// installed package.
-fn is_generated(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_list = [".lock", ".lockb", "-lock.json", "-lock.yaml", ".sum"].iter().any(|end| name.ends_with(end));
-    let is_of_package = |folder: &str| folder.ends_with(".egg-info") || folder == "__pycache__";
-    is_list || name == ".DS_Store" || path.split('/').any(is_of_package)
 }

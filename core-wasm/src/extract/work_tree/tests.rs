@@ -193,3 +193,28 @@ fn an_empty_short_status_behind_other_commands() {
     assert!(!is_clean("cd nowhere && git status --short", "error: no such folder"));
     assert!(!is_clean("git status --short | head -3; echo done", "done"));
 }
+
+#[test]
+fn a_table_of_sizes_beside_other_commands() {
+    let output = "[fmt] ok\n .../cart/total.ts | 2 +-\n src/menu.ts | 4 ++++\n 2 files changed, 5 insertions(+), 1 deletion(-)\n---\n\
+                  diff --git a/src/menu.ts b/src/menu.ts\n";
+    let listed = diff("npm run fmt && git diff HEAD --stat && echo --- && git diff", output).unwrap();
+    assert_eq!((listed.is_whole_of_tracked, listed.is_cut_of_tracked), (true, true));
+    let mut work = tree(&["src/cart/total.ts", "src/view.ts"]);
+    assert!(!work.listed(&listed, |_| false));
+    assert_eq!((work.changed(), work.left_out()), (&["src/cart/total.ts".to_owned()][..], vec!["src/menu.ts"]));
+    assert!(work.has_settled());
+    for command in [
+        "npm run fmt && git diff --stat -- src/cart",
+        "git diff --stat main..HEAD && ls",
+        "git diff --stat --cached && ls",
+        "git show --stat && git diff --stat",
+        "cd /srv/other && git diff --stat",
+        "git pull && git diff --stat",
+        "git diff --stat && git -C ../other log --stat",
+    ] {
+        assert_eq!(diff(command, output), None, "{command}");
+    }
+    let cut = " src/menu.ts | 4 ++++\n 2 files changed, 5 insertions(+), 1 deletion(-)\n";
+    assert_eq!(diff("git diff --stat | tail -2", cut), None);
+}

@@ -1,0 +1,118 @@
+//! The line of the page that names the files which a session changed.
+
+use super::line;
+use super::new_session::{attribute, places};
+use super::page::{Entry, Page, SectionKind};
+use crate::bindings::throughline::policy::types::{Change, SessionNotes};
+use crate::extract::clean;
+use crate::extract::files::{is_document, is_generated};
+
+/// From how many lines on a new file says something of the work.
+const MIN_NEW_LINES: u32 = 10;
+
+/// The maximum number of files on the line of changed files.
+const MAX_FILES: usize = 10;
+
+/// The maximum length of the line of changed files, in characters.
+const MAX_FILES_CHARS: usize = 480;
+
+/// Adds the files with the most changes, in the order of their last change, and the number of the others. Files outside the
+/// project come last, because a session is rarely about them.
+pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes) {
+    let size = attribute(notes, "commit-size").map(|size| format!("a commit of {size}"));
+    let state = attribute(notes, "commit-state").map(|state| match attribute(notes, "branch") {
+        Some(branch) if !matches!(branch, "main" | "master" | "HEAD") => format!("{state}, on `{branch}`"),
+        _ => state.to_owned(),
+    });
+    let state: Vec<String> = state.into_iter().chain(size).collect();
+    let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
+    let (created, removed): (Vec<usize>, Vec<usize>) =
+        (places(notes, "created-files").collect(), places(notes, "removed-files").collect());
+    let mut changes: Vec<FileChange> = Vec::new();
+    for (at, change) in notes.changes.iter().enumerate() {
+        let is_outside = clean::is_outside(&page.path(&change.path));
+        let (is_new, is_removed) = (created.contains(&at), removed.contains(&at));
+        changes.push(FileChange { change, is_outside, is_new, is_removed });
+    }
+    // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
+    let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
+    changes.retain(|file| !file.is_outside || !file.is_removed);
+    if changes.iter().any(|file| !file.is_outside) {
+        changes.retain(|file| !file.is_outside || !is_passing(&file.change.path));
+    }
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|&at| changes[at].rank());
+    let mut items: Vec<(usize, String)> = order.iter().map(|&at| (at, changes[at].text(page))).collect();
+    // What does not fit is what changed least, not what changed first.
+    let max_chars = MAX_FILES_CHARS - label.chars().count().min(MAX_FILES_CHARS / 2) - ", +999".len() - 2;
+    let mut chars = 0;
+    let fits = |(number, (_, item)): (usize, &(usize, String))| {
+        chars += item.chars().count() + 2;
+        number == 0 || (number < MAX_FILES && chars <= max_chars)
+    };
+    let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
+    items.truncate(count);
+    items.sort_by_key(|(at, _)| (changes[*at].is_outside, *at));
+    let (outside, inside): (Vec<_>, Vec<_>) = items.into_iter().partition(|(at, _)| changes[*at].is_outside);
+    let mut inside: Vec<String> = inside.into_iter().map(|(_, item)| item).collect();
+    let outside: Vec<String> = outside.into_iter().map(|(_, item)| item).collect();
+    let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
+    let files = if inside.is_empty() || outside.is_empty() {
+        inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ")
+    } else {
+        inside.extend(more);
+        format!("{}; outside the project: {}", inside.join(", "), outside.join(", "))
+    };
+    page.add(kind, Entry::result_line(&label, &files, 0.9));
+    let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
+    page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
+}
+
+/// Returns whether a path lies in a folder for temporary files.
+fn is_temporary(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    let mut folders = path.split('/').rev().skip(1);
+    folders.any(|folder| matches!(folder.to_ascii_lowercase().as_str(), "tmp" | "temp" | "scratchpad" | "scratch"))
+}
+
+/// A changed file, and what is known of it besides the size of its change.
+struct FileChange<'a> {
+    change: &'a Change,
+    is_outside: bool,
+    is_new: bool,
+    is_removed: bool,
+}
+
+impl FileChange<'_> {
+    /// Returns what decides which files are left out if there are too many: the last.
+    fn rank(&self) -> (bool, u8, std::cmp::Reverse<u32>) {
+        let size = if self.is_removed { 0 } else { self.change.added.saturating_add(self.change.removed) };
+        (self.is_outside, self.kind(), std::cmp::Reverse(size))
+    }
+
+    /// Returns how much the kind of a file says of the work, from 0 on.
+    fn kind(&self) -> u8 {
+        // What is tested says more than its tests, which are often longer.
+        let path = self.change.path.as_str();
+        let is_test = [".test.", ".spec.", "_test."].iter().any(|sign| path.contains(sign));
+        if is_generated(path) {
+            3
+        } else if is_test || self.is_removed {
+            2
+        } else {
+            u8::from(!self.is_new || is_document(path) || self.change.added < MIN_NEW_LINES)
+        }
+    }
+
+    /// Returns the file with the size of its change.
+    fn text(&self, page: &Page) -> String {
+        let path = line::sanitize(&page.path(&self.change.path));
+        match (self.change.added, self.change.removed) {
+            _ if self.is_removed => format!("{path} (removed)"),
+            (0, 0) => path,
+            (added, 0) => format!("{path} (+{added})"),
+            (0, removed) => format!("{path} (−{removed})"),
+            (added, removed) => format!("{path} (+{added} −{removed})"),
+        }
+    }
+}
