@@ -70,38 +70,6 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let outcome = without(&outcome, &elsewhere);
     let (results, found): (Vec<String>, Vec<bool>) =
         results.into_iter().map(|(result, is_found)| (without(&result, &elsewhere), is_found)).unzip();
-    let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
-    if !state.open_question.is_empty() {
-        pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
-    }
-    if !state.handoff.is_empty() {
-        pending.push(state.labels().handoff.replace("{}", &state.handoff));
-    }
-    let open_ends = state.open_ends();
-    // What waits for an answer tells it better, and so does the title of a plan that is not carried out.
-    let is_told = !open_ends.is_empty() || text::contains_words(&state.stopped_at.to_lowercase(), "plan");
-    pending.extend(open_ends);
-    if !state.stopped_at.is_empty() && !is_told && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
-        pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
-    }
-    pending.extend(state.undone.items(&state.request, state.labels()));
-    if state.evidence.is_never_run() && state.files.paths().next().is_some() {
-        pending.push(state.labels().never_run.to_owned());
-    }
-    if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
-        pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
-    }
-    // Whether it was pushed is told with the files.
-    let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
-    pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
-    let recap = state.recap.line();
-    for said in open_points {
-        let words = text::features(&said);
-        let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
-        if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {
-            pending.push(said);
-        }
-    }
     let mut attributes = attributes(state);
     let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
     let more = more_requests(state, &told);
@@ -136,7 +104,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         turns: state.turns,
         done: last(if results.is_empty() { done } else { results }),
         current: last(state.tasks.with_status(Status::Current).map(str::to_owned).collect()),
-        pending: last(pending),
+        pending: last(pending(state, open_points)),
         decisions: of(&["decision"])
             .map(|memory| Decision {
                 what: memory.title.clone(),
@@ -159,6 +127,43 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         errors: state.failures.errors(state.turns),
         attributes,
     }
+}
+
+/// Returns what is left to do, and `open_points` of the agent's answers that nothing else tells.
+fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
+    let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
+    if !state.open_question.is_empty() {
+        pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
+    }
+    if !state.handoff.is_empty() {
+        pending.push(state.labels().handoff.replace("{}", &state.handoff));
+    }
+    let open_ends = state.open_ends();
+    // What waits for an answer tells it better, and so does the title of a plan that is not carried out.
+    let is_told = !open_ends.is_empty() || text::contains_words(&state.stopped_at.to_lowercase(), "plan");
+    pending.extend(open_ends);
+    if !state.stopped_at.is_empty() && !is_told && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
+        pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));
+    }
+    pending.extend(state.undone.items(&state.request, state.labels()));
+    if state.evidence.is_never_run() && state.files.paths().next().is_some() {
+        pending.push(state.labels().never_run.to_owned());
+    }
+    if !state.cause_open.is_empty() && !state.admissions.contains(&state.cause_open) {
+        pending.push(format!("{}: {}", state.labels().cause_open, state.cause_open));
+    }
+    // Whether it was pushed is told with the files.
+    let is_told = |said: &String| state.blockers.contains(said) || signs::is_about_pushing(&said.to_lowercase());
+    pending.extend(state.admissions.iter().filter(|said| !is_told(said)).cloned());
+    let recap = state.recap.line();
+    for said in open_points {
+        let words = text::features(&said);
+        let is_told = |known: &String| text::similarity(&text::features(known), &words) >= SAME_POINT;
+        if !recap.contains(said.as_str()) && !pending.iter().chain(&state.blockers).any(is_told) {
+            pending.push(said);
+        }
+    }
+    pending
 }
 
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.
