@@ -325,20 +325,21 @@ fn with_hashes(state: &State, line: &str) -> String {
     })
 }
 
-/// Shortens the long paths of changed files to their names: the list of files tells where they are.
+/// Shortens the long paths of changed files to the name with its folder: the list of files tells where they are.
 fn with_short_names(state: &State, line: &str) -> String {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let is_only = |path: &str| state.files.paths().filter(|other| name(other) == name(path)).count() == 1;
-    // "index.ts" says nothing without its folder.
+    let short = |path: &str| path.rmatch_indices('/').nth(1).map(|(at, _)| path[at + 1..].to_owned());
+    let is_only = |path: &str| state.files.paths().filter(|other| short(other) == short(path)).count() == 1;
+    // In a repository of several packages each has its own.
     let is_telling = |path: &str| {
-        let name = name(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
         let stem = name.split('.').next().unwrap_or_default();
         !["index", "mod", "main", "lib", "__init__", "page", "route", "routes", "types", "README"].contains(&stem)
+            && !["package.json", "tsconfig.json", "Cargo.toml", "go.mod", "pyproject.toml", "CHANGELOG.md"].contains(&name)
     };
     let mut line = line.to_owned();
-    for path in state.files.paths().filter(|path| path.contains('/') && path.chars().count() > MAX_PATH_CHARS) {
-        if line.contains(path) && is_telling(path) && is_only(path) {
-            line = line.replace(&format!("`{path}`"), &format!("`{}`", name(path)));
+    for path in state.files.paths().filter(|path| path.chars().count() > MAX_PATH_CHARS) {
+        if let Some(short) = short(path).filter(|_| line.contains(path) && is_telling(path) && is_only(path)) {
+            line = line.replace(&format!("`{path}`"), &format!("`{short}`"));
         }
     }
     line

@@ -171,8 +171,16 @@ pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
     }
     let own = own_words(prompt);
     let sentences = text::sentences(&own).into_iter();
-    let settles = |it: &String| sets_right(it) || leaves_or_keeps(it);
+    let settles = |it: &String| (sets_right(it) || leaves_or_keeps(it)) && !only_wants_answer(it);
     sentences.filter(|it| settles(it) && !looks_pasted(it) && !is_rule(it) && !is_correction(it)).take(2).collect()
+}
+
+/// Returns whether a sentence asks for an answer in the place of a change: "don't change anything, just let me know".
+fn only_wants_answer(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    ["let me know", "don't change anything", "dont change anything", "do not change anything"]
+        .iter()
+        .any(|words| text::contains_words(&lower, words))
 }
 
 /// Returns the sentences of the reason for a refusal that say what is done or used in the place of what was refused.

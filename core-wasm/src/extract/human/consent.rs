@@ -282,7 +282,11 @@ pub(in crate::extract) fn is_chore(prompt: &str) -> bool {
     }
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
+    // To resolve the conflicts of a merge is work.
+    let is_work =
+        ["conflict", "conflicts", "충돌", "競合", "コンフリクト", "冲突"].iter().any(|word| text::contains(&bare, word));
     short
+        && !is_work
         && (CHORES.iter().any(|word| {
             bare.match_indices(word)
                 .any(|(at, _)| !word.is_ascii() || bare[..at].chars().next_back().is_none_or(|c| c == ' '))

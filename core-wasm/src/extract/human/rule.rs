@@ -171,7 +171,11 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         return false;
     }
     // How something is done today is no rule for tomorrow.
-    if [" right now", " currently", " at the moment", " today "].iter().any(|opening| lower.starts_with(opening)) {
+    // Nor is an example of what was said before it.
+    if [" right now", " currently", " at the moment", " today ", " like there ", " like it "]
+        .iter()
+        .any(|opening| lower.starts_with(opening))
+    {
         return false;
     }
     // "it never finishes" describes what happens. A rule addresses the agent or speaks of "we".

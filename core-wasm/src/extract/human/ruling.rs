@@ -292,6 +292,10 @@ const STEPS: &[&str] = &[
     "the plan",
     "a plan",
     "consider",
+    "let me know",
+    "dont change anything",
+    "dont change any code",
+    "do not change anything",
 ];
 
 /// Returns what a message of the user settles. Documents pasted in place of a message settle nothing.

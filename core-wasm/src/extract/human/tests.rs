@@ -330,6 +330,7 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "so I guess we should stick to five carts as a default",
         "Right now, to count the carts we use the barge.",
         "fix the parallel tests first",
+        "Like there should always be a cart for each barge",
     ] {
         assert!(!is_rule(said), "{said}");
     }
@@ -440,9 +441,16 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         "I'm not sure what it does, just tell me",
         "The page does not load, and the cart is empty",
         "Is it not slow, just old?",
+        "can you check the carts? don't change anything, just let me know",
     ] {
         assert!(settled_in_passing(other).is_empty(), "{other}");
     }
+}
+
+#[test]
+fn to_resolve_conflicts_is_no_chore() {
+    assert!(is_substantive("fix merge conflicts from main please") && is_substantive("머지 충돌 해결해줘"));
+    assert!(!is_substantive("merge it please") && !is_substantive("commit and push"));
 }
 
 #[test]

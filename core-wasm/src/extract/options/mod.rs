@@ -144,6 +144,9 @@ pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
     all.next().filter(|_| all.next().is_none())
 }
 
+/// How much of the end of an answer may ask which option is wanted, in bytes.
+const MAX_QUESTION_TAIL: usize = 400;
+
 /// The maximum length of a prompt that names an option, in characters, and how many words it has if one is enough.
 const MAX_OPTION_PROMPT_CHARS: usize = 160;
 const MAX_FEW_WORDS: usize = 4;
@@ -166,7 +169,14 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         ["option", "approach", "옵션", "방법", "案", "方案"].iter().any(|word| text::contains_words(&lower, word));
     // Steps that are taken one by one exclude nothing: "run the first step".
     let is_step = ["step", "steps", "단계", "ステップ", "步骤"].iter().any(|word| text::contains_words(&lower, word));
+    // "Option 1 doesn't work" chooses none.
+    if names_option && denies_option(&lower) {
+        return None;
+    }
+    // Numbered steps are no options unless the answer calls them so, or asks.
+    let are_steps = names_option && options.first().is_some_and(|it| it.name.is_empty()) && !offers(&lower, answer);
     let is_choice = options.len() >= 2
+        && !are_steps
         && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
     if is_choice && !named.is_empty() {
@@ -188,6 +198,41 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether a prompt in lower case says of an option that it is none.
+fn denies_option(lower: &str) -> bool {
+    const DENIALS: [&str; 16] = [
+        "does not work",
+        "doesnt work",
+        "will not work",
+        "wont work",
+        "cannot work",
+        "cant work",
+        "would not work",
+        "wouldnt work",
+        "is wrong",
+        "is not possible",
+        "is not an option",
+        "isnt an option",
+        "안 돼",
+        "안돼",
+        "안 되",
+        "使えない",
+    ];
+    let lower = lower.replace(['\'', '’'], "");
+    let first = text::first_sentence(&lower).unwrap_or(lower);
+    DENIALS.iter().any(|words| text::contains_words(&first, words))
+}
+
+/// Returns whether an answer calls something what a prompt in lower case calls it ("option 2"), speaks of several ways, or ends with a
+/// question.
+fn offers(lower: &str, answer: &str) -> bool {
+    let said = answer.to_lowercase();
+    let is_named = |word: &str| text::contains_words(&said, word) || text::contains_words(&said, &format!("{word}s"));
+    ["ways", "choices", "either"].iter().any(|word| text::contains_words(&said, word))
+        || OPTION_WORDS.iter().any(|word| text::contains_words(lower, word) && is_named(word))
+        || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 
 /// A prompt may agree in its first sentence and then ask for more.
@@ -574,6 +619,16 @@ mod tests {
             "The release:\n\n1. **Clean up** the old cart\n2. **Write** the notes\n3. **Publish** it\n\nShall we begin?";
         assert!(resolve_all("okay run the first step", answer).iter().all(|it| it.rejected.is_empty()));
         assert!(!resolve_all("okay, the first one", answer)[0].rejected.is_empty());
+    }
+
+    #[test]
+    fn an_option_that_does_not_work_is_not_chosen_and_steps_are_no_options() {
+        let answer =
+            "Two ways:\n\n**Option 1**: Keep the number of the till\n\n**Option 2**: Look up the receipt\n\nWhich one?";
+        assert!(resolve_all("Option 1 doesn't work since the till can change", answer).is_empty());
+        assert_eq!(resolve_all("option 2", answer)[0].rejected.len(), 1);
+        let steps = "This handles a till that is closed:\n\n1. The cashier leaves\n2. The till is closed\n3. The till opens again\n\nThe receipt stays the same.";
+        assert!(resolve_all("for option 3: one line is enough", steps).iter().all(|it| it.rejected.is_empty()));
     }
 
     #[test]

@@ -245,7 +245,9 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
         let item = text::plain(line.text);
         let length = item.chars().count();
         let least = if item.is_ascii() { 30 } else { 15 };
-        if length >= least && !item.ends_with(UNFINISHED) && !line.is_below(&["open", "pending", "needed", "미결", "未決"])
+        if length >= least
+            && !item.ends_with(UNFINISHED)
+            && !line.is_below(&["open", "pending", "needed", "when", "미결", "未決"])
         {
             push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
         }
@@ -380,6 +382,9 @@ mod tests {
         assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
         let led = "Done.\n\nDesign decisions worth knowing:\n\n- `round()` is called once, not in every line\n\nThe rest:\n- all prices are integers of cents now";
         assert_eq!(declared_decisions(led), ["`round()` is called once, not in every line"]);
+        assert!(
+            declared_decisions("**When the decision is made:**\n- Each time the cart is opened by a customer").is_empty()
+        );
         assert!(declared_decisions("## Open decisions\n- Whether the cart rounds up or down at the end").is_empty());
     }
 

@@ -306,13 +306,31 @@ fn waits(lower: &str) -> bool {
         || lower.starts_with("your call")
         || lower.starts_with("say the word")
         || ["if you need", "if you ever need"].iter().any(|words| lower.contains(words))
-        || COURTESIES.iter().any(|words| lower.contains(words));
+        || COURTESIES.iter().any(|words| lower.contains(words))
+        || is_case(lower);
     !is_condition && !lower.ends_with(['?', '？']) && WAITS.iter().any(|words| text::contains_words(lower, words))
+}
+
+/// Returns whether a sentence in lower case says what holds in the case that something is not there yet: "shown only if not yet paid".
+fn is_case(lower: &str) -> bool {
+    lower
+        .split_once(" yet")
+        .and_then(|(before, _)| before.rsplit_once(" if "))
+        .is_some_and(|(_, case)| text::contains_words(case, "not") || case.contains("n't"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_there_yet_is_open_unless_it_is_only_a_case() {
+        assert_eq!(
+            open_points("The receipt of the till is not yet printed."),
+            ["The receipt of the till is not yet printed."]
+        );
+        assert!(open_points("The name of the till only if the receipt is not yet printed.").is_empty());
+    }
 
     #[test]
     fn items_below_a_line_that_says_so() {
