@@ -1,7 +1,7 @@
 //! The line of the page that names the files which a session changed.
 
+use super::attributes::{attribute, places};
 use super::line;
-use super::new_session::{attribute, places};
 use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;

@@ -3,6 +3,7 @@
 //! Each source gathers candidates into a [`Page`], which merges duplicates and fits the most important entries into the
 //! budget. Stored text is data, not instructions: it is sanitized when it enters a page.
 
+mod attributes;
 mod changed_files;
 mod compacted;
 mod line;

@@ -1,5 +1,6 @@
 //! The page of a new session: what the earlier sessions left.
 
+use super::attributes::{attribute, places};
 use super::changed_files::add_files;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
@@ -339,15 +340,6 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
         text = format!("{text}: {url}");
     }
     (!tells_url || !tells_title).then_some(text)
-}
-
-pub(super) fn attribute<'a>(notes: &'a SessionNotes, name: &str) -> Option<&'a str> {
-    notes.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-}
-
-/// Returns the places in a list of the notes that an attribute names.
-pub(super) fn places(notes: &SessionNotes, name: &str) -> impl Iterator<Item = usize> {
-    attribute(notes, name).into_iter().flat_map(|places| places.split(' ')).filter_map(|place| place.parse().ok())
 }
 
 /// Adds the items as one line of the section.
