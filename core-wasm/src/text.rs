@@ -242,6 +242,22 @@ fn push_sentence(all: &mut Vec<String>, sentence: &str) {
     }
 }
 
+/// Splits at full stops after which somebody who types fast goes on with a small letter.
+pub(crate) fn typed_sentences(sentence: &str) -> Vec<&str> {
+    let is_end = |at: usize| {
+        let word = sentence[..at].rsplit(' ').next().unwrap_or_default();
+        word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in sentence.match_indices(". ").filter(|(at, _)| is_end(*at)) {
+        parts.push(&sentence[start..=at]);
+        start = at + 2;
+    }
+    parts.push(&sentence[start..]);
+    parts
+}
+
 /// Returns the first sentence, or none if there is no prose.
 pub(crate) fn first_sentence(text: &str) -> Option<String> {
     sentences(text).into_iter().next()

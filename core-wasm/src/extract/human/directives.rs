@@ -53,7 +53,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
     let rules: Vec<String> = sentences
         .iter()
         .enumerate()
-        .flat_map(|(at, sentence)| typed_sentences(sentence).into_iter().map(move |part| (at, part)))
+        .flat_map(|(at, sentence)| text::typed_sentences(sentence).into_iter().map(move |part| (at, part)))
         .filter(|(_, part)| is_rule(part))
         .map(|(at, part)| {
             let part = without_consent(part);
@@ -99,20 +99,4 @@ fn correction_at(sentences: &[String], at: usize) -> String {
         all = format!("{all} {next}");
     }
     text::clip(&all, 360).into_owned()
-}
-
-/// Splits at full stops after which somebody who types fast goes on with a small letter.
-pub(super) fn typed_sentences(sentence: &str) -> Vec<&str> {
-    let is_end = |at: usize| {
-        let word = sentence[..at].rsplit(' ').next().unwrap_or_default();
-        word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-    };
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, _) in sentence.match_indices(". ").filter(|(at, _)| is_end(*at)) {
-        parts.push(&sentence[start..=at]);
-        start = at + 2;
-    }
-    parts.push(&sentence[start..]);
-    parts
 }

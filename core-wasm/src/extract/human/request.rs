@@ -2,7 +2,6 @@
 
 use super::antecedent::{antecedent, without_log};
 use super::consent::is_greeting;
-use super::directives::typed_sentences;
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
@@ -274,7 +273,8 @@ pub(in crate::extract) fn states_fact(prompt: &str) -> bool {
     ];
     let lower = prompt.to_lowercase().replace('’', "'");
     let is_statement = SUBJECTS.iter().any(|word| text::starts_with_words(&lower, word));
-    let orders = |sentence: &String| typed_sentences(sentence).into_iter().any(|part| is_demand(part) || is_order(part));
+    let orders =
+        |sentence: &String| text::typed_sentences(sentence).into_iter().any(|part| is_demand(part) || is_order(part));
     is_statement && !text::sentences(prompt).iter().any(orders)
 }
 

@@ -3,7 +3,6 @@
 use super::choice::has_pointer;
 use super::consent::asks_record;
 use super::correction::is_correction;
-use super::directives::typed_sentences;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::rule::{is_rule, strip_apostrophes};
@@ -305,7 +304,7 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     }
     let own = own_words(message);
     let all = text::sentences(&own);
-    let sentences: Vec<&str> = all.iter().flat_map(|sentence| typed_sentences(sentence)).map(str::trim).collect();
+    let sentences: Vec<&str> = all.iter().flat_map(|sentence| text::typed_sentences(sentence)).map(str::trim).collect();
     let mut found: Vec<Ruling> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         let Some(asks) = rules(sentence) else { continue };

@@ -1,10 +1,10 @@
 //! Tests of how prompts are interpreted.
 
 use super::consent::is_chore;
-use super::directives::typed_sentences;
 use super::*;
 use crate::extract::labels::labels;
 use crate::extract::prose;
+use crate::text::typed_sentences;
 use crate::text::{self, Language};
 use proptest::prelude::*;
 
