@@ -230,7 +230,7 @@ fn denies_option(lower: &str) -> bool {
 fn offers(lower: &str, answer: &str) -> bool {
     let said = answer.to_lowercase();
     let is_named = |word: &str| text::contains_words(&said, word) || text::contains_words(&said, &format!("{word}s"));
-    ["ways", "choices", "either"].iter().any(|word| text::contains_words(&said, word))
+    ["ways", "choices"].iter().any(|word| text::contains_words(&said, word))
         || OPTION_WORDS.iter().any(|word| text::contains_words(lower, word) && is_named(word))
         || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
