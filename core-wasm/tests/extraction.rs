@@ -684,6 +684,34 @@ fn a_refused_plan_is_how_the_session_ended() {
 }
 
 #[test]
+fn a_question_about_a_plan_does_not_refuse_it() {
+    let ended = |said: &str| {
+        let mut script = Script::default();
+        script
+            .human("Plan how to move the guide into the docs.")
+            .agent("The plan is written: the guide moves to `docs/guide.md` and its links are rewritten.")
+            .tool(
+                "ExitPlanMode",
+                &json!({"plan": "# Plan: Move the guide\n\n1. Move it"}),
+                &format!(
+                    "The user doesn't want to proceed with this tool use. The tool use was rejected. the user said:\n{said}"
+                ),
+                true,
+                &Value::Null,
+            )
+            .agent("`docs/menu.yml` lists the guide, so the menu finds it at its new place.");
+        let notes = script.outcome().notes;
+        format!("{} {}", notes.outcome, notes.pending.join("; "))
+    };
+    let asked = ended("Does the menu still find it?");
+    assert!(
+        asked.contains("not carried out in this session: \"Move the guide\"") && !asked.contains("was refused"),
+        "{asked}"
+    );
+    assert!(ended("Does the menu find it? Leave it.").contains("was refused"));
+}
+
+#[test]
 fn a_plan_that_was_put_aside_without_a_word_is_not_refused() {
     let plan = "# Plan: Move the guide\n\n## Approach\nMove the guide to `docs/guide.md` rather than copying it there.\n\n## Risks\n\
                 - `docs/menu.yml` is empty and must be written first";

@@ -163,7 +163,7 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
             pending.push(said);
         }
     }
-    pending
+    pending.iter().map(|item| with_short_names(state, item)).collect()
 }
 
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.

@@ -747,14 +747,16 @@ impl State {
                 let plan = commits::unwrapped(&tool_use.what);
                 let title = human::title(&plan).unwrap_or_default();
                 let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
-                self.turn.is_refused = true;
-                if reason.is_some() {
+                // Whoever asks something about a plan has not refused it yet.
+                let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
+                self.turn.is_refused = !asks;
+                if reason.is_some() && !asks {
                     self.undone.plan_refused(&title);
                 } else {
                     self.undone.plan_made(&title, &prose::gist(&plan));
                     self.record_plan(&plan, SaidBy::Agent, 35, source, settled);
-                    // The interruption that follows is the client's.
-                    self.question_deferred = true;
+                    // Without a reason, the interruption that follows is the client's.
+                    self.question_deferred |= reason.is_none();
                 }
                 title
             }
@@ -770,7 +772,7 @@ impl State {
         // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
         let is_foreign = tool_use.name.starts_with("mcp__");
         if let Some(reason) = reason.filter(|_| !is_foreign) {
-            let reason = reason.split("\n\nNote: The user's next message").next().unwrap_or(reason).to_owned();
+            let reason = without_client_note(reason).to_owned();
             let about = self.topic().to_owned();
             self.record_directives(&reason, &about, source, settled);
             self.record_steering(&reason, what.trim(), source, settled);
@@ -778,6 +780,11 @@ impl State {
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
+}
+
+/// Returns the reason for a refusal without what the client adds to it for the agent.
+fn without_client_note(reason: &str) -> &str {
+    reason.split("\n\nNote: The user's next message").next().unwrap_or(reason)
 }
 
 /// Returns the key of the answer that came to a question in a later prompt.
