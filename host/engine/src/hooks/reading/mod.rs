@@ -196,6 +196,8 @@ fn read_chunk(
     let policies = runtime.policies(Some(&scope.project.root))?;
     runtime.secrets.add_env_files(&scope.project.root, &location.cwd);
     let mut work = policies.work(None, scope.until)?;
+    // The default policy may have been compiled first, which takes its own time.
+    scope.until = deadline.min(Instant::now() + CALL);
     let input = extract::Input::new(runtime, store, request, &source, &scope, location.from())?;
     let of = Some((location.session.clone(), scope.project.root.clone()));
     let extracted = match extract::run(runtime, &mut work, &input, location.cursor, scope.until) {
