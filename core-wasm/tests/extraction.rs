@@ -665,8 +665,8 @@ fn what_the_human_disputes_gives_way_to_what_follows() {
     assert!(!disputed.contains("must be installed first") && disputed.contains("nothing is installed"), "{disputed}");
 }
 
-#[test]
-fn a_refused_plan_is_how_the_session_ended() {
+/// Returns a session whose plan the user answered with these words in place of a consent.
+fn answered_plan(said: &str) -> Script {
     let mut script = Script::default();
     script
         .human("Plan how to move the guide into the docs.")
@@ -674,11 +674,18 @@ fn a_refused_plan_is_how_the_session_ended() {
         .tool(
             "ExitPlanMode",
             &json!({"plan": "# Plan: Move the guide\n\n1. Move it"}),
-            "The user doesn't want to proceed with this tool use. The tool use was rejected. the user said:\nNot now.",
+            &format!(
+                "The user doesn't want to proceed with this tool use. The tool use was rejected. the user said:\n{said}"
+            ),
             true,
             &Value::Null,
         );
-    let outcome = script.outcome().notes.outcome;
+    script
+}
+
+#[test]
+fn a_refused_plan_is_how_the_session_ended() {
+    let outcome = answered_plan("Not now.").outcome().notes.outcome;
     assert!(outcome.contains("docs/guide.md"), "{outcome}");
     assert!(outcome.contains("The plan \"Move the guide\" was refused"), "{outcome}");
 }
@@ -686,20 +693,8 @@ fn a_refused_plan_is_how_the_session_ended() {
 #[test]
 fn a_question_about_a_plan_does_not_refuse_it() {
     let ended = |said: &str| {
-        let mut script = Script::default();
-        script
-            .human("Plan how to move the guide into the docs.")
-            .agent("The plan is written: the guide moves to `docs/guide.md` and its links are rewritten.")
-            .tool(
-                "ExitPlanMode",
-                &json!({"plan": "# Plan: Move the guide\n\n1. Move it"}),
-                &format!(
-                    "The user doesn't want to proceed with this tool use. The tool use was rejected. the user said:\n{said}"
-                ),
-                true,
-                &Value::Null,
-            )
-            .agent("`docs/menu.yml` lists the guide, so the menu finds it at its new place.");
+        let mut script = answered_plan(said);
+        script.agent("`docs/menu.yml` lists the guide, so the menu finds it at its new place.");
         let notes = script.outcome().notes;
         format!("{} {}", notes.outcome, notes.pending.join("; "))
     };
