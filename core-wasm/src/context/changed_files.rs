@@ -6,6 +6,7 @@ use super::page::{Entry, Page, SectionKind};
 use crate::bindings::throughline::policy::types::{Change, SessionNotes};
 use crate::extract::clean;
 use crate::extract::files::{is_document, is_generated};
+use crate::text;
 
 /// From how many lines on a new file says something of the work.
 const MIN_NEW_LINES: u32 = 10;
@@ -94,7 +95,7 @@ impl FileChange<'_> {
     fn kind(&self) -> u8 {
         // What is tested says more than its tests, which are often longer.
         let path = self.change.path.as_str();
-        let is_test = [".test.", ".spec.", "_test."].iter().any(|sign| path.contains(sign));
+        let is_test = text::contains_any(path, &[".test.", ".spec.", "_test."]);
         if is_generated(path) {
             3
         } else if is_test || self.is_removed {

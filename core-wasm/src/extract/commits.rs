@@ -183,8 +183,7 @@ pub(super) fn bypasses_hook(command: &str) -> bool {
     let is_short = |(subcommand, arguments): &(String, Vec<String>)| {
         subcommand == "commit" && arguments.iter().any(|word| word == "-n")
     };
-    ["no-verify", "hooksPath", "HUSKY=0"].iter().any(|sign| command.contains(sign))
-        || commands::git_calls(command).iter().any(is_short)
+    text::contains_any(command, &["no-verify", "hooksPath", "HUSKY=0"]) || commands::git_calls(command).iter().any(is_short)
 }
 
 /// Returns the message given by `-m` or a here-document.
@@ -234,7 +233,7 @@ fn message_flag(command: &str) -> Option<usize> {
 
 /// Returns whether git says that no change is left to commit, whoever committed it.
 pub(super) fn says_clean(output: &str) -> bool {
-    ["nothing to commit", "working tree clean"].iter().any(|words| output.contains(words))
+    text::contains_any(output, &["nothing to commit", "working tree clean"])
 }
 
 /// Returns the body of a commit with its wrapped lines joined: one line for each paragraph and list item.
@@ -279,8 +278,7 @@ pub(super) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
     for segment in commands::segments(command) {
         let named = || segment.split_whitespace().skip(3).find_map(number);
         let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
-        let shows =
-            segment.starts_with("gh pr view ") && ["MERGED", "state:\tmerged"].iter().any(|sign| output.contains(sign));
+        let shows = segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
         all.extend(named().filter(|_| merges || shows));
     }
     all.sort_unstable();

@@ -40,7 +40,7 @@ const SLIPS: &[&str] = &[
 /// Returns whether a text in lower case tells a slip of the agent in the code that it wrote.
 fn is_slip(lower: &str) -> bool {
     let lacks_import = lower.starts_with("missing") && text::contains_words(text::head(lower, 60), "import");
-    lacks_import || signs::is_one_off(lower) || SLIPS.iter().any(|sign| text::contains(lower, sign))
+    lacks_import || signs::is_one_off(lower) || text::contains_any(lower, SLIPS)
 }
 
 /// Returns whether a key is that of a fix from a summary.
@@ -101,27 +101,29 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
     }
     let content = text::clip(&content, 420).into_owned();
     let lower = content.to_lowercase();
-    let says_fix = [
-        "fix", "resolved", "solution", "changed", "replaced", "switched", "added", "removed", "해결", "수정", "解決",
-        "修正", "修复", "解决",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign));
+    let says_fix = text::contains_any(
+        &lower,
+        &[
+            "fix", "resolved", "solution", "changed", "replaced", "switched", "added", "removed", "해결", "수정", "解決",
+            "修正", "修复", "解决",
+        ],
+    );
     // What is left out of the text may say that nothing helped.
     let whole = format!("{problem} {}", details.join(" ")).to_lowercase();
-    let open = [
-        "not yet fixed",
-        "not fixed",
-        "(current)",
-        "did not fix",
-        "didn't fix",
-        "no errors",
-        "none",
-        "still fail",
-        "fix attempt",
-    ]
-    .iter()
-    .any(|sign| whole.contains(sign));
+    let open = text::contains_any(
+        &whole,
+        &[
+            "not yet fixed",
+            "not fixed",
+            "(current)",
+            "did not fix",
+            "didn't fix",
+            "no errors",
+            "none",
+            "still fail",
+            "fix attempt",
+        ],
+    );
     (says_fix && !open && !is_slip(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
         key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
         kind: "error_fix".to_owned(),

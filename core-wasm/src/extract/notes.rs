@@ -283,7 +283,7 @@ fn without(line: &str, sentences: &[String]) -> String {
     let shorter = sentences.iter().fold(line.to_owned(), |line, sentence| line.replacen(sentence.as_str(), "", 1));
     let mut shorter = text::one_line(&shorter);
     // Of several sentences in a row, their separators remain.
-    while ["; ; ", ": ; ", "; . "].iter().any(|gap| shorter.contains(gap)) {
+    while text::contains_any(&shorter, &["; ; ", ": ; ", "; . "]) {
         shorter = shorter.replace("; ; ", "; ").replace(": ; ", ": ").replace("; . ", ". ");
     }
     let shorter = shorter.strip_suffix("; .").unwrap_or(&shorter).trim_matches([' ', ';']).trim_start_matches("— ");
@@ -397,7 +397,7 @@ fn more_requests(state: &State, told: &[String]) -> Vec<String> {
 /// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
 fn later_request(state: &State) -> Option<&str> {
     let later = state.later.as_str();
-    let is_code = ["()", "//", " = ", ");", "::"].iter().any(|sign| later.contains(sign)) && !later.contains("://");
+    let is_code = text::contains_any(later, &["()", "//", " = ", ");", "::"]) && !later.contains("://");
     // A line of a diff with its number.
     let is_diff = later.split_whitespace().zip(later.split_whitespace().skip(1)).any(|(number, sign)| {
         sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

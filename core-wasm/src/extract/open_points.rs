@@ -116,9 +116,10 @@ impl OpenPoints {
     /// Records a pull request: that one is to be opened does not hold any more.
     pub(super) fn pull_request_opened(&mut self) {
         let is_to_open = |lower: &str| {
-            ["open the pr", "open a pr", "create a pr", "create the pr", "open a pull request", "no pr "]
-                .iter()
-                .any(|words| lower.contains(words))
+            text::contains_any(
+                lower,
+                &["open the pr", "open a pr", "create a pr", "create the pr", "open a pull request", "no pr "],
+            )
         };
         self.all.retain(|point| !is_to_open(&point.said.to_lowercase()));
     }
@@ -128,7 +129,7 @@ impl OpenPoints {
         // What is to be done after it stays.
         const STATES: [&str; 8] = ["waiting on", "waiting for", "until", "merge", "land", "review", "green", "checks"];
         let own = format!("#{number}");
-        let has = |lower: &str, words: &[&str]| words.iter().any(|words| text::contains_words(lower, words));
+        let has = |lower: &str, words: &[&str]| text::contains_any_words(lower, words);
         self.all.retain(|point| {
             let lower = point.said.to_lowercase();
             let is_own = text::contains_words(&lower, &own);
@@ -140,8 +141,8 @@ impl OpenPoints {
     /// Records that the continuous integration passed: that it is running does not hold any more.
     pub(super) fn ci_passed(&mut self) {
         let waits = |lower: &str| {
-            let is_of_ci = ["ci", "checks", "workflow", "pipeline"].iter().any(|word| text::contains_words(lower, word));
-            let is_running = ["running", "green", "pending", "waiting"].iter().any(|word| text::contains_words(lower, word));
+            let is_of_ci = text::contains_any_words(lower, &["ci", "checks", "workflow", "pipeline"]);
+            let is_running = text::contains_any_words(lower, &["running", "green", "pending", "waiting"]);
             is_of_ci && is_running
         };
         self.all.retain(|point| !waits(&point.said.to_lowercase()));
@@ -160,12 +161,12 @@ fn waits_for_work(lower: &str) -> bool {
     const WORK: [&str; 6] =
         ["further instruction", "next instruction", "next assignment", "next task", "assign more work", "team lead"];
     let lower = lower.replace('-', " ");
-    text::contains(&lower, "waiting") && WORK.iter().any(|words| lower.contains(words))
+    text::contains(&lower, "waiting") && text::contains_any(&lower, &WORK)
 }
 
 fn waits_for_decision(point: &str) -> bool {
     let lower = point.to_lowercase();
-    ["decide", "your call", "up to you", "which of", "say the word"].iter().any(|words| text::contains_words(&lower, words))
+    text::contains_any_words(&lower, &["decide", "your call", "up to you", "which of", "say the word"])
 }
 
 /// Returns whether a text speaks of what a point is about: it has one of its names, or enough of its words.

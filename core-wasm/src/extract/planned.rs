@@ -128,7 +128,7 @@ pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
             }
         } else if line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**")) {
             let heading = line.to_lowercase();
-            is_inside = CHECK_HEADINGS.iter().any(|word| heading.contains(word));
+            is_inside = text::contains_any(&heading, CHECK_HEADINGS);
             found.led_by.clear();
         } else if is_inside && line.chars().any(char::is_alphanumeric) {
             found.prose(line);
@@ -161,7 +161,7 @@ impl Verification {
         for command in &commands {
             self.run(command);
         }
-        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let has = |words: &[&str]| text::contains_any(&lower, words);
         let opening = lower.trim_start_matches(|c: char| !c.is_alphabetic());
         let is_manual = has(MANUAL_WORDS);
         // "Manual test: run it on a repository with both files" says what to look at in full.
@@ -169,7 +169,7 @@ impl Verification {
         // "Test both ways:" tries something out. "Run `make lint`" and "run the tests" are made by commands.
         let is_of_commands = !commands.is_empty() && commands.iter().all(|command| is_automatic(command));
         let tries = opening.strip_prefix("test ").unwrap_or(opening);
-        let names_automatic = AUTOMATIC_WORDS.iter().any(|word| tries.contains(word)) || is_of_commands;
+        let names_automatic = text::contains_any(tries, AUTOMATIC_WORDS) || is_of_commands;
         let is_use = !names_automatic && USES.iter().any(|verb| text::starts_with_words(opening, verb));
         let is_assertion = has(ASSERTION_WORDS) || is_whole_manual;
         let text = text::plain(line);
@@ -205,7 +205,7 @@ impl Verification {
         }
         self.run(command);
         let lower = comment.to_lowercase();
-        if MANUAL_WORDS.iter().any(|word| lower.contains(word)) {
+        if text::contains_any(&lower, MANUAL_WORDS) {
             self.is_by_hand = true;
             self.add(&format!("`{command}`: {comment}"), vec![command.to_owned()], true);
         }

@@ -133,8 +133,8 @@ impl Question {
             "try again",
             "let me pick",
         ];
-        let hedged = self.chosen().is_empty()
-            && ["hmm", "depend", "not sure", "i don't know", "maybe"].iter().any(|word| lower.contains(word));
+        let hedged =
+            self.chosen().is_empty() && text::contains_any(&lower, &["hmm", "depend", "not sure", "i don't know", "maybe"]);
         !answer.is_empty()
             && !hedged
             && !self.is_procedural()

@@ -200,7 +200,7 @@ const STATE_BEFORE: &[&str] =
 pub(super) fn is_on_the_way(lower: &str) -> bool {
     let said = prose::strip_interjection(lower);
     ON_THE_WAY.iter().any(|opening| lower.starts_with(opening) || said.starts_with(opening))
-        || ["no wait", "no, wait", "oh wait", "wait, no"].iter().any(|turn| text::contains_words(lower, turn))
+        || text::contains_any_words(lower, &["no wait", "no, wait", "oh wait", "wait, no"])
 }
 
 /// Returns whether a text in lower case, below that heading, says how something was before a change.
@@ -269,12 +269,12 @@ const ONE_OFF: &[&str] = &[
 
 /// Returns whether a text in lower case tells a slip that teaches nothing.
 pub(super) fn is_one_off(lower: &str) -> bool {
-    ONE_OFF.iter().any(|sign| text::contains(lower, sign))
+    text::contains_any(lower, ONE_OFF)
 }
 
 /// Returns whether a text in lower case guesses.
 pub(super) fn is_guess(lower: &str) -> bool {
-    GUESSES.iter().any(|guess| text::contains_words(lower, guess))
+    text::contains_any_words(lower, GUESSES)
 }
 
 /// Words of a commit, and words of one that was not made.
@@ -298,14 +298,14 @@ pub(super) fn is_about_committing(lower: &str) -> bool {
         "unrelated to th",
         "are unrelated",
     ];
-    SIGNS.iter().any(|sign| lower.contains(sign))
+    text::contains_any(lower, &SIGNS)
 }
 
 /// Returns whether a sentence says no more than that a commit was made, or that the checks of its hook passed: the commit and the
 /// verdicts of the checks are told as such.
 pub(super) fn only_reports_commit(said: &str) -> bool {
     let lower = said.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let has = |words: &[&str]| text::contains_any(&lower, words);
     let is_of_hook = has(&["hook", "훅", "フック", "钩子"]) && has(&["pass", "succeed", "통과", "通過", "成功", "通过"]);
     let is_problem = has(&["fail", "not ", "n't ", "block", "실패", "失敗", "失败"]);
     only_says_committed(said) || (is_of_hook && !is_problem && !said.contains('`') && said.chars().count() <= 160)
@@ -321,19 +321,19 @@ fn only_says_committed(said: &str) -> bool {
     };
     let rest = lower.split_whitespace().filter(|word| !is_hash(word)).collect::<Vec<_>>().join(" ");
     let is_named = rest.contains('`') || rest.bytes().any(|byte| byte.is_ascii_digit());
-    rest.chars().count() <= 40 && !is_named && COMMITS.iter().any(|word| lower.contains(word))
+    rest.chars().count() <= 40 && !is_named && text::contains_any(&lower, COMMITS)
 }
 
 /// Returns whether a text in lower case says that a commit was not made.
 pub(super) fn is_failed_commit(lower: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let has = |words: &[&str]| text::contains_any_words(lower, words);
     has(COMMITS) && has(FAILURES)
 }
 
 /// Returns whether a text in lower case says that something is not done yet.
 pub(super) fn is_open_state(lower: &str) -> bool {
     let is_awaited = || text::contains_words(lower, "yet") && (text::contains_words(lower, "not") || lower.contains("n't "));
-    OPEN_STATES.iter().any(|state| text::contains_words(lower, state)) || is_awaited()
+    text::contains_any_words(lower, OPEN_STATES) || is_awaited()
 }
 
 /// Words of an offer or of a step that somebody proposes. Once the work has gone on, it was taken up or dropped.
@@ -465,7 +465,7 @@ pub(super) fn disproves(said: &str) -> bool {
     const MAX_SENTENCES: usize = 3;
     let is_sign = |sentence: &String| {
         let lower = sentence.to_lowercase();
-        SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+        text::contains_any_words(&lower, &SIGNS)
     };
     text::sentences(text::head(said, 400)).iter().take(MAX_SENTENCES).any(is_sign)
 }
@@ -488,7 +488,7 @@ pub(super) fn admits_mistake(lower: &str) -> bool {
         "我搞错",
         "我弄错",
     ];
-    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    text::contains_any_words(lower, &SIGNS)
 }
 
 /// The length up to which an admission says nothing else, in characters.
@@ -590,7 +590,7 @@ fn after_concession(sentence: &str) -> &str {
 
 /// Returns whether a text in lower case offers or proposes something.
 pub(super) fn is_offer(lower: &str) -> bool {
-    OFFERS.iter().any(|offer| text::contains_words(lower, offer))
+    text::contains_any_words(lower, OFFERS)
 }
 
 /// Returns whether a question in lower case asks which of several ways the user wants.
@@ -611,7 +611,7 @@ pub(super) fn asks_to_choose(lower: &str) -> bool {
         "どの",
         "哪",
     ];
-    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    text::contains_any_words(lower, &SIGNS)
 }
 
 /// Returns whether a line in lower case that leads to a list offers a choice between its items.
@@ -642,7 +642,7 @@ pub(super) fn offers_options(lower: &str) -> bool {
         "以下选项",
     ];
     let is_either = lower.trim_end_matches(['*', ' ', ':', '：']).ends_with(" either");
-    is_either || SIGNS.iter().any(|sign| text::contains(lower, sign))
+    is_either || text::contains_any(lower, &SIGNS)
 }
 
 /// Returns whether a row of a table in lower case ends with the word that its subject was still to be done.
@@ -675,7 +675,7 @@ pub(super) fn excuses(lower: &str) -> bool {
         "与本次",
         "无关",
     ];
-    SIGNS.iter().any(|sign| text::contains(lower, sign)) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
+    text::contains_any(lower, &SIGNS) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
 }
 
 /// Returns whether the line above a list, in lower case, says that the list is of what is done or was found to be right.
@@ -697,7 +697,7 @@ pub(super) fn says_finished(lower: &str) -> bool {
         "完了",
         "完成",
     ];
-    WORDS.iter().any(|words| text::contains_words(lower, words)) && !is_intent(lower)
+    text::contains_any_words(lower, &WORDS) && !is_intent(lower)
 }
 
 /// Returns whether a text in lower case says what somebody is about to do.
@@ -715,7 +715,7 @@ pub(super) fn is_intent(lower: &str) -> bool {
         "하겠습니다",
         "していきます",
     ];
-    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    text::contains_any_words(lower, &SIGNS)
 }
 
 /// Returns whether a sentence in lower case announces something that only a command does: "I'll merge it now". What waits for something
@@ -732,14 +732,14 @@ pub(super) fn announces_deed(lower: &str) -> bool {
         ["if ", "once ", "when ", "after ", "until ", "unless ", "as soon as", "before ", "되면", "하면", "たら", "ので"];
     let lower = lower.replace('’', "'");
     let lower = lower.trim_end_matches(['.', '!', ':', '。', ' ', '：']);
-    if CONDITIONS.iter().any(|word| lower.contains(word)) {
+    if text::contains_any(lower, &CONDITIONS) {
         return false;
     }
     let rest = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or_default();
     let rest =
         ["now ", "go ahead and ", "just ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
     DEEDS.iter().any(|deed| text::starts_with_words(rest, deed))
-        || (ENDS.iter().any(|end| lower.ends_with(end)) && FOREIGN_DEEDS.iter().any(|deed| lower.contains(deed)))
+        || (ENDS.iter().any(|end| lower.ends_with(end)) && text::contains_any(lower, &FOREIGN_DEEDS))
 }
 
 /// Openings of a sentence that says little without the one before it.
@@ -778,14 +778,14 @@ const LEANING: &[&str] = &[
 pub(super) fn is_about_pushing(lower: &str) -> bool {
     const SIGNS: [&str; 8] =
         ["not pushed", "not been pushed", "n't pushed", "no pr opened", "push하지", "푸시하지", "プッシュして", "未推送"];
-    SIGNS.iter().any(|sign| lower.contains(sign))
+    text::contains_any(lower, &SIGNS)
 }
 
 /// Returns whether a text in lower case speaks to its reader.
 pub(super) fn addresses_reader(lower: &str) -> bool {
     // What is quoted may be a text of the product.
     let lower: String = lower.replace(['“', '”', '`'], "\"").split('"').step_by(2).collect();
-    ["you", "your", "you're", "you'll", "you've", "you'd", "yours"].iter().any(|word| text::contains_words(&lower, word))
+    text::contains_any_words(&lower, &["you", "your", "you're", "you'll", "you've", "you'd", "yours"])
 }
 
 /// Openings of a sentence about several things that were named before it.
@@ -856,7 +856,7 @@ pub(super) fn leads_to_aside(lower: &str) -> bool {
         "必要があります",
         "我需要",
     ];
-    lower.trim_end_matches(['*', ' ']).ends_with([':', '：']) && SIGNS.iter().any(|sign| text::contains(lower, sign))
+    lower.trim_end_matches(['*', ' ']).ends_with([':', '：']) && text::contains_any(lower, &SIGNS)
 }
 
 /// Returns whether an item in lower case says in which line something was changed: "line 31: updated the test".
@@ -867,7 +867,7 @@ pub(super) fn is_place_of_change(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says that checks fail.
 pub(super) fn is_failing(lower: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let has = |words: &[&str]| text::contains_any_words(lower, words);
     has(&["test", "tests", "lint", "build", "typecheck", "ci", "테스트", "テスト", "测试"])
         && has(&["fail", "fails", "failing", "실패", "失敗", "失败"])
 }
@@ -927,20 +927,20 @@ pub(super) fn leaves_cause_open(lower: &str) -> bool {
     const NEXT: [&str; 5] = ["next time", "다음에", "다음번", "次回", "下次"];
     const LOOKS: [&str; 9] =
         ["diagnos", "the cause", "root cause", "what went wrong", "원인", "진단", "原因", "診断", "诊断"];
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let has = |words: &[&str]| text::contains_any(lower, words);
     has(&UNKNOWN) || (has(&NEXT) && has(&LOOKS))
 }
 
 /// Returns whether a text in lower case says what is wrong. What was changed afterwards may have mended it.
 pub(super) fn is_problem(lower: &str) -> bool {
-    PROBLEMS.iter().any(|word| text::contains_words(lower, word))
+    text::contains_any_words(lower, PROBLEMS)
 }
 
 /// Returns whether a text in lower case says that something is missing or too old.
 pub(super) fn lacks_something(lower: &str) -> bool {
     const SIGNS: [&str; 7] = ["is outdated", "are outdated", "is too old", "is not updated", "누락", "구버전", "不足して"];
     ["missing", "outdated"].iter().any(|word| text::starts_with_words(lower, word))
-        || SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+        || text::contains_any_words(lower, &SIGNS)
 }
 
 /// Returns whether a text in lower case opens with what to do. Words that may also say what was done, or name something, do not count.
@@ -985,7 +985,7 @@ pub(super) fn advises(lower: &str) -> bool {
         "べきです",
         "应该",
     ];
-    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    text::contains_any_words(lower, &SIGNS)
 }
 
 /// Returns whether the first sentences of a text say that what was done before is taken back.
@@ -1007,7 +1007,7 @@ pub(super) fn reverts(said: &str) -> bool {
         "撤销",
     ];
     let lower = text::head(said, 240).to_lowercase();
-    SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+    text::contains_any_words(&lower, &SIGNS)
 }
 
 /// Words of headings above proposals.
@@ -1041,15 +1041,15 @@ const PROPOSALS: &[&str] = &[
 /// Returns whether a heading stands above proposals. Once the work has gone on, each was taken up or dropped.
 pub(super) fn is_proposals(heading: &str) -> bool {
     let lower = heading.to_lowercase();
-    let is_open = ["remaining", "left", "open", "남은", "残"].iter().any(|word| text::contains_words(&lower, word));
-    !is_open && PROPOSALS.iter().any(|word| text::contains_words(&lower, word))
+    let is_open = text::contains_any_words(&lower, &["remaining", "left", "open", "남은", "残"]);
+    !is_open && text::contains_any_words(&lower, PROPOSALS)
 }
 
 /// Returns whether a heading stands above steps that were still to be done: "Implementation plan".
 pub(super) fn is_plan(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let words = ["plan", "steps", "계획", "計画", "计划"];
-    lower.split_whitespace().count() <= 4 && words.iter().any(|word| text::contains_words(&lower, word))
+    lower.split_whitespace().count() <= 4 && text::contains_any_words(&lower, &words)
 }
 
 /// Words of a line below which something is only proposed, offered or supposed.
@@ -1093,8 +1093,7 @@ pub(super) fn proposes(line: &str) -> bool {
     let lower = said.to_lowercase().replace('’', "'");
     let is_lead = said.ends_with([':', '：']) || prose::is_heading(line);
     let gives = ["my recommendation", "i recommend", "i'd recommend", "i'd suggest", "my suggestion"];
-    (is_lead && PROPOSING.iter().any(|words| text::contains_words(&lower, words)))
-        || gives.iter().any(|words| text::contains_words(&lower, words))
+    (is_lead && text::contains_any_words(&lower, PROPOSING)) || text::contains_any_words(&lower, &gives)
 }
 
 /// Returns whether a sentence in lower case proposes something in the agent's own name.
@@ -1117,12 +1116,12 @@ pub(super) fn makes_proposal(lower: &str) -> bool {
         "我建议",
     ];
     let lower = lower.replace('’', "'");
-    SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+    text::contains_any_words(&lower, &SIGNS)
 }
 
 /// Returns whether a text in lower case only praises.
 pub(super) fn is_praise(lower: &str) -> bool {
-    PRAISE.iter().any(|praise| lower.starts_with(praise)) || VERDICTS.iter().any(|verdict| text::contains(lower, verdict))
+    PRAISE.iter().any(|praise| lower.starts_with(praise)) || text::contains_any(lower, VERDICTS)
 }
 
 /// The number of words from which a text says more than names.

@@ -91,7 +91,7 @@ pub(super) fn asks_for_comparison(asked: &str) -> bool {
         "比較",
     ];
     let lower = asked.to_lowercase();
-    WORDS.iter().any(|word| text::contains_words(&lower, word))
+    text::contains_any_words(&lower, &WORDS)
 }
 
 /// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
@@ -128,7 +128,7 @@ pub(super) fn qualifies(heading: &str) -> bool {
         "missing",
     ];
     let lower = heading.to_lowercase();
-    WORDS.iter().any(|word| text::contains_words(&lower, word)) || lower.contains("n't")
+    text::contains_any_words(&lower, &WORDS) || lower.contains("n't")
 }
 
 /// Returns whether a text in lower case says of something that it is mended or otherwise now.
@@ -162,7 +162,7 @@ pub(super) fn says_mended(lower: &str) -> bool {
         "现在",
         "改为",
     ];
-    WORDS.iter().any(|word| text::contains_words(lower, word))
+    text::contains_any_words(lower, &WORDS)
 }
 
 /// Returns whether a text in lower case is one of several ways that are offered: "Option 1 — fix it in the library".
@@ -269,7 +269,7 @@ pub(super) fn reports_deed(lower: &str) -> bool {
         "已创建",
         "已发布",
     ];
-    WORDS.iter().any(|word| text::contains_words(lower, word)) || lower.trim_end_matches(['.', '!']) == "done"
+    text::contains_any_words(lower, &WORDS) || lower.trim_end_matches(['.', '!']) == "done"
 }
 
 /// Returns whether an answer says that all tasks are done. What holds for a part of them says so: "all tasks of phase 1".
@@ -293,10 +293,9 @@ pub(super) fn says_all_done(answer: &str) -> bool {
         // "All 24 tasks are done".
         let counted: String =
             lower.split_whitespace().filter(|word| !word.bytes().all(|b| b.is_ascii_digit())).collect::<Vec<_>>().join(" ");
-        let is_part = [" of ", " in ", " except", " but ", " for ", " once ", " when ", " until "]
-            .iter()
-            .any(|word| lower.contains(word));
-        !is_part && ALL.iter().any(|words| counted.contains(words))
+        let is_part =
+            text::contains_any(&lower, &[" of ", " in ", " except", " but ", " for ", " once ", " when ", " until "]);
+        !is_part && text::contains_any(&counted, &ALL)
     })
 }
 
@@ -331,7 +330,7 @@ pub(super) fn is_null_report(lower: &str) -> bool {
         "変更不要",
         "无需修改",
     ];
-    SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    text::contains_any_words(lower, &SIGNS)
 }
 
 /// Returns whether a text in lower case promises or imagines what may be done later, or asks the user for it. Once the work has gone on it was done or
@@ -357,7 +356,7 @@ pub(super) fn is_promise(lower: &str) -> bool {
     const REQUESTS: [&str; 8] =
         ["please ", "merge when", "run it yourself", "tell me ", "say the word", "알려주", "教えて", "请告诉"];
     let lower = lower.replace('’', "'");
-    SIGNS.iter().any(|sign| text::contains_words(&lower, sign)) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
+    text::contains_any_words(&lower, &SIGNS) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
 }
 
 /// Returns whether a text in lower case opens with words that announce a surprise.
@@ -415,7 +414,7 @@ pub(super) fn is_current_state(lower: &str) -> bool {
     ];
     let is_absent =
         || lower.starts_with("no ") && (text::contains_words(lower, "exists") || text::contains_words(lower, "exist"));
-    WORDS.iter().any(|word| text::contains_words(lower, word)) || is_absent()
+    text::contains_any_words(lower, &WORDS) || is_absent()
 }
 
 /// Returns whether a text in lower case begins like a finding of a review, with how grave it is: "Low: the usage is wrong".

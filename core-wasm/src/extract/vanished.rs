@@ -147,8 +147,7 @@ impl Vanished {
 fn gone(sentence: &str) -> Vec<u32> {
     let lower = sentence.to_lowercase();
     // A sentence that doubts, plans or denies says nothing of what is.
-    let is_open =
-        ["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"].iter().any(|it| lower.contains(it));
+    let is_open = text::contains_any(&lower, &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"]);
     if is_open || lower.len() != sentence.len() {
         return Vec::new();
     }

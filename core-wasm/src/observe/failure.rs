@@ -25,7 +25,7 @@ pub(super) fn error_line(command: Option<&Scrubbed>, error: &Scrubbed) -> String
 
 /// Returns whether an error only says how the client works: the call was cancelled with another, or a file must be read first.
 pub(super) fn is_procedure(error: &str) -> bool {
-    commands::PROCEDURES.iter().any(|sign| error.contains(sign))
+    text::contains_any(error, commands::PROCEDURES)
 }
 
 /// Replaces paths, numbers and hashes in the line: `<path>`, `<n>`, `<hash>`.

@@ -234,11 +234,11 @@ impl PromptForm {
             asks: lower.contains(['?', '？'])
                 || starts(INTERROGATIVES)
                 || WIDE_QUESTION_ENDINGS.iter().any(|ending| end.ends_with(ending))
-                || WIDE_INTERROGATIVES.iter().any(|part| lower.contains(part)),
+                || text::contains_any(&lower, WIDE_INTERROGATIVES),
             reports_trouble: lower
                 .split(|c: char| !c.is_alphanumeric())
                 .any(|word| TROUBLE.iter().any(|sign| is_form_of(word, sign)))
-                || WIDE_TROUBLE.iter().any(|sign| lower.contains(sign)),
+                || text::contains_any(&lower, WIDE_TROUBLE),
             orders: ORDERS.iter().any(|verb| text::starts_with_words(ordered, verb))
                 || (!inquires && WIDE_ORDERS.iter().any(|ending| end.ends_with(ending))),
             chats: starts(CHAT),

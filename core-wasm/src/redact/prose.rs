@@ -8,6 +8,7 @@ use super::{
     scan::{Scan, is_token_start, span, span_back},
     value::{Kind, Shape, is_secret},
 };
+use crate::text;
 
 /// Finds the words after `mnemonic`, `seed phrase` or `니모닉`. BIP-39 uses at least twelve words of three to eight
 /// lower-case letters.
@@ -249,7 +250,7 @@ pub(super) fn change(scan: &mut Scan, rule: &'static Rule, at: Range<usize>) {
     let text = scan.text;
     let start = text.ceil_char_boundary(at.start.saturating_sub(MAX_DISTANCE));
     let before = text[start..at.end].to_ascii_lowercase();
-    if !NAMES.iter().any(|name| before.contains(name)) {
+    if !text::contains_any(&before, &NAMES) {
         return;
     }
     let mut next = at.end;

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::{chosen::longest_consonants, stopwords::STOPWORDS};
+use crate::text;
 
 /// What kind of value the name indicates.
 #[derive(Clone, Copy, PartialEq)]
@@ -245,7 +246,7 @@ fn is_reference(value: &str) -> bool {
         "sha256:",
         "%(",
     ];
-    WITHIN.iter().any(|mark| value.contains(mark))
+    text::contains_any(value, WITHIN)
         || BEFORE.iter().any(|mark| value.starts_with(mark))
         || value
             .strip_prefix(['$', '@', '&', '*', '%', ':', '!'])
@@ -329,7 +330,7 @@ fn is_code(value: &str, counts: &CharCounts, kind: Kind) -> bool {
     value.contains(['(', ')', '{', '}', '[', ']', ';', '|'])
         || value.contains('?') && !(kind == Kind::Password && counts.digits > 0)
         || value.contains("::")
-        || ["->", "=>", "&&"].iter().any(|operator| value.contains(operator))
+        || text::contains_any(value, &["->", "=>", "&&"])
         || value.trim_end_matches('=').contains("==")
         || is_identifier(value) && !chosen && (counts.digits == 0 || counts.transitions * 5 <= value.len())
 }

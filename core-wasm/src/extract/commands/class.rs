@@ -187,7 +187,7 @@ fn check_name<'a>(words: &[&'a str]) -> Option<&'a str> {
 
 /// Returns whether a checker is also told to mend what it finds.
 pub(crate) fn mends(command: &str) -> bool {
-    [":fix", ":write", "--fix", "--write", " fmt", " format"].iter().any(|sign| command.contains(sign))
+    text::contains_any(command, &[":fix", ":write", "--fix", "--write", " fmt", " format"])
 }
 
 /// Returns whether two command lines have the same purpose. If so, a later success of one resolves a failure of the

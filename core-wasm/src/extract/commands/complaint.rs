@@ -81,7 +81,7 @@ pub(crate) fn complaint(command: &str, output: &str, is_error: bool) -> Option<C
             error: String::new(),
         });
     }
-    if !SIGNS.iter().any(|sign| text::contains(output, sign)) {
+    if !text::contains_any(output, SIGNS) {
         return None;
     }
     let all = segments(command);
@@ -126,7 +126,7 @@ fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
     if let Some(name) = missing_program(said, shell.is_some()) {
         let segment = all.iter().find(|segment| names_program(segment, name))?;
         if INSPECTION_PROGRAMS.contains(&name) || STANDARD.contains(&name) {
-            let sets_path = ["path=", "for path in", "read path", "read -r path"].iter().any(|sign| command.contains(sign));
+            let sets_path = text::contains_any(command, &["path=", "for path in", "read path", "read -r path"]);
             return if sets_path { found(Reason::SearchPath, name, segment) } else { None };
         }
         return found(Reason::Absent, name, segment);
@@ -156,7 +156,7 @@ fn of_line(command: &str, all: &[&str], line: &str) -> Option<Complaint> {
     }
     let refuses = ["error: cannot pull", "error: cannot rebase", "error: Your local changes"];
     let names_changes = ["unstaged changes", "uncommitted changes", "local changes"];
-    if refuses.iter().any(|sign| line.starts_with(sign)) && names_changes.iter().any(|sign| line.contains(sign)) {
+    if refuses.iter().any(|sign| line.starts_with(sign)) && text::contains_any(line, &names_changes) {
         let verb = |segment: &str| own_words(segment).get(1).copied().unwrap_or_default().to_owned();
         let moves = |verb: &str| matches!(verb, "pull" | "rebase" | "merge" | "checkout" | "switch");
         let segment = all.iter().find(|segment| own_program(segment) == "git" && moves(&verb(segment)))?;

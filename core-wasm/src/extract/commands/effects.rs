@@ -7,6 +7,7 @@ use super::shell::WRAPPERS;
 use super::shell::segments;
 use super::shell::tokens;
 use crate::extract::files::is_generated;
+use crate::text;
 
 /// What a command line does to files of the project, as far as its words say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,7 +158,7 @@ fn manifests(program: &str, arguments: &[&str]) -> &'static [&'static str] {
 pub(crate) fn editor(command: &str) -> Option<&'static str> {
     let main = main_segment(command);
     let program = main.split_whitespace().find(|word| !word.contains('=') && !WRAPPERS.contains(word))?;
-    let writes = ["write", ".sub(", "replace(", "-i ", "-i.", "-pi", "open("].iter().any(|sign| command.contains(sign));
+    let writes = text::contains_any(command, &["write", ".sub(", "replace(", "-i ", "-i.", "-pi", "open("]);
     match program.rsplit('/').next()? {
         "python" | "python3" if writes => Some("python3"),
         "node" | "bun" | "deno" if writes && command.contains("write") => Some("node"),
@@ -171,7 +172,7 @@ pub(crate) fn editor(command: &str) -> Option<&'static str> {
 fn files_of_script(command: &str) -> Vec<String> {
     // A long script is cut before it writes.
     const WRITES: [&str; 8] = [".write(", "write_text", "writeFile", "Bun.write", "'w'", "\"w\"", "replace(", ".sub("];
-    let writes = WRITES.iter().any(|sign| command.contains(sign));
+    let writes = text::contains_any(command, &WRITES);
     if !writes || !matches!(editor(command), Some("python3" | "node")) {
         return Vec::new();
     }

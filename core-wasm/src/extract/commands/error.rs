@@ -84,7 +84,7 @@ const DAMAGE_SIGNS: &[&str] = &["unable to read", "corrupt", "bad object", "miss
 /// Returns whether something is damaged, so that even looking fails.
 pub(crate) fn is_damage(error: &str) -> bool {
     let error = error.to_lowercase();
-    DAMAGE_SIGNS.iter().any(|sign| error.contains(sign))
+    text::contains_any(&error, DAMAGE_SIGNS)
 }
 
 /// Returns whether the command did not run as intended.
@@ -105,7 +105,7 @@ pub(crate) fn is_unknown_subcommand(error: &str) -> bool {
         "no rule to make target",
     ];
     let error = error.to_lowercase();
-    SIGNS.iter().any(|sign| error.contains(sign))
+    text::contains_any(&error, SIGNS)
 }
 
 /// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
@@ -162,9 +162,8 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
         return Some(if waits { format!("timed out at \"{}\"", text::clip(last, 160)) } else { "timed out".to_owned() });
     }
     if matches!(class, Class::Test | Class::Check | Class::Build | Class::Commit) {
-        let verdict = |line: &&str| {
-            !is_numbered_source(line) && !is_passing(line) && VERDICT_MARKS.iter().any(|mark| line.contains(mark))
-        };
+        let verdict =
+            |line: &&str| !is_numbered_source(line) && !is_passing(line) && text::contains_any(line, VERDICT_MARKS);
         if let Some(line) = output.lines().map(str::trim).find(verdict) {
             return Some(text::clip(line, 200).into_owned());
         }
@@ -267,7 +266,7 @@ fn is_negative(line: &str) -> bool {
     ];
     let lower = line.to_lowercase();
     !line.is_ascii()
-        || ["n't", "fail", "err"].iter().any(|sign| lower.contains(sign))
+        || text::contains_any(&lower, &["n't", "fail", "err"])
         || lower.split(|c: char| !c.is_ascii_alphabetic()).any(|word| WORDS.contains(&word))
 }
 
@@ -319,20 +318,21 @@ pub(super) fn is_definite_error(line: &str) -> bool {
 
 fn is_error_like(line: &str) -> bool {
     let lower = line.to_lowercase();
-    [
-        "fail",
-        "error",
-        "cannot",
-        "can't",
-        "could not",
-        "unable",
-        "invalid",
-        "missing",
-        "expected",
-        "no such",
-        "refused",
-        "not ",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign))
+    text::contains_any(
+        &lower,
+        &[
+            "fail",
+            "error",
+            "cannot",
+            "can't",
+            "could not",
+            "unable",
+            "invalid",
+            "missing",
+            "expected",
+            "no such",
+            "refused",
+            "not ",
+        ],
+    )
 }

@@ -1,6 +1,7 @@
 //! The grammar of a command line, as far as it is needed: segments, words and variables.
 
 use super::class::folder_outside;
+use crate::text;
 
 /// Programs that run the program named after them.
 pub(super) const WRAPPERS: &[&str] =
@@ -123,7 +124,7 @@ pub(super) fn words(segment: &str) -> Vec<&str> {
 pub(crate) fn branch_from(command: &str) -> Option<(&str, &str)> {
     const MAIN: &[&str] = &["main", "master", "develop", "trunk", "HEAD"];
     segments(command).into_iter().find_map(|segment| {
-        let is_new = [" -b ", " -B ", " -c "].iter().any(|flag| segment.contains(flag));
+        let is_new = text::contains_any(segment, &[" -b ", " -B ", " -c "]);
         let [program, "checkout" | "switch", branch, base] = words(segment)[..] else { return None };
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
         let is_main = MAIN.contains(&base.rsplit('/').next().unwrap_or(base));

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) fn output_reports_failure(class: Class, output: &str) -> bool {
     match class {
         Class::Commit => {
-            !output.contains("] ") && COMMIT_FAILURE_SIGNS.iter().any(|sign| output.contains(sign))
+            !output.contains("] ") && text::contains_any(output, COMMIT_FAILURE_SIGNS)
                 || output.contains("FAILED: git commit")
                 || output.contains("pre-commit script failed")
         }

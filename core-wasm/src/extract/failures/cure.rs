@@ -130,7 +130,7 @@ impl Failure {
         }
         // The shell was in another folder: a slip.
         let is_look = (commands::class(&self.what) == Class::Inspect || is_of_reader(&self.error))
-            && ["No such file", "can't read"].iter().any(|sign| self.error.contains(sign));
+            && text::contains_any(&self.error, &["No such file", "can't read"]);
         if is_look || self.error.contains("cd:") {
             return None;
         }
@@ -237,7 +237,7 @@ impl Failure {
         let shown = |command: &str, cure: String| {
             let is_commit = commands::class(command) == Class::Commit;
             let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
-            let gives_up = [" --abort", " --help", " --version", " --skip"].iter().any(|flag| cure.contains(flag));
+            let gives_up = text::contains_any(&cure, &[" --abort", " --help", " --version", " --skip"]);
             // That a linter mends what it finds is no news.
             let gives_up = gives_up || (commands::class(&self.what) == Class::Check && commands::mends(&cure));
             let only_looks = commands::only_looks(&cure) && !commands::only_looks(&self.what);

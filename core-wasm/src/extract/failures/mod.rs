@@ -266,9 +266,8 @@ impl Failures {
     pub(super) fn human_said(&mut self, said: &str) {
         self.open.iter_mut().for_each(|failure| failure.is_answered = true);
         let lower = said.to_lowercase();
-        let is_forbidden = ["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]
-            .iter()
-            .any(|it| lower.contains(it));
+        let is_forbidden =
+            text::contains_any(&lower, &["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]);
         if is_bypass(&lower) && !is_forbidden {
             self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
         }
@@ -554,8 +553,7 @@ fn is_answer(command: &str, error: &str) -> bool {
     let says_nothing =
         ["nothing to commit", "no changes added to commit", "nothing added to commit", "no local changes to save"];
     let lower = error.to_lowercase();
-    says_nothing.iter().any(|sign| lower.contains(sign))
-        || (commands::answers_by_status(command) && !commands::is_damage(error))
+    text::contains_any(&lower, &says_nothing) || (commands::answers_by_status(command) && !commands::is_damage(error))
 }
 
 /// Returns whether both commands check or build something, and not the same.
@@ -574,9 +572,9 @@ fn is_part_of(shorter: &str, longer: &str) -> bool {
 /// Returns whether the command was a one-off. Its failure teaches nothing else.
 fn is_throwaway(command: &str) -> bool {
     let main = commands::main_segment(command);
-    let inline = [" -e ", " -c ", " -pe ", " - <<", " <<"].iter().any(|flag| main.contains(flag));
-    let is_passing = ["/scratchpad/", "/tmp/"].iter().any(|folder| main.contains(folder));
-    let loops = ["for ", "while ", "until "].iter().any(|word| command.contains(word)) && command.contains("done");
+    let inline = text::contains_any(main, &[" -e ", " -c ", " -pe ", " - <<", " <<"]);
+    let is_passing = text::contains_any(main, &["/scratchpad/", "/tmp/"]);
+    let loops = text::contains_any(command, &["for ", "while ", "until "]) && command.contains("done");
     let class = commands::class(command);
     class == Class::Inspect || (class == Class::Other && (inline || is_passing)) || loops
 }

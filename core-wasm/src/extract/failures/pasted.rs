@@ -75,8 +75,7 @@ impl Pasted {
             let sentence = prose::strip_interjection(&sentence).replace("**", "");
             let lower = sentence.trim().to_lowercase();
             let opening = text::clip(&lower, OPENING_CHARS);
-            let is_lead =
-                LEADS.iter().any(|lead| lower.starts_with(lead)) || NOUNS.iter().any(|noun| opening.contains(noun));
+            let is_lead = LEADS.iter().any(|lead| lower.starts_with(lead)) || text::contains_any(&opening, NOUNS);
             let is_long_enough = sentence.chars().count() >= MIN_CAUSE_CHARS && !sentence.ends_with([':', '?']);
             let is_told = is_long_enough && !signs::is_offer(&lower) && !hedges(&lower) && !prose::is_narration(&sentence);
             if is_lead
@@ -141,9 +140,7 @@ fn whole_clauses(sentence: &str, max: usize) -> Option<&str> {
 }
 
 fn hedges(lower: &str) -> bool {
-    ["probably", "likely", "might", "may be", "perhaps", "i think", "i suspect"]
-        .iter()
-        .any(|word| text::contains_words(lower, word))
+    text::contains_any_words(lower, &["probably", "likely", "might", "may be", "perhaps", "i think", "i suspect"])
 }
 
 /// Returns the line of a prompt that is the error of a program. Prose that speaks of errors is none.
@@ -152,7 +149,7 @@ fn pasted_error(prompt: &str) -> Option<String> {
         let lower = line.to_lowercase();
         let opens = ["error:", "error ", "fatal:", "fatal error", "panic:", "exception", "failed:", "e  "];
         let names = ["error: ", "exception: ", "fatal: ", "fatal error: ", "failed to ", "panicked at", "error[", "err!"];
-        (opens.iter().any(|it| lower.starts_with(it)) || names.iter().any(|it| lower.contains(it)))
+        (opens.iter().any(|it| lower.starts_with(it)) || text::contains_any(&lower, &names))
             && (line.starts_with(|c: char| !c.is_alphabetic())
                 || opens.iter().any(|it| lower.starts_with(it))
                 || has_code(line))

@@ -52,7 +52,7 @@ pub(in crate::extract) fn is_refusal(said: &str) -> bool {
 /// Returns whether a command is about a file that is gone tomorrow, or about a variable.
 fn is_passing(command: &str) -> bool {
     let has_variable = command.replace("\"$(", "").contains("\"$");
-    has_variable || ["/tmp/", "scratchpad"].iter().any(|folder| command.contains(folder))
+    has_variable || text::contains_any(command, &["/tmp/", "scratchpad"])
 }
 
 impl Refusals {

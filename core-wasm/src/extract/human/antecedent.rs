@@ -70,7 +70,7 @@ fn tells_error(line: &str) -> u8 {
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
     if starts(&["error:", "error[", "fatal:", "panic:", "exception:"]) {
         3
-    } else if ["error: ", "exception: ", "failed: ", "exited with"].iter().any(|sign| lower.contains(sign)) {
+    } else if text::contains_any(lower, &["error: ", "exception: ", "failed: ", "exited with"]) {
         2
     } else {
         0
@@ -80,7 +80,7 @@ fn tells_error(line: &str) -> u8 {
 /// Returns what a request points to and does not say, if the prompt shows it.
 pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
     let lower = request.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(&lower, word));
+    let says = |words: &[&str]| text::contains_any_words(&lower, words);
     let (points, is_trouble) = (says(DEICTICS), says(TROUBLES));
     let shown = if points && let Some(file) = diff_file(prompt) {
         file
@@ -88,7 +88,7 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
         && let Some(error) = error_line(prompt)
     {
         error
-    } else if points && (!lower.is_ascii() || PRONOUNS.iter().any(|words| text::contains_words(&lower, words))) {
+    } else if points && (!lower.is_ascii() || text::contains_any_words(&lower, PRONOUNS)) {
         code(prompt)?
     } else {
         return None;

@@ -161,7 +161,7 @@ pub(in crate::extract) fn declares_choice(sentence: &str) -> bool {
     (least..=300).contains(&length)
         && !sentence.ends_with(['?', '？', ':', '：'])
         && !looks_pasted(sentence)
-        && CHOICE_SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+        && text::contains_any_words(&lower, CHOICE_SIGNS)
 }
 
 /// Returns the sentences of a prompt in which a human settles how something is done by saying how it is not: "not X, just Y".
@@ -178,9 +178,10 @@ pub(in crate::extract) fn settled_in_passing(prompt: &str) -> Vec<String> {
 /// Returns whether a sentence asks for an answer in the place of a change: "don't change anything, just let me know".
 fn only_wants_answer(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
-    ["let me know", "don't change anything", "dont change anything", "do not change anything"]
-        .iter()
-        .any(|words| text::contains_words(&lower, words))
+    text::contains_any_words(
+        &lower,
+        &["let me know", "don't change anything", "dont change anything", "do not change anything"],
+    )
 }
 
 /// Returns the sentences of the reason for a refusal that say what is done or used in the place of what was refused.
@@ -226,7 +227,7 @@ fn steers(sentence: &str) -> bool {
     (is_use && (lower.contains(" not ") || replaces))
         || (lower.starts_with("let's ") && replaces)
         || ACCEPTS.iter().any(|opening| text::starts_with_words(&lower, opening))
-        || WIDE.iter().any(|sign| lower.contains(sign))
+        || text::contains_any(&lower, &WIDE)
 }
 
 /// Returns whether a prompt in its first words takes up an option: "actually lets go with the second".
@@ -247,9 +248,7 @@ pub(in crate::extract) fn takes_option(prompt: &str) -> bool {
     ];
     let head = text::head(prompt, 200);
     let lower = head.to_lowercase().replace('’', "'");
-    prompt.chars().count() <= 300
-        && !head.trim_end().ends_with(['?', '？'])
-        && SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+    prompt.chars().count() <= 300 && !head.trim_end().ends_with(['?', '？']) && text::contains_any_words(&lower, &SIGNS)
 }
 
 /// Signs that the user leaves something as it is, or out.
@@ -284,7 +283,7 @@ fn leaves_or_keeps(sentence: &str) -> bool {
     let least = if sentence.is_ascii() { 24 } else { 8 };
     (least..=300).contains(&sentence.chars().count())
         && !sentence.contains(['?', '？'])
-        && LEAVES.iter().any(|sign| text::contains_words(&lower, sign))
+        && text::contains_any_words(&lower, LEAVES)
 }
 
 /// Returns whether a sentence denies one thing and then says what is so instead.
@@ -299,8 +298,7 @@ fn sets_right(sentence: &str) -> bool {
     let is_doubt = ["don't know", "not sure", "don't think", "can't see", "don't understand", "doesn't work", "not working"];
     let sets =
         |clause: &str| ["just ", "only ", "but only ", "but just ", "instead "].iter().any(|word| clause.starts_with(word));
-    (1..clauses.len()).any(|at| sets(clauses[at]) && denies(clauses[at - 1]))
-        && !is_doubt.iter().any(|words| lower.contains(words))
+    (1..clauses.len()).any(|at| sets(clauses[at]) && denies(clauses[at - 1])) && !text::contains_any(&lower, &is_doubt)
 }
 
 /// Returns whether a text has a word that points to something outside of it.
@@ -313,5 +311,5 @@ pub(in crate::extract) fn has_pointer(said: &str) -> bool {
 pub(in crate::extract) fn needs_context(said: &str) -> bool {
     has_pointer(said)
         || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
-        || ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"].iter().any(|word| said.contains(word))
+        || text::contains_any(said, &["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"])
 }

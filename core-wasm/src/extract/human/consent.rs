@@ -283,8 +283,7 @@ pub(in crate::extract) fn is_chore(prompt: &str) -> bool {
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
     // To resolve the conflicts of a merge is work.
-    let is_work =
-        ["conflict", "conflicts", "충돌", "競合", "コンフリクト", "冲突"].iter().any(|word| text::contains(&bare, word));
+    let is_work = text::contains_any(&bare, &["conflict", "conflicts", "충돌", "競合", "コンフリクト", "冲突"]);
     short
         && !is_work
         && (CHORES.iter().any(|word| {
@@ -309,7 +308,7 @@ pub(in crate::extract) fn asks_record(prompt: &str) -> bool {
 pub(in crate::extract) fn speaks_of_recording(prompt: &str) -> bool {
     const RECORDS: &[&str] = &["commit", "push", "커밋", "푸시", "コミット", "プッシュ", "提交", "推送"];
     let bare = normalize(prompt);
-    RECORDS.iter().any(|word| text::contains_words(&bare, word))
+    text::contains_any_words(&bare, RECORDS)
 }
 
 /// Strips the consent before a rule: "yes, and never …".
@@ -331,7 +330,6 @@ pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
 pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
     const WORDS: [&str; 7] = ["merged", "머지했", "머지됐", "マージした", "マージしました", "合并了", "已合并"];
     let lower = prompt.trim().to_lowercase();
-    let is_other =
-        lower.contains(['?', '？']) || ["not ", "n't ", "once ", "when ", "if "].iter().any(|word| lower.contains(word));
-    lower.chars().count() <= 60 && !is_other && WORDS.iter().any(|word| text::contains_words(&lower, word))
+    let is_other = lower.contains(['?', '？']) || text::contains_any(&lower, &["not ", "n't ", "once ", "when ", "if "]);
+    lower.chars().count() <= 60 && !is_other && text::contains_any_words(&lower, &WORDS)
 }

@@ -228,7 +228,7 @@ fn is_reproach(lower: &str) -> bool {
         let verb = rest.split([' ', '?']).next().unwrap_or_default();
         verb.len() > 5 && verb.ends_with("ing")
     });
-    keeps || wonders || REPROACHES.iter().any(|sign| text::contains(lower, sign))
+    keeps || wonders || text::contains_any(lower, REPROACHES)
 }
 
 /// Returns whether a sentence says what the user does not like. What follows says how it should be.
@@ -337,7 +337,7 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     if harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
-    CORRECTION_OPENINGS.iter().any(opening) || CORRECTION_SIGNS.iter().any(|sign| lower.contains(sign))
+    CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)
 }
 
 /// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
@@ -529,7 +529,7 @@ pub(in crate::extract) fn refutes(prompt: &str) -> bool {
     let own = own_words(text::head(prompt, 2_000));
     let says = |sentence: &String| {
         let lower = strip_apostrophes(sentence);
-        REFUTATIONS.iter().any(|sign| text::contains_words(&lower, sign))
+        text::contains_any_words(&lower, REFUTATIONS)
     };
     text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
 }
@@ -557,7 +557,7 @@ pub(in crate::extract) fn doubts(prompt: &str) -> bool {
     let own = own_words(text::head(prompt, 2_000));
     let says = |sentence: &String| {
         let lower = strip_apostrophes(sentence).replace('-', " ");
-        SIGNS.iter().any(|sign| text::contains_words(&lower, sign))
+        text::contains_any_words(&lower, &SIGNS)
     };
     text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
 }
@@ -575,7 +575,7 @@ fn shows_failure(prompt: &str) -> bool {
     let is_output = first.starts_with(['=', '[', '$', '+', '>', '✗', '❯', '/']) || is_log_line(first) || looks_pasted(first);
     let tells = |line: &str| {
         let lower = line.to_lowercase();
-        ["error", "failed", "failure", "fatal", "panic", "exception"].iter().any(|word| text::contains_words(&lower, word))
+        text::contains_any_words(&lower, &["error", "failed", "failure", "fatal", "panic", "exception"])
     };
     !first.starts_with("[Image") && is_output && (tells(first) || lines.take(30).any(tells))
 }
@@ -600,7 +600,7 @@ pub(in crate::extract) fn disputes(prompt: &str) -> bool {
         || DISPUTE_OPENINGS
             .iter()
             .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
-        || DISPUTE_SIGNS.iter().any(|sign| lower.contains(sign))
+        || text::contains_any(&lower, DISPUTE_SIGNS)
         || is_correction(&first)
         || refutes(prompt)
 }

@@ -429,14 +429,12 @@ fn announces_quotation(line: &str) -> bool {
     let end = lower.trim_end().trim_end_matches(['"', '“']).trim_end();
     let verbs =
         ["says:", "said:", "wrote:", "reads:", "output:", "error:", "log:", "message:", "다음과 같다:", "내용:", "曰く:"];
-    let points = end.ends_with([':', '：']) && POINTERS.iter().any(|word| text::contains_words(end, word));
+    let points = end.ends_with([':', '：']) && text::contains_any_words(end, POINTERS);
     headers.iter().any(|header| line.starts_with(header))
-        || (points && DOCUMENTS.iter().any(|word| text::contains_words(end, word)))
+        || (points && text::contains_any_words(end, DOCUMENTS))
         || verbs.iter().any(|verb| end.ends_with(verb))
         || ["the page says", "the website says", "it says:", "페이지에"].iter().any(|opening| lower.starts_with(opening))
-        || ["가 말하길", "이 말하길", "가 말하기를", "이 말하기를", "에서 말하길"]
-            .iter()
-            .any(|opening| line.contains(opening))
+        || text::contains_any(line, &["가 말하길", "이 말하길", "가 말하기를", "이 말하기를", "에서 말하길"])
 }
 
 /// Returns whether a line begins with a time, as lines of logs do.

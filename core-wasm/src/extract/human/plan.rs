@@ -84,7 +84,7 @@ pub(in crate::extract) fn plan_reason(plan: &str) -> Option<String> {
         let is_heading = line.starts_with('#') || (line.starts_with("**") && line.trim_end_matches(':').ends_with("**"));
         if is_heading {
             let heading = line.to_lowercase();
-            let is_of = |words: &&[&str]| words.iter().any(|word| text::contains_words(&heading, word));
+            let is_of = |words: &&[&str]| text::contains_any_words(&heading, words);
             // The title names the subject, and not a section. What stands deeper belongs to its section.
             let depth = line.bytes().take_while(|byte| *byte == b'#').count();
             let is_title = depth == 1;

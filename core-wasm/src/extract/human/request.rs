@@ -237,14 +237,14 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
     let asks = ["please", "can you", "could you", "we need to", "you need to", "let's"];
     PromptForm::of(rest).orders
         || DEMANDS.iter().any(|verb| text::starts_with_words(rest, verb))
-        || asks.iter().any(|sign| text::contains_words(&lower, sign))
+        || text::contains_any_words(&lower, &asks)
 }
 
 /// Returns whether a request only asks something, so that an answer is all that it wants.
 pub(in crate::extract) fn only_asks(request: &str) -> bool {
     let lower = request.to_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
-    let wants = ["can we ", "could we ", "shall we ", "can i ", "should we "].iter().any(|words| lower.contains(words))
+    let wants = text::contains_any(&lower, &["can we ", "could we ", "shall we ", "can i ", "should we "])
         // "Can it find the file itself?" asks for that, and "can it be that …" does not.
         || ["can it ", "could it "].iter().any(|words| lower.strip_prefix(words).is_some_and(|rest| !rest.starts_with("be ")));
     let asks = request.contains(['?', '？'])
@@ -364,28 +364,29 @@ pub(super) fn is_order(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     form.asks
         || form.orders
-        || [
-            "please",
-            "can you",
-            "could you",
-            "let's",
-            "i want",
-            "i need",
-            "i'd like",
-            "we need to",
-            "we should",
-            "해줘",
-            "해주세요",
-            "싶",
-            "たい",
-            "ください",
-        ]
-        .iter()
-        .any(|sign| lower.contains(sign))
+        || text::contains_any(
+            &lower,
+            &[
+                "please",
+                "can you",
+                "could you",
+                "let's",
+                "i want",
+                "i need",
+                "i'd like",
+                "we need to",
+                "we should",
+                "해줘",
+                "해주세요",
+                "싶",
+                "たい",
+                "ください",
+            ],
+        )
 }
 
 /// Returns whether a line belongs to the banner that the client prints when it starts, which people paste.
 fn is_banner(line: &str) -> bool {
     let models = ["Opus", "Sonnet", "Haiku"];
-    line.contains("Claude Code v") || (line.contains('·') && models.iter().any(|model| line.contains(model)))
+    line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
 }

@@ -219,12 +219,12 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if asks || sentence.contains("? ") || demands_of_product(&lower) {
         return false;
     }
-    if statements.iter().any(|words| lower.contains(words)) {
+    if text::contains_any(&lower, &statements) {
         return false;
     }
     let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
     // "Let's stick to it but just move it" settles one thing.
-    let steers = [" let's ", " just ", " i guess ", " for now"].iter().any(|words| lower.contains(words));
+    let steers = text::contains_any(&lower, &[" let's ", " just ", " i guess ", " for now"]);
     let is_once = lower.contains(" stick to ") && steers;
     if is_once || describes_habit(&lower) {
         return false;
@@ -240,7 +240,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    RULE_SIGNS.iter().any(|rule| text::contains_words(&lower, rule))
+    text::contains_any_words(&lower, RULE_SIGNS)
         || is_reasoned_prohibition(&lower)
         || is_naming_rule(&lower)
         || is_lasting_demand(&lower)
@@ -314,12 +314,12 @@ pub(super) fn demands_of_product(lower: &str) -> bool {
         _ => false,
     };
     let person = ["you", "your", "i", "we", "please"].iter().any(|word| words.contains(word));
-    is_subject && !person && !WORK.iter().any(|word| text::contains_words(lower, word))
+    is_subject && !person && !text::contains_any_words(lower, WORK)
 }
 
 /// Returns whether a sentence in lower case says how the agent is to work: after which document, what first, what before what.
 fn tells_way_of_working(lower: &str) -> bool {
-    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let says = |words: &[&str]| text::contains_any_words(lower, words);
     let names_document = lower.split_whitespace().any(|word| {
         let word = word.trim_end_matches(['.', ',', '!', ')', ':']);
         word.starts_with('@') || [".md", ".mdx", ".txt", ".rst"].iter().any(|ending| word.ends_with(ending))
@@ -340,7 +340,7 @@ fn tells_practice(lower: &str) -> bool {
     let teams =
         ["우리는", "저희는", "우리 팀은", "저희 팀은", "うちでは", "うちは", "我々は", "私たちは", "我们用", "我们只用"];
     let uses = ["사용", "쓰고", "쓰는", "써요", "쓴다", "씁니다", "써.", "안 써", "使っ", "使い", "使う", "使わ", "用"];
-    teams.iter().any(|team| lower.contains(team)) && uses.iter().any(|word| lower.contains(word))
+    text::contains_any(lower, &teams) && text::contains_any(lower, &uses)
 }
 
 /// Returns whether a sentence in lower case says how branches, commits or pull requests are named.
@@ -374,7 +374,7 @@ fn is_naming_rule(lower: &str) -> bool {
         "で",
         "から始",
     ];
-    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let says = |words: &[&str]| text::contains_any_words(lower, words);
     says(&named) && says(&ways)
 }
 
@@ -382,7 +382,7 @@ fn is_naming_rule(lower: &str) -> bool {
 fn is_lasting_demand(lower: &str) -> bool {
     let demands = ["make sure", "ensure", "has to", "have to", "must", "should", "needs to", "need to"];
     let times = ["once we", "as soon as", "whenever", "every time", "when we add", "when you add", "when adding"];
-    let says = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let says = |words: &[&str]| text::contains_any_words(lower, words);
     says(&demands) && says(&times)
 }
 
@@ -407,8 +407,8 @@ fn is_reasoned_prohibition(lower: &str) -> bool {
     at.is_some_and(|at| {
         // In Korean and Japanese the reason stands first.
         let rest = if lower.is_ascii() { &lower[at..] } else { lower };
-        reasons.iter().any(|reason| rest.contains(reason))
-    }) && !passing.iter().any(|words| lower.contains(words))
+        text::contains_any(rest, &reasons)
+    }) && !text::contains_any(lower, &passing)
 }
 
 /// Converts to lower case without apostrophes. People leave them out as often as not.

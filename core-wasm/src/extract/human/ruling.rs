@@ -361,7 +361,7 @@ fn rules(sentence: &str) -> Option<bool> {
     }
     // "only _one_ cart"
     let lower = strip_apostrophes(&text::plain(sentence)).replace(['_', '*'], "");
-    if STEPS.iter().any(|step| text::contains_words(&lower, step)) || names_option_only(&lower) {
+    if text::contains_any_words(&lower, STEPS) || names_option_only(&lower) {
         return None;
     }
     let bare = without_leads(&lower);
@@ -374,8 +374,7 @@ fn rules(sentence: &str) -> Option<bool> {
     // What opens with a question's word asks, with or without its mark.
     let wonders = ["what", "why", "how", "which", "where", "when", "who", "is", "are", "does", "do", "did", "if"];
     let is_open = sentence.contains(['?', '？']) || wonders.iter().any(|word| text::starts_with_words(bare, word));
-    let has_sign =
-        SIGNS.iter().any(|sign| text::contains_words(&lower, sign)) || WIDE_SIGNS.iter().any(|sign| lower.contains(sign));
+    let has_sign = text::contains_any_words(&lower, SIGNS) || text::contains_any(&lower, WIDE_SIGNS);
     let is_short = sentence.chars().count() <= MAX_SIGNED_CHARS;
     (has_sign && is_short && !is_open && !is_correction(sentence)).then_some(false)
 }
@@ -392,7 +391,7 @@ fn opens_ruling(bare: &str) -> bool {
 
 /// Returns whether a sentence in lower case, without what leads to it, says what is to be: "let's keep it", "I want only one".
 fn settles(bare: &str) -> bool {
-    let limits = |rest: &str| LIMITS.iter().any(|sign| text::contains_words(rest, sign));
+    let limits = |rest: &str| text::contains_any_words(rest, LIMITS);
     let settles = behind(bare, &["lets", "let us", "we should", "we want to", "i would", "id"]).is_some_and(|rest| {
         let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(rest, it));
         let goes_to_value = rest.strip_prefix("go ").is_some_and(|value| value.starts_with(|c: char| c.is_ascii_digit()));
@@ -410,7 +409,7 @@ fn asks_for(bare: &str, sentence: &str) -> bool {
     }
     let Some(verb) = behind(bare, ASKS) else { return false };
     let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(verb, it));
-    let has_limit = || LIMITS.iter().any(|sign| text::contains_words(bare, sign));
+    let has_limit = || text::contains_any_words(bare, LIMITS);
     (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
 }
 

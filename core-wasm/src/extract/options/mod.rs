@@ -93,9 +93,7 @@ fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
 fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
     let asks = |item: &&ProposedOption| item.title.contains(['?', '？']) || item.body.contains(['?', '？']);
     let lower = answer.to_lowercase();
-    let announces = ["to decide", "to confirm", "decisions where", "open questions"]
-        .iter()
-        .any(|words| text::contains_words(&lower, words));
+    let announces = text::contains_any_words(&lower, &["to decide", "to confirm", "decisions where", "open questions"]);
     items.len() >= 2 && (announces || items.iter().filter(asks).count() * 2 > items.len())
 }
 
@@ -165,10 +163,9 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     let options = parse_options(answer);
     let named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
     let lower = prompt.to_lowercase();
-    let names_option =
-        ["option", "approach", "옵션", "방법", "案", "方案"].iter().any(|word| text::contains_words(&lower, word));
+    let names_option = text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
     // Steps that are taken one by one exclude nothing: "run the first step".
-    let is_step = ["step", "steps", "단계", "ステップ", "步骤"].iter().any(|word| text::contains_words(&lower, word));
+    let is_step = text::contains_any_words(&lower, &["step", "steps", "단계", "ステップ", "步骤"]);
     // "Option 1 doesn't work" chooses none.
     if names_option && denies_option(&lower) {
         return None;
@@ -182,7 +179,7 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
-        let is_one = denies.iter().any(|word| text::contains_words(&lower, word));
+        let is_one = text::contains_any_words(&lower, &denies);
         return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
     }
     if let Some(reply) = narrowed(prompt, answer) {
@@ -222,7 +219,7 @@ fn denies_option(lower: &str) -> bool {
     ];
     let lower = lower.replace(['\'', '’'], "");
     let first = text::first_sentence(&lower).unwrap_or(lower);
-    DENIALS.iter().any(|words| text::contains_words(&first, words))
+    text::contains_any_words(&first, &DENIALS)
 }
 
 /// Returns whether an answer calls something what a prompt in lower case calls it ("option 2"), speaks of several ways, or ends with a
@@ -230,7 +227,7 @@ fn denies_option(lower: &str) -> bool {
 fn offers(lower: &str, answer: &str) -> bool {
     let said = answer.to_lowercase();
     let is_named = |word: &str| text::contains_words(&said, word) || text::contains_words(&said, &format!("{word}s"));
-    ["ways", "choices"].iter().any(|word| text::contains_words(&said, word))
+    text::contains_any_words(&said, &["ways", "choices"])
         || OPTION_WORDS.iter().any(|word| text::contains_words(lower, word) && is_named(word))
         || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
@@ -550,7 +547,7 @@ fn is_aside(sentence: &str) -> bool {
 
 fn is_hedged(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    ["may need", "might", "maybe", "try again", "not sure"].iter().any(|sign| lower.contains(sign))
+    text::contains_any(&lower, &["may need", "might", "maybe", "try again", "not sure"])
 }
 
 fn has_pointer(text: &str) -> bool {
@@ -558,7 +555,7 @@ fn has_pointer(text: &str) -> bool {
     lower
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| matches!(word, "it" | "this" | "that" | "these" | "those" | "them"))
-        || ["이대로", "그렇게", "이렇게", "これ", "この", "这样"].iter().any(|word| lower.contains(word))
+        || text::contains_any(&lower, &["이대로", "그렇게", "이렇게", "これ", "この", "这样"])
 }
 
 /// Strips the opening of a question: "Would you like me to add tests?" becomes "add tests".

@@ -107,7 +107,7 @@ pub(super) fn taken_up(prompt: &str, answer: &str) -> Option<Resolution> {
     let sentences = text::sentences(answer);
     let offer = sentences.iter().rev().find(|sentence| {
         let lower = sentence.to_lowercase().replace('’', "'");
-        OFFERS.iter().any(|sign| text::contains_words(&lower, sign)) && shares(sentence)
+        text::contains_any_words(&lower, OFFERS) && shares(sentence)
     })?;
     let rejected = other_way(offer, &|part| shares(part)).into_iter().collect();
     let is_told = offer.chars().count() <= MAX_OFFER_CHARS && !offer.ends_with(['?', '？']);

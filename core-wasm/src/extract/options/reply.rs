@@ -90,7 +90,7 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
     let opinion = || text::sentences(text::tail(answer, 1500)).pop().filter(|last| last.ends_with(['?', '？']));
     let question = prose::closing_question(answer).or_else(opinion)?;
     let asks = question.to_lowercase();
-    if prose::is_procedure(&question) || OPEN_QUESTIONS.iter().any(|words| text::contains_words(&asks, words)) {
+    if prose::is_procedure(&question) || text::contains_any_words(&asks, OPEN_QUESTIONS) {
         return None;
     }
     let asked = text::clip(&question, MAX_QUESTION_CHARS).into_owned();
@@ -112,9 +112,7 @@ pub(super) fn narrowed(prompt: &str, answer: &str) -> Option<Resolution> {
 fn narrows(lower: &str) -> bool {
     let opens = OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening));
     let wide = lower.replace("하지만", "");
-    opens
-        && (NARROWS.iter().any(|word| text::contains_words(lower, word))
-            || WIDE_NARROWS.iter().any(|word| wide.contains(word)))
+    opens && (text::contains_any_words(lower, NARROWS) || text::contains_any(&wide, WIDE_NARROWS))
 }
 
 #[cfg(test)]

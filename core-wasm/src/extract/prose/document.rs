@@ -133,7 +133,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn is_below(&self, words: &[&str]) -> bool {
-        self.headings.iter().any(|heading| words.iter().any(|word| text::contains_words(heading, word)))
+        self.headings.iter().any(|heading| text::contains_any_words(heading, words))
     }
 
     /// Returns whether the line is an item of a list's outermost level.
@@ -163,7 +163,7 @@ fn lines(document: &str) -> Vec<Line<'_>> {
         // A line that leads to a list of decisions is as good as a heading, until the next paragraph.
         let leads = !is_item && bare.ends_with([':', '：']) && bare.chars().count() <= MAX_LEAD_CHARS && {
             let lower = bare.to_lowercase();
-            DECISIONS.iter().any(|word| text::contains_words(&lower, word))
+            text::contains_any_words(&lower, DECISIONS)
         };
         if !is_item && !line.starts_with([' ', '\t']) {
             open.retain(|(depth, _)| *depth != LEAD);
@@ -280,13 +280,13 @@ fn warns(said: &str) -> bool {
         || ["하세요", "주세요", "해줘", "ください", "こと"].iter().any(|ending| end.ends_with(ending));
     let names = said.contains('`') || super::heading::file_in(said).is_some();
     let is_alone = !is_pointer(&lower)
-        && !["you", "i", "my", "instead", "since"].iter().any(|word| text::contains_words(&lower, word))
+        && !text::contains_any_words(&lower, &["you", "i", "my", "instead", "since"])
         && !said.ends_with(UNFINISHED);
     names
         && is_alone
         && !is_order
         && !is_stray(&lower)
-        && FAULTS.iter().any(|word| text::contains_words(&lower, word))
+        && text::contains_any_words(&lower, FAULTS)
         && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
 }
 
@@ -296,10 +296,10 @@ fn states_contrast(sentence: &str) -> bool {
     let length = sentence.chars().count();
     let least = if sentence.is_ascii() { 40 } else { 20 };
     (least..=240).contains(&length)
-        && CONTRASTS.iter().any(|sign| text::contains(&lower, sign))
+        && text::contains_any(&lower, CONTRASTS)
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
         && !sentence.ends_with(UNFINISHED)
-        && !["currently", "at the moment", "right now", "현재", "現在", "目前"].iter().any(|word| lower.contains(word))
+        && !text::contains_any(&lower, &["currently", "at the moment", "right now", "현재", "現在", "目前"])
         && !is_pointer(&lower)
         && !is_speculation(&lower)
         && !is_narration(sentence)

@@ -24,7 +24,7 @@ pub(in crate::extract) fn checked(answer: &str) -> Option<String> {
     ];
     text::sentences(answer).into_iter().rfind(|sentence| {
         let lower = sentence.to_lowercase();
-        signs.iter().any(|sign| text::contains(&lower, sign))
+        text::contains_any(&lower, &signs)
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && (12..200).contains(&sentence.chars().count())
@@ -60,7 +60,7 @@ pub(in crate::extract) fn blockers(answer: &str) -> Vec<String> {
         .into_iter()
         .filter(|sentence| {
             let lower = sentence.to_lowercase();
-            signs.iter().any(|sign| text::contains(&lower, sign))
+            text::contains_any(&lower, &signs)
                 && !lower.starts_with("nothing")
                 && !lower.starts_with("no ")
                 && !sentence.ends_with(['?', '？'])
@@ -166,7 +166,7 @@ pub(in crate::extract) fn admissions(answer: &str) -> Vec<String> {
 /// Returns whether a heading stands above what is left open.
 pub(in crate::extract) fn is_open_heading(heading: &str) -> bool {
     let heading = heading.to_lowercase();
-    OPEN_HEADINGS.iter().any(|words| heading.contains(words))
+    text::contains_any(&heading, OPEN_HEADINGS)
 }
 
 /// Returns whether a sentence in lower case says that something was not checked, or only in part.
@@ -174,7 +174,7 @@ fn admits(lower: &str) -> bool {
     // What stands in parentheses behind what was done is told with it.
     let lower = &without_parentheses(lower);
     let is_partly = |verb: &str| lower.find(verb).is_some_and(|at| lower[at..].contains(", not "));
-    ADMISSIONS.iter().any(|sign| text::contains(lower, sign)) || is_partly("verified") || is_partly("tested ")
+    text::contains_any(lower, ADMISSIONS) || is_partly("verified") || is_partly("tested ")
 }
 
 /// Returns a text without what stands in parentheses, unless that is all of it.
@@ -226,7 +226,5 @@ const MAX_QUESTION_CHARS: usize = 360;
 /// Returns whether a line that leads to a list asks to choose from it.
 fn asks_to_choose(lead: &str) -> bool {
     let lower = lead.to_lowercase();
-    ["would you like", "do you want", "should i", "shall i", "which", "want me to", "prefer"]
-        .iter()
-        .any(|sign| lower.contains(sign))
+    text::contains_any(&lower, &["would you like", "do you want", "should i", "shall i", "which", "want me to", "prefer"])
 }

@@ -200,7 +200,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
     }
     if is_change_note(&lower)
         && weight(&lower, CAUSES) < 2
-        && !["so that", "to avoid", "to prevent", "prevents"].iter().any(|why| text::contains(&lower, why))
+        && !text::contains_any(&lower, &["so that", "to avoid", "to prevent", "prevents"])
     {
         return None;
     }
@@ -263,7 +263,7 @@ pub(super) fn is_stray(lower: &str) -> bool {
         "is in the right place",
     ];
     let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);
-    OPENINGS.iter().any(|opening| bare.starts_with(opening)) || WORDS.iter().any(|words| text::contains_words(lower, words))
+    OPENINGS.iter().any(|opening| bare.starts_with(opening)) || text::contains_any_words(lower, &WORDS)
 }
 
 /// Returns whether a sentence in lower case names a step to take: "Add a flag that opts in".
@@ -357,8 +357,8 @@ pub(in crate::extract) fn remarks_on_blanks(said: &str) -> Vec<String> {
             && !is_narration(sentence)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && !is_speculation(&lower)
-            && !["may ", "might ", "issue"].iter().any(|doubt| text::contains(&lower, doubt))
-            && BLANKS.iter().any(|word| text::contains_words(&lower, word))
+            && !text::contains_any(&lower, &["may ", "might ", "issue"])
+            && text::contains_any_words(&lower, BLANKS)
     };
     text::sentences(said).iter().map(|sentence| strip_interjection(sentence).to_owned()).filter(says).take(2).collect()
 }
@@ -370,10 +370,10 @@ pub(in crate::extract) fn cause_weight(sentence: &str) -> u8 {
         return 0;
     }
     let concrete = u8::from(sentence.contains('`')) + u8::from(file_in(sentence).is_some());
-    let failing =
-        ["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"]
-            .iter()
-            .any(|sign| text::contains(&lower, sign));
+    let failing = text::contains_any(
+        &lower,
+        &["fail", "error", "not ", "n't", "uses", "expects", "runs", "문제", "않", "없", "ない", "エラー", "不", "错误"],
+    );
     weight(&lower, CAUSES) + concrete + u8::from(failing)
 }
 

@@ -41,7 +41,7 @@ pub(in crate::extract) fn needs_user(said: &str) -> Option<String> {
     text::sentences(said).into_iter().find_map(|sentence| {
         let sentence = strip_interjection(&sentence).replace("**", "");
         let lower = sentence.to_lowercase();
-        let is_sign = SIGNS.iter().any(|sign| lower.contains(sign));
+        let is_sign = text::contains_any(&lower, SIGNS);
         // An offer or a question says nothing of what is needed.
         let is_told = !sentence.ends_with(['?', ':']) && CHARS.contains(&sentence.chars().count());
         (is_sign && is_told).then(|| core(sentence.trim()).to_owned())
@@ -55,7 +55,7 @@ fn core(sentence: &str) -> &str {
     }
     let says = |part: &&str| {
         let lower = part.to_lowercase();
-        SIGNS.iter().any(|sign| lower.contains(sign))
+        text::contains_any(&lower, SIGNS)
     };
     let parts = [" — ", "; ", " which usually means ", ", which ", ", and "].iter().find_map(|mark| {
         let mut parts = sentence.split(mark);

@@ -268,7 +268,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
 /// Returns whether a heading stands above what nobody has checked.
 fn is_of_assumptions(heading: &str) -> bool {
     let lower = heading.to_lowercase();
-    ["assum", "not verified", "unverified", "검증되지", "가정", "未確認", "未验证"].iter().any(|word| lower.contains(word))
+    text::contains_any(&lower, &["assum", "not verified", "unverified", "검증되지", "가정", "未確認", "未验证"])
 }
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
@@ -292,11 +292,10 @@ fn starts_with_number(line: &str) -> bool {
 fn leads_to_open(line: &str) -> bool {
     let lower = text::plain(line).to_lowercase().replace('’', "'");
     // Of several ways one is to be chosen: that is a question, and none of them is a step.
-    if ["option", "choice", "approaches", "two ways", "선택지", "選択肢", "选项"].iter().any(|word| lower.contains(word))
-    {
+    if text::contains_any(&lower, &["option", "choice", "approaches", "two ways", "선택지", "選択肢", "选项"]) {
         return false;
     }
-    is_open_heading(&lower) || LEADS.iter().any(|words| text::contains(&lower, words))
+    is_open_heading(&lower) || text::contains_any(&lower, LEADS)
 }
 
 /// Returns whether a sentence in lower case says that something waits for somebody, or is not done.
@@ -305,10 +304,10 @@ fn waits(lower: &str) -> bool {
     let is_condition = lower.starts_with("if ")
         || lower.starts_with("your call")
         || lower.starts_with("say the word")
-        || ["if you need", "if you ever need"].iter().any(|words| lower.contains(words))
-        || COURTESIES.iter().any(|words| lower.contains(words))
+        || text::contains_any(lower, &["if you need", "if you ever need"])
+        || text::contains_any(lower, COURTESIES)
         || is_case(lower);
-    !is_condition && !lower.ends_with(['?', '？']) && WAITS.iter().any(|words| text::contains_words(lower, words))
+    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(lower, WAITS)
 }
 
 /// Returns whether a sentence in lower case says what holds in the case that something is not there yet: "shown only if not yet paid".

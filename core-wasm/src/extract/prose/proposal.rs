@@ -30,7 +30,7 @@ pub(in crate::extract) fn is_procedure(proposal: &str) -> bool {
         "推送",
         "继续",
     ];
-    steps.iter().any(|step| text::contains(&lower, step))
+    text::contains_any(&lower, &steps)
 }
 
 /// Returns whether a sentence says in so many words that something was decided.
@@ -54,7 +54,7 @@ pub(in crate::extract) fn declares_decision(sentence: &str) -> bool {
         "採用し",
         "决定",
     ];
-    signs.iter().any(|sign| text::contains(&lower, sign))
+    text::contains_any(&lower, &signs)
 }
 
 /// Returns whether a decision that the agent wrote down says itself that the user made it.
@@ -92,7 +92,7 @@ pub(in crate::extract) fn credits_user(decision: &str) -> bool {
         "用户要求",
         "用户决定",
     ];
-    signs.iter().any(|sign| text::contains_words(&lower, sign))
+    text::contains_any_words(&lower, &signs)
 }
 
 /// Returns whether what a document lists as decided cannot be understood alone: a step that follows another one, one option of
@@ -165,57 +165,58 @@ pub(in crate::extract) fn offers_choice(proposal: &str) -> bool {
         "而不是",
         "建议",
     ];
-    signs.iter().any(|sign| text::contains(&lower, sign))
+    text::contains_any(&lower, &signs)
 }
 
 /// Returns whether the sentence is a guess, a proposal or a forecast. None of them is knowledge.
 pub(in crate::extract) fn is_speculation(lower: &str) -> bool {
-    [
-        "may need",
-        "must be caused",
-        "my guess",
-        "hypothesis",
-        "i'd ",
-        "maybe",
-        "perhaps",
-        "might be",
-        "could be",
-        "not sure",
-        "i think",
-        "probably",
-        "possibly",
-        "seems like",
-        "likely",
-        "wonder",
-        "could",
-        "would",
-        "should resolve",
-        "should fix",
-        "should work",
-        "should now",
-        "should be fine",
-        "should be able",
-        "whenever you",
-        "uncommitted",
-        "can also",
-        "recommend",
-        "suggest",
-        "consider",
-        "alternatively",
-        "수 있습니다",
-        "수도 있",
-        "가능합니다",
-        "추천",
-        "できます",
-        "可以",
-        "建议",
-        "아마",
-        "かもしれ",
-        "可能是",
-        "也许",
-    ]
-    .iter()
-    .any(|word| text::contains(lower, word))
+    text::contains_any(
+        lower,
+        &[
+            "may need",
+            "must be caused",
+            "my guess",
+            "hypothesis",
+            "i'd ",
+            "maybe",
+            "perhaps",
+            "might be",
+            "could be",
+            "not sure",
+            "i think",
+            "probably",
+            "possibly",
+            "seems like",
+            "likely",
+            "wonder",
+            "could",
+            "would",
+            "should resolve",
+            "should fix",
+            "should work",
+            "should now",
+            "should be fine",
+            "should be able",
+            "whenever you",
+            "uncommitted",
+            "can also",
+            "recommend",
+            "suggest",
+            "consider",
+            "alternatively",
+            "수 있습니다",
+            "수도 있",
+            "가능합니다",
+            "추천",
+            "できます",
+            "可以",
+            "建议",
+            "아마",
+            "かもしれ",
+            "可能是",
+            "也许",
+        ],
+    )
 }
 
 #[cfg(test)]

@@ -78,13 +78,13 @@ const CHANGES_OF_MIND: &[&str] = &[
 /// about.
 pub(in crate::extract) fn retractions(answer: &str) -> Vec<String> {
     let lower = answer.to_lowercase().replace('’', "'");
-    if !RETRACTIONS.iter().any(|words| lower.contains(words)) {
+    if !text::contains_any(&lower, RETRACTIONS) {
         return Vec::new();
     }
     let sentences = text::sentences(answer);
     let takes_back = |at: &usize| {
         let lower = sentences[*at].to_lowercase().replace('’', "'");
-        RETRACTIONS.iter().any(|words| text::contains_words(&lower, words))
+        text::contains_any_words(&lower, RETRACTIONS)
     };
     let around = |at: usize| sentences[at.saturating_sub(1)..(at + 2).min(sentences.len())].join(" ");
     (0..sentences.len()).filter(takes_back).map(around).collect()
@@ -107,7 +107,7 @@ const MIN_SUBJECT_WORDS: usize = 2;
 /// Returns whether the user says that a choice does not hold any more.
 pub(in crate::extract) fn changes_mind(prompt: &str) -> bool {
     let lower = text::head(prompt, 600).to_lowercase().replace('’', "'");
-    CHANGES_OF_MIND.iter().any(|words| text::contains_words(&lower, words))
+    text::contains_any_words(&lower, CHANGES_OF_MIND)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::text;
 
 /// The length from which the agent's words tell what a commit contains, in characters.
 const MIN_TOLD_CHARS: usize = 160;
@@ -44,7 +45,7 @@ impl Results {
                 let it = statement(place);
                 let opening = it.text.split_whitespace().next().unwrap_or_default().to_lowercase();
                 let heading = it.heading.to_lowercase();
-                let is_file = |said: &str| TEST_FILES.iter().any(|sign| said.contains(sign));
+                let is_file = |said: &str| text::contains_any(said, &TEST_FILES);
                 let is_list = TESTS.iter().any(|word| heading.starts_with(word));
                 it.voice == Voice::Answer && it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list)
             };

@@ -121,5 +121,5 @@ fn counts_checks(statement: &Statement) -> bool {
     let is_count = |pair: &[&str]| is_number(pair[0]) && matches!(pair[1], "test" | "tests");
     matches!(statement.voice, Voice::Work | Voice::Answer)
         && words.windows(2).any(is_count)
-        && PASSES.iter().any(|word| text::contains_words(&lower, word))
+        && text::contains_any_words(&lower, &PASSES)
 }

@@ -548,7 +548,7 @@ impl State {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
         let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
         // What the client requires before every edit says nothing about the file.
-        let is_procedure = commands::PROCEDURES.iter().any(|sign| first.contains(sign));
+        let is_procedure = text::contains_any(&first, commands::PROCEDURES);
         if !is_procedure {
             self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
         }
@@ -682,14 +682,14 @@ fn tells_why(said: &str) -> bool {
     prose::signs(&lower).0 >= MIN_CAUSE
         && said.chars().count() >= 12
         && !said.ends_with([':', '：'])
-        && !["test", "tests", "테스트", "テスト", "测试"].iter().any(|word| text::contains_words(&lower, word))
+        && !text::contains_any_words(&lower, &["test", "tests", "테스트", "テスト", "测试"])
         && !prose::is_narration(said)
 }
 
 /// Returns whether a tool drives a browser.
 fn looks_at_pages(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    ["browser", "playwright", "chrome", "puppeteer"].iter().any(|name| tool.contains(name))
+    text::contains_any(&tool, &["browser", "playwright", "chrome", "puppeteer"])
 }
 
 /// Returns a line of a file without the number that the client prints before it.
@@ -701,6 +701,5 @@ fn without_line_number(line: &str) -> &str {
 /// Returns whether a file is written for the next session, by its name or its folder's.
 fn is_handoff(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    lower.rsplit('.').next() == Some("md")
-        && ["handoff", "hand-off", "handover", "hand_off"].iter().any(|word| lower.contains(word))
+    lower.rsplit('.').next() == Some("md") && text::contains_any(&lower, &["handoff", "hand-off", "handover", "hand_off"])
 }

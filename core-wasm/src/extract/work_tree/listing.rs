@@ -3,6 +3,7 @@
 use super::MAX_FILES;
 use crate::extract::commands::{self, GitCall};
 use crate::extract::commits;
+use crate::text;
 
 /// What git writes for the first folders of a long path.
 pub(super) const CUT: &str = ".../";
@@ -52,7 +53,7 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     let calls: Vec<Vec<String>> = inside.into_iter().map(|call| call.arguments).collect();
     // A commit without anything to commit prints what is changed instead.
     let is_of_commit = commands::class(command) == commands::Class::Commit
-        && ["no changes added to commit", "nothing added to commit"].iter().any(|words| output.contains(words));
+        && text::contains_any(output, &["no changes added to commit", "nothing added to commit"]);
     // What follows a here-document is not split into commands.
     if calls.is_empty() && !command.contains("git status") && !is_of_commit {
         return None;
@@ -97,7 +98,7 @@ pub(in crate::extract) fn status(command: &str, output: &str) -> Option<Listed> 
     // So does one after which only words of the agent are printed, if the commands before it came to it.
     let after = rest.split_once(['\n', ';', '&', '|']).map_or("", |(_, after)| after);
     let is_last = commands::segments(after.trim_start_matches(['&', ' '])).iter().all(|it| it.starts_with("echo "));
-    let is_reached = !output.trim().is_empty() && !["fatal:", "error:", "failed"].iter().any(|word| output.contains(word));
+    let is_reached = !output.trim().is_empty() && !text::contains_any(output, &["fatal:", "error:", "failed"]);
     let is_clean = is_short && (is_status || (is_last && is_reached));
     let is_piped = rest.split(['\n', ';', '&']).next().is_some_and(|segment| segment.contains('|'));
     let names_files = calls.iter().flatten().any(|word| !word.starts_with('-'));
