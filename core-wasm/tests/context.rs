@@ -703,6 +703,27 @@ fn what_was_only_proposed_is_no_outcome() {
 }
 
 #[test]
+fn the_end_of_a_session_stands_before_the_turns_that_led_to_it() {
+    let mut notes = SessionNotes {
+        original_request: "Why are totals off by a cent?".into(),
+        outcome: "Totals are rounded once, at the till.".into(),
+        done: strings(["Totals are rounded in each line, so the cents of many lines add up to more than the sum's own."]),
+        ..empty_notes()
+    };
+    let lines = lines_about(notes.clone());
+    let place = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted));
+    assert!(place("- Outcome: Totals are rounded once").is_some(), "{lines:#?}");
+    assert!(place("- Outcome") < place("### How the Last Session Got There"), "{lines:#?}");
+    assert!(place("### How the Last Session Got There") < place("- Did: Totals are rounded in each line"), "{lines:#?}");
+
+    // Without an end, the turns say where the session stood.
+    notes.outcome.clear();
+    let lines = lines_about(notes);
+    assert!(!lines.iter().any(|line| line.starts_with("### How")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("- Did: Totals are rounded in each line")), "{lines:#?}");
+}
+
+#[test]
 fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
     let url = "https://example.org/o/shop/pull/37";
     let attributes = [

@@ -55,7 +55,10 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
     add_topics(&mut page, earlier.filter(|record| has_words(record)));
     // A plan that the last session carried out is told by what came of it.
-    let told = last.map(|last| &sessions[last]).filter(|record| has_outcome(record)).map(|record| record.id.as_str());
+    let told = last
+        .map(|last| &sessions[last])
+        .filter(|record| record.notes.as_ref().is_some_and(has_outcome))
+        .map(|record| record.id.as_str());
     add_others(&mut page, memories, told);
     page
 }
@@ -91,8 +94,8 @@ fn has_result(record: &SessionRecord) -> bool {
         || is_unfinished(notes)
 }
 
-fn has_outcome(record: &SessionRecord) -> bool {
-    record.notes.as_ref().is_some_and(|notes| !notes.outcome.trim().is_empty())
+fn has_outcome(notes: &SessionNotes) -> bool {
+    !notes.outcome.trim().is_empty()
 }
 
 fn has_words(record: &SessionRecord) -> bool {
@@ -163,7 +166,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
-    let is_open = notes.outcome.trim().is_empty() && is_unfinished(notes) && !is_rule;
+    let is_open = !has_outcome(notes) && is_unfinished(notes) && !is_rule;
     let words = labels::of(attribute(notes, "language").unwrap_or_default());
     let reason = attribute(notes, "plan-reason").map(|reason| format!(" — {}: {}", words.why, line::sanitize(reason)));
     let reason = reason.unwrap_or_default();
@@ -190,21 +193,23 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     }
     add_recap(page, SectionKind::LastSession, notes);
     // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
-    let are_told = attribute(notes, "done") == Some("tasks") && !notes.outcome.trim().is_empty();
+    let are_told = attribute(notes, "done") == Some("tasks") && has_outcome(notes);
     let (short, results): (Vec<&String>, Vec<&String>) =
         notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
     // What was only found out may have been changed since.
     let found: Vec<&String> = places(notes, "found").filter_map(|place| notes.done.get(place)).collect();
-    if results.is_empty() && !short.is_empty() && notes.outcome.trim().is_empty() {
+    if results.is_empty() && !short.is_empty() && !has_outcome(notes) {
         let short: Vec<String> = short.into_iter().cloned().collect();
         add_joined(page, SectionKind::LastSession, "Did", &short);
     }
-    for (importance, result) in by_recency(0.9, &results) {
-        let label = if found.contains(result) { "Found" } else { "Did" };
-        page.add(SectionKind::LastSession, Entry::result_line(label, result, importance));
-    }
     let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
     add_outcome(page, SectionKind::LastSession, label, notes);
+    // Without an end, the turns say where the session stood.
+    let of_turns = if has_outcome(notes) { SectionKind::OnTheWay } else { SectionKind::LastSession };
+    for (importance, result) in by_recency(0.9, &results) {
+        let label = if found.contains(result) { "Found" } else { "Did" };
+        page.add(of_turns, Entry::result_line(label, result, importance));
+    }
     add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.
     let undone = notes.current.iter().chain(&notes.pending).filter(|item| !notes.outcome.contains(item.as_str()));
@@ -320,7 +325,7 @@ fn work_state(notes: &SessionNotes) -> String {
 fn reports_check(said: &str, name: &str) -> bool {
     let lower = said.to_lowercase();
     let passes = ["clean", "pass", "no issues", "0 errors", "no errors", "통과", "通過", "パス", "通过"];
-    text::sentences(&lower).iter().any(|it| text::contains(it, name) && passes.iter().any(|word| text::contains(it, word)))
+    text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &passes))
 }
 
 /// Returns the number of a pull request, its title and its address, each unless the outcome tells it.

@@ -30,6 +30,8 @@ pub(super) enum SectionKind {
     WatchOut,
     Discoveries,
     Preferences,
+    /// What the turns before the last session's end found and did. It stands below the end, which overrules it.
+    OnTheWay,
     Topics,
     Knowledge,
     Other,
@@ -46,6 +48,7 @@ impl SectionKind {
             Self::WatchOut => "Watch out",
             Self::Discoveries => "Discoveries",
             Self::Preferences => "Preferences",
+            Self::OnTheWay => "How the Last Session Got There (oldest first; a later line overrules an earlier one)",
             Self::Topics => "Recent Topics",
             Self::Knowledge => "Project Knowledge",
             Self::Other => "Other Memories",
@@ -55,7 +58,7 @@ impl SectionKind {
     /// Returns the default maximum number of entries.
     fn max_entries(self) -> usize {
         match self {
-            Self::LastSession | Self::ThisSession => 30,
+            Self::LastSession | Self::OnTheWay | Self::ThisSession => 30,
             Self::Progress => 20,
             Self::WatchOut => 10,
             Self::Topics => 6,
