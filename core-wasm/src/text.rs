@@ -61,16 +61,42 @@ pub(crate) fn contains(text: &str, part: &str) -> bool {
 
 /// Returns whether `text` contains one of the parts.
 pub(crate) fn contains_any(text: &str, parts: &[impl AsRef<str>]) -> bool {
-    let pairs = Pairs::worthwhile(text, parts.len());
-    let may = |part: &str| pairs.as_ref().is_none_or(|pairs| pairs.may_have(part));
-    parts.iter().map(AsRef::as_ref).any(|part| may(part) && contains(text, part))
+    let text = Searched::for_patterns(text, parts.len());
+    parts.iter().any(|part| text.contains(part.as_ref()))
 }
 
 /// Returns whether `text` contains one of these, each as words: see [`contains_words`].
 pub(crate) fn contains_any_words(text: &str, parts: &[impl AsRef<str>]) -> bool {
-    let pairs = Pairs::worthwhile(text, parts.len());
-    let may = |part: &str| pairs.as_ref().is_none_or(|pairs| pairs.may_have(part));
-    parts.iter().map(AsRef::as_ref).any(|part| may(part) && contains_words(text, part))
+    let text = Searched::for_patterns(text, parts.len());
+    parts.iter().any(|part| text.may_contain(part.as_ref()) && contains_words(text.text, part.as_ref()))
+}
+
+/// A text in which many patterns are searched for.
+pub(crate) struct Searched<'a> {
+    text: &'a str,
+    /// None if they are not worth their time.
+    pairs: Option<Pairs>,
+}
+
+impl<'a> Searched<'a> {
+    /// The number of patterns from which a pass over a text of any length costs less than to search for each.
+    const MANY: usize = 10;
+    /// The number of bytes for each of fewer patterns up to which it does.
+    const BYTES_PER_PATTERN: usize = 40;
+
+    /// Prepares a text for a search for so many patterns.
+    pub(crate) fn for_patterns(text: &'a str, count: usize) -> Self {
+        let is_worthwhile = count >= Self::MANY || text.len() < count * Self::BYTES_PER_PATTERN;
+        Self { text, pairs: is_worthwhile.then(|| Pairs::of(text)) }
+    }
+
+    pub(crate) fn contains(&self, part: &str) -> bool {
+        self.may_contain(part) && contains(self.text, part)
+    }
+
+    fn may_contain(&self, part: &str) -> bool {
+        self.pairs.as_ref().is_none_or(|pairs| pairs.may_have(part))
+    }
 }
 
 /// Which pairs of neighbouring bytes a text has, to tell at once of most patterns that they are not in it. Two pairs may share a
@@ -80,14 +106,6 @@ struct Pairs([u64; Self::BITS / 64]);
 impl Pairs {
     /// The number of bits: a sentence of 100 bytes sets a tenth of them.
     const BITS: usize = 1024;
-    /// The number of patterns from which a pass over a text of any length costs less than to search for each.
-    const MANY: usize = 10;
-    /// The number of bytes for each of fewer patterns up to which it does.
-    const BYTES_PER_PATTERN: usize = 40;
-
-    fn worthwhile(text: &str, patterns: usize) -> Option<Self> {
-        (patterns >= Self::MANY || text.len() < patterns * Self::BYTES_PER_PATTERN).then(|| Self::of(text))
-    }
 
     fn of(text: &str) -> Self {
         let mut bits = [0; Self::BITS / 64];

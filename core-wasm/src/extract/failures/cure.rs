@@ -354,10 +354,9 @@ pub(super) fn command_with_folder(command: &str) -> String {
 }
 
 /// Returns whether a text in lower case names a way past a check that leaves what fails as it is.
-pub(super) fn is_bypass(lower: &str) -> bool {
-    ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"]
-        .iter()
-        .any(|flag| lower.to_lowercase().contains(flag))
+pub(super) fn is_bypass(command: &str) -> bool {
+    const FLAGS: [&str; 6] = ["no-verify", "no verify", "hookspath=/dev/null", "husky=0", "skip=", "--no-gpg-sign"];
+    text::contains_any(&command.to_lowercase(), &FLAGS)
 }
 
 impl EditTrouble {

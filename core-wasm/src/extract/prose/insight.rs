@@ -147,8 +147,8 @@ const REASONS: &[(&str, u8)] = &[
 ];
 
 fn weight(lower: &str, signs: &[(&str, u8)]) -> u8 {
-    let mut found: Vec<u8> =
-        signs.iter().filter(|(sign, _)| text::contains(lower, sign)).map(|(_, weight)| *weight).collect();
+    let lower = text::Searched::for_patterns(lower, signs.len());
+    let mut found: Vec<u8> = signs.iter().filter(|(sign, _)| lower.contains(sign)).map(|(_, weight)| *weight).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.iter().take(2).sum()
 }
