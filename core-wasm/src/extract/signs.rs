@@ -1049,7 +1049,35 @@ pub(super) fn is_proposals(heading: &str) -> bool {
 pub(super) fn is_plan(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let words = ["plan", "steps", "계획", "計画", "计划"];
-    lower.split_whitespace().count() <= 4 && words.iter().any(|word| text::contains_words(&lower, word))
+    lower.split_whitespace().count() <= 4
+        && (words.iter().any(|word| text::contains_words(&lower, word)) || says_what_to_change(&lower))
+}
+
+/// Returns whether a heading in lower case stands above what is to be changed: "Must change", "Files to update".
+pub(super) fn says_what_to_change(lower: &str) -> bool {
+    const SIGNS: [&str; 19] = [
+        "must change",
+        "needs to change",
+        "need to change",
+        "needs to be changed",
+        "needs to be added",
+        "needs to be updated",
+        "change needed",
+        "changes needed",
+        "change required",
+        "changes required",
+        "required changes",
+        "needed changes",
+        "to change",
+        "to update",
+        "to modify",
+        "변경해야",
+        "필요한 변경",
+        "必要な変更",
+        "需要修改",
+    ];
+    let is_denied = ["no", "not", "nothing"].iter().any(|word| text::contains_words(lower, word));
+    !is_denied && SIGNS.iter().any(|sign| text::contains_words(lower, sign))
 }
 
 /// Words of a line below which something is only proposed, offered or supposed.
@@ -1320,5 +1348,11 @@ mod tests {
         assert!(is_praise("perfect! all tests pass") && is_praise("screen 2 looks great"));
         assert!(!is_praise("the good case is tested"));
         assert!(is_code("// set by the hook later") && is_code("ERROR: Session 1") && !is_code("an error: the cache"));
+    }
+
+    #[test]
+    fn headings_above_what_is_to_be_changed() {
+        assert!(is_plan("Must change") && is_plan("Key changes needed") && is_plan("필요한 변경"));
+        assert!(!is_plan("No change needed") && !is_plan("What was changed"));
     }
 }
