@@ -936,6 +936,36 @@ pub(super) fn is_problem(lower: &str) -> bool {
     PROBLEMS.iter().any(|word| text::contains_words(lower, word))
 }
 
+/// Returns whether a text in lower case says what is wrong in a file, so that it may not hold any more once the file was changed.
+pub(super) fn finds_fault(lower: &str) -> bool {
+    const WORDS: [&str; 21] = [
+        "bug",
+        "problem",
+        "issue",
+        "incorrect",
+        "ignored",
+        "ignores",
+        "silently",
+        "skipped",
+        "dropped",
+        "overwriting",
+        "overwrites",
+        "shadows",
+        "dead code",
+        "never",
+        "unused",
+        "stale",
+        "버그",
+        "문제",
+        "잘못",
+        "バグ",
+        "問題",
+    ];
+    const MENDED: [&str; 9] = ["now", "no longer", "fix", "fixed", "fixes", "이제", "수정", "修正", "现在"];
+    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    !has(&MENDED) && (is_problem(lower) || has(&WORDS))
+}
+
 /// Returns whether a text in lower case says that something is missing or too old.
 pub(super) fn lacks_something(lower: &str) -> bool {
     const SIGNS: [&str; 7] = ["is outdated", "are outdated", "is too old", "is not updated", "누락", "구버전", "不足して"];
@@ -1348,6 +1378,12 @@ mod tests {
         assert!(is_praise("perfect! all tests pass") && is_praise("screen 2 looks great"));
         assert!(!is_praise("the good case is tested"));
         assert!(is_code("// set by the hook later") && is_code("ERROR: Session 1") && !is_code("an error: the cache"));
+    }
+
+    #[test]
+    fn faults_in_a_file() {
+        assert!(finds_fault("the till prints an error instead of the slip") && finds_fault("the till ignores the slip"));
+        assert!(!finds_fault("the till prints the slip") && !finds_fault("the till now ignores the slip"));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Signs of whether a statement stands at the end of a session: promises, faults that were mended, how it was before the work, options,
 //! and what stands out as an answer or a surprise.
 
-use super::signs;
 use crate::text;
 
 /// Returns whether a heading is a clause, which reads as a part of the sentence below it: "Why the totals differ".
@@ -164,36 +163,6 @@ pub(super) fn says_mended(lower: &str) -> bool {
         "改为",
     ];
     WORDS.iter().any(|word| text::contains_words(lower, word))
-}
-
-/// Returns whether a text in lower case says what is wrong in a file, so that it may not hold any more once the file was changed.
-pub(super) fn finds_fault(lower: &str) -> bool {
-    const WORDS: [&str; 21] = [
-        "bug",
-        "problem",
-        "issue",
-        "incorrect",
-        "ignored",
-        "ignores",
-        "silently",
-        "skipped",
-        "dropped",
-        "overwriting",
-        "overwrites",
-        "shadows",
-        "dead code",
-        "never",
-        "unused",
-        "stale",
-        "버그",
-        "문제",
-        "잘못",
-        "バグ",
-        "問題",
-    ];
-    const MENDED: [&str; 9] = ["now", "no longer", "fix", "fixed", "fixes", "이제", "수정", "修正", "现在"];
-    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
-    !has(&MENDED) && (signs::is_problem(lower) || has(&WORDS))
 }
 
 /// Returns whether a text in lower case says that something is not there. "Made if missing" does not.
@@ -511,9 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_and_what_is_missing() {
-        assert!(finds_fault("the till prints an error instead of the slip") && finds_fault("the till ignores the slip"));
-        assert!(!finds_fault("the till prints the slip") && !finds_fault("the till now ignores the slip"));
+    fn what_is_missing() {
         assert!(says_missing("the till has no slip") && says_missing("`slip`이 없습니다"));
         assert!(!says_missing("the slip is printed if it is missing"));
     }

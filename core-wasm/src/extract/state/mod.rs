@@ -18,7 +18,7 @@ use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
-use crate::extract::standing;
+use crate::extract::signs;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
@@ -271,7 +271,7 @@ impl State {
         let files = &end.files;
         // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
         let is_mended = |memory: &SessionMemory| {
-            let is_of_state = memory.from_prose && standing::finds_fault(&memory.title.to_lowercase());
+            let is_of_state = memory.from_prose && signs::finds_fault(&memory.title.to_lowercase());
             is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, memory.source.at))
         };
         end.memories.forget(is_mended);
