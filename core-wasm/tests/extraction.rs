@@ -458,6 +458,43 @@ fn the_last_message_counts_for_the_notes_of_one_call() {
 }
 
 #[test]
+fn a_fault_of_a_file_ends_with_the_edit_that_mends_it() {
+    let mut script = Script::default();
+    script
+        .human("Some slips are not printed. Please have a look.")
+        .agent("The root cause is in `src/till.ts`: the slip is dropped because the printer never answers before the timeout. I mend it.");
+    let knows = |script: &Script| {
+        let outcome = script.outcome();
+        of_kind(&outcome, "discovery").iter().any(|draft| draft.content.contains("never answers"))
+    };
+    let mut open = Script { lines: script.lines.clone(), used: script.used };
+    open.bash("cat src/till.ts", "const slip = 1;", false).agent("That is all I see.");
+    assert!(knows(&open));
+    script
+        .edit("/home/u/proj/src/till.ts", "waitForSlip(1)", "waitForSlip(10)")
+        .agent("The till now waits for the printer.");
+    assert!(!knows(&script));
+}
+
+#[test]
+fn a_test_that_was_removed_is_not_told() {
+    let mut script = Script::default();
+    let (file, content) = ("/home/u/proj/src/till.test.ts", "test('printsSlipTwice', () => printsSlipTwice());\n");
+    let created = json!({"type": "create", "filePath": file, "content": content, "structuredPatch": []});
+    script
+        .human("Please add a test of the slip.")
+        .tool("Write", &json!({"file_path": file, "content": content}), "created", false, &created)
+        .agent("I added a test to the till: `printsSlipTwice` makes sure that each slip is printed for the drawer as well.")
+        .human("Please move it to the tests of the printer.")
+        .edit("/home/u/proj/src/printer.test.ts", "// end", "test('slipsOfPrinter', () => {});")
+        .bash("rm /home/u/proj/src/till.test.ts", "", false)
+        .agent("`slipsOfPrinter` checks the slips of the printer now, with all that the till asked for.");
+    let outcome = script.outcome();
+    let told = [outcome.notes.done.join(" "), outcome.notes.outcome].join(" ");
+    assert!(told.contains("slipsOfPrinter") && !told.contains("printsSlipTwice"), "{told}");
+}
+
+#[test]
 fn both_sources_of_a_compact_summary_are_one_memory() {
     let raw = "<analysis>x</analysis>\n<summary>\n1. Primary Request:\n   - Make the parser return errors\n</summary>";
     let line = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Primary Request:\n   - Make the parser return errors\nPlease continue the conversation from where we left off.";

@@ -28,6 +28,8 @@ pub(super) struct Evidence {
     checks: Vec<Check>,
     /// The branch to which the work was pushed last. May be empty.
     pushed_to: String,
+    /// Whether files were changed since then.
+    is_push_old: bool,
     /// Whether files were changed since the last counts of tests.
     are_tests_old: bool,
     /// Whether nothing was run since the last change of a file.
@@ -47,7 +49,7 @@ impl Evidence {
     /// it.
     pub(super) fn file_changed(&mut self, can_run: bool) {
         self.checks.clear();
-        self.are_tests_old = true;
+        (self.are_tests_old, self.is_push_old) = (true, true);
         self.is_never_run |= can_run;
     }
 
@@ -107,7 +109,7 @@ impl Evidence {
             self.ran();
         }
         if let Some(branch) = commits::pushed_branch(command, output) {
-            self.pushed_to = branch;
+            (self.pushed_to, self.is_push_old) = (branch, false);
             self.is_ci_old = true;
         }
         if let Some(verdict) = ci::verdict(command, output) {
@@ -163,7 +165,10 @@ impl Evidence {
         let mut items: Vec<String> = self.checks.iter().map(verdict).collect();
         match push {
             Push::Missing => {}
-            _ if !self.pushed_to.is_empty() => items.push(labels.pushed_to.replace("{}", &self.pushed_to)),
+            _ if !self.pushed_to.is_empty() => {
+                let pushed = labels.pushed_to.replace("{}", &self.pushed_to);
+                items.push(if self.is_push_old { format!("{pushed}, {}", labels.before_edit) } else { pushed });
+            }
             Push::Made => items.push(labels.pushed.to_owned()),
             Push::Unknown => {}
         }
@@ -185,6 +190,14 @@ mod tests {
 
     fn items(evidence: &Evidence) -> Vec<String> {
         evidence.items(Push::Unknown, labels(Language::English))
+    }
+
+    #[test]
+    fn what_was_changed_after_a_push_is_not_pushed() {
+        let mut evidence = Evidence::default();
+        evidence.command_ran("git push", "To x\n   1a2b3c4..5d6e7f8  cart -> cart", true, false);
+        evidence.file_changed(true);
+        assert_eq!(items(&evidence), ["pushed to `cart`, before the last edit"]);
     }
 
     #[test]

@@ -47,6 +47,9 @@ struct Changed {
     /// Whether the session deleted it or moved it away.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_removed: bool,
+    /// When the agent last edited it, in milliseconds since the epoch. 0 if nobody knows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    edited: u64,
 }
 
 /// The changes of the session to files.
@@ -67,6 +70,19 @@ impl Files {
         changed.removed = changed.removed.saturating_add(removed);
         changed.is_removed = false;
         self.push(changed);
+    }
+
+    /// Records when a file was edited.
+    pub(super) fn record_time(&mut self, path: &str, at: Option<u64>) {
+        if let (Some(changed), Some(at)) = (self.changed.iter_mut().find(|changed| changed.path == path), at) {
+            changed.edited = changed.edited.max(at);
+        }
+    }
+
+    /// Returns whether the agent edited a file after that time. `path` may be the end of its path.
+    pub(super) fn is_edited_after(&self, path: &str, at: Option<u64>) -> bool {
+        let is_of = |known: &str| known.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
+        at.is_some_and(|at| self.changed.iter().any(|changed| is_of(&changed.path) && changed.edited > at))
     }
 
     /// Records that a command wrote a file.
@@ -274,6 +290,11 @@ pub(super) fn patch_lines(patch: Raw<'_>, mut visit: impl FnMut(bool, &str)) {
     });
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(at: &u64) -> bool {
+    *at == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,5 +408,19 @@ mod tests {
         files.record_change("a", 3, 0);
         let all: Vec<_> = files.changes().into_iter().map(|c| (c.path, c.added, c.removed)).collect();
         assert_eq!(all, [("b".to_owned(), 2, 1), ("a".to_owned(), 4, 0)]);
+    }
+
+    #[test]
+    fn when_a_file_was_edited_last() {
+        let mut files = Files::default();
+        files.record_change("a.ts", 1, 0);
+        assert!(!files.is_edited_after("a.ts", Some(5)));
+        files.record_time("a.ts", Some(7));
+        files.record_time("a.ts", None);
+        assert!(files.is_edited_after("a.ts", Some(5)) && !files.is_edited_after("a.ts", Some(7)));
+        files.record_change("src/c.ts", 1, 0);
+        files.record_time("src/c.ts", Some(7));
+        assert!(files.is_edited_after("c.ts", Some(5)) && !files.is_edited_after(".ts", Some(5)));
+        assert!(!files.is_edited_after("a.ts", None) && !files.is_edited_after("b.ts", Some(5)));
     }
 }

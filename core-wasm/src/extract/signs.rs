@@ -936,6 +936,36 @@ pub(super) fn is_problem(lower: &str) -> bool {
     text::contains_any_words(lower, PROBLEMS)
 }
 
+/// Returns whether a text in lower case says what is wrong in a file, so that it may not hold any more once the file was changed.
+pub(super) fn finds_fault(lower: &str) -> bool {
+    const WORDS: [&str; 21] = [
+        "bug",
+        "problem",
+        "issue",
+        "incorrect",
+        "ignored",
+        "ignores",
+        "silently",
+        "skipped",
+        "dropped",
+        "overwriting",
+        "overwrites",
+        "shadows",
+        "dead code",
+        "never",
+        "unused",
+        "stale",
+        "버그",
+        "문제",
+        "잘못",
+        "バグ",
+        "問題",
+    ];
+    const MENDED: [&str; 9] = ["now", "no longer", "fix", "fixed", "fixes", "이제", "수정", "修正", "现在"];
+    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    !has(&MENDED) && (is_problem(lower) || has(&WORDS))
+}
+
 /// Returns whether a text in lower case says that something is missing or too old.
 pub(super) fn lacks_something(lower: &str) -> bool {
     const SIGNS: [&str; 7] = ["is outdated", "are outdated", "is too old", "is not updated", "누락", "구버전", "不足して"];
@@ -1049,7 +1079,35 @@ pub(super) fn is_proposals(heading: &str) -> bool {
 pub(super) fn is_plan(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let words = ["plan", "steps", "계획", "計画", "计划"];
-    lower.split_whitespace().count() <= 4 && text::contains_any_words(&lower, &words)
+    lower.split_whitespace().count() <= 4
+        && (text::contains_any_words(&lower, &words) || says_what_to_change(&lower))
+}
+
+/// Returns whether a heading in lower case stands above what is to be changed: "Must change", "Files to update".
+pub(super) fn says_what_to_change(lower: &str) -> bool {
+    const SIGNS: [&str; 19] = [
+        "must change",
+        "needs to change",
+        "need to change",
+        "needs to be changed",
+        "needs to be added",
+        "needs to be updated",
+        "change needed",
+        "changes needed",
+        "change required",
+        "changes required",
+        "required changes",
+        "needed changes",
+        "to change",
+        "to update",
+        "to modify",
+        "변경해야",
+        "필요한 변경",
+        "必要な変更",
+        "需要修改",
+    ];
+    let is_denied = ["no", "not", "nothing"].iter().any(|word| text::contains_words(lower, word));
+    !is_denied && SIGNS.iter().any(|sign| text::contains_words(lower, sign))
 }
 
 /// Words of a line below which something is only proposed, offered or supposed.
@@ -1319,5 +1377,17 @@ mod tests {
         assert!(is_praise("perfect! all tests pass") && is_praise("screen 2 looks great"));
         assert!(!is_praise("the good case is tested"));
         assert!(is_code("// set by the hook later") && is_code("ERROR: Session 1") && !is_code("an error: the cache"));
+    }
+
+    #[test]
+    fn faults_in_a_file() {
+        assert!(finds_fault("the till prints an error instead of the slip") && finds_fault("the till ignores the slip"));
+        assert!(!finds_fault("the till prints the slip") && !finds_fault("the till now ignores the slip"));
+    }
+
+    #[test]
+    fn headings_above_what_is_to_be_changed() {
+        assert!(is_plan("Must change") && is_plan("Key changes needed") && is_plan("필요한 변경"));
+        assert!(!is_plan("No change needed") && !is_plan("What was changed"));
     }
 }

@@ -165,6 +165,41 @@ pub(super) fn says_mended(lower: &str) -> bool {
     text::contains_any_words(lower, &WORDS)
 }
 
+/// Returns whether a text in lower case says that something is not there. "Made if missing" does not.
+pub(super) fn says_missing(lower: &str) -> bool {
+    const WORDS: [&str; 26] = [
+        "missing",
+        "lacks",
+        "lack",
+        "doesn't have",
+        "does not have",
+        "don't have",
+        "has no",
+        "have no",
+        "doesn't include",
+        "does not include",
+        "don't include",
+        "doesn't exist",
+        "does not exist",
+        "don't exist",
+        "isn't set",
+        "is not set",
+        "never set",
+        "isn't passed",
+        "is not passed",
+        "there is no",
+        "there's no",
+        "없습니다",
+        "없음",
+        "누락",
+        "ありません",
+        "不足",
+    ];
+    let lower = lower.replace('’', "'");
+    let is_condition = ["if", "when", "unless"].iter().any(|word| text::contains_words(&lower, word));
+    !is_condition && WORDS.iter().any(|word| text::contains_words(&lower, word))
+}
+
 /// Returns whether a text in lower case is one of several ways that are offered: "Option 1 — fix it in the library".
 pub(super) fn is_numbered_option(lower: &str) -> bool {
     ["option ", "alternative ", "approach ", "방법 ", "옵션 ", "案", "方案"].iter().any(|word| {
@@ -441,6 +476,12 @@ mod tests {
     fn how_it_is_before_the_work() {
         assert!(is_current_state("the till currently rounds up") && is_current_state("no such agent exists yet"));
         assert!(!is_current_state("the till rounds up"));
+    }
+
+    #[test]
+    fn what_is_missing() {
+        assert!(says_missing("the till has no slip") && says_missing("`slip`이 없습니다"));
+        assert!(!says_missing("the slip is printed if it is missing"));
     }
 
     #[test]

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::files::is_document;
+use super::standing;
 use crate::text;
 
 /// The maximum number of names to keep. Names that come later are not counted.
 const MAX_NAMES: usize = 1_200;
+/// The maximum number of names of created files.
+const MAX_CREATED: usize = 600;
 /// The minimum length of a name, in bytes. Shorter ones occur by chance.
 const MIN_BYTES: usize = 6;
 /// The maximum number of names that the agent said are gone.
@@ -51,15 +54,23 @@ struct Name(
     u32,
     /// The turn in which the last one was removed. 0 while it stands.
     u32,
-    /// The turn in which the session first wrote it.
+    /// The turn in which the session first wrote it. 0 if that was in a document.
     #[serde(default)]
     u32,
 );
+
+/// A name in a file that the session created: the hash of the file, 0 for several, and the turn in which the file was deleted, 0 while it
+/// stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Created(u32, u32);
 
 /// The names that the session wrote into files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Vanished {
     names: BTreeMap<u32, Name>,
+    /// The names in files that the session created.
+    #[serde(default)]
+    created: BTreeMap<u32, Created>,
     /// What the agent said is gone, each as a hash with the turn in which it said so.
     #[serde(default)]
     said: Vec<(u32, u32)>,
@@ -69,12 +80,27 @@ impl Vanished {
     /// Records that a line was added to a file in that turn.
     pub(super) fn added(&mut self, file: &str, line: &str, turn: u32) {
         let names = names_in(file, line);
+        // A document only speaks of what there is.
+        let first = if is_document(file) { 0 } else { turn };
         let file = text::hash(file);
         for name in names {
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name) {
                 (*count, *gone) = (*count + 1, 0);
             } else if self.names.len() < MAX_NAMES {
-                self.names.insert(name, Name(1, file, 0, turn));
+                self.names.insert(name, Name(1, file, 0, first));
+            }
+        }
+    }
+
+    /// Records the content of a file that was created. Its names are gone once the file is, whatever is changed in it.
+    pub(super) fn created(&mut self, file: &str, content: &str) {
+        let file = text::hash(file);
+        for name in names(content).map(text::hash) {
+            if let Some(Created(of, gone)) = self.created.get_mut(&name) {
+                // A name that stands in another file too does not go with either.
+                (*of, *gone) = (if *of == file { file } else { 0 }, 0);
+            } else if self.created.len() < MAX_CREATED {
+                self.created.insert(name, Created(file, 0));
             }
         }
     }
@@ -97,6 +123,9 @@ impl Vanished {
         for Name(count, _, gone, _) in self.names.values_mut().filter(|known| known.1 == file && known.0 > 0) {
             (*count, *gone) = (0, turn);
         }
+        for Created(_, gone) in self.created.values_mut().filter(|known| known.0 == file) {
+            *gone = turn;
+        }
     }
 
     /// Records what the agent says in that turn is gone.
@@ -109,9 +138,9 @@ impl Vanished {
         self.said.drain(..extra);
     }
 
-    /// Returns whether any name is gone.
+    /// Returns whether any name was written, or is gone.
     pub(super) fn has_any(&self) -> bool {
-        !self.said.is_empty() || self.names.values().any(|known| known.2 > 0)
+        !self.said.is_empty() || !self.names.is_empty() || !self.created.is_empty()
     }
 
     /// Returns whether a statement of that turn speaks of names that a later turn took out again.
@@ -122,10 +151,34 @@ impl Vanished {
             gone = gone.saturating_add(u8::from(is_gone));
         };
         let known = |name: &str| self.names.get(&text::hash(name));
-        identifiers(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn)));
+        let has_gone =
+            |name: &str| known(name).is_some_and(|known| known.2 > turn) || self.is_gone_with_file(text::hash(name), turn);
+        identifiers(statement).for_each(|name| count(has_gone(name)));
         // What the session wrote later was there before if it was spoken of.
         named_in_code(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn && known.3 <= turn)));
         (gone > 0 && f32::from(gone) >= MOST * f32::from(all)) || self.speaks_of_gone(statement, turn)
+    }
+
+    /// Returns whether a name stood only in a file that the session created and deleted after that turn.
+    fn is_gone_with_file(&self, name: u32, turn: u32) -> bool {
+        let stands = || self.names.get(&name).is_some_and(|known| known.0 > 0);
+        self.created.get(&name).is_some_and(|Created(_, gone)| *gone > turn) && !stands()
+    }
+
+    /// Returns whether a statement of that turn says that something is missing that a later turn wrote.
+    pub(super) fn supplies(&self, statement: &str, turn: u32) -> bool {
+        // To write the code is not to test it.
+        let lower = statement.to_lowercase();
+        let is_of_tests = ["test", "tests", "coverage"].iter().any(|word| text::contains_words(&lower, word));
+        if is_of_tests || !standing::says_missing(&lower) {
+            return false;
+        }
+        let (mut all, mut written) = (0_u16, 0_u16);
+        for name in names(statement).chain(named_in_code(statement)) {
+            let is_new = self.names.get(&text::hash(name)).is_some_and(|Name(count, .., first)| *count > 0 && *first > turn);
+            (all, written) = (all + 1, written + u16::from(is_new));
+        }
+        written > 0 && 2 * written >= all
     }
 
     /// Returns whether a statement speaks of a name that the session wrote and that stands.
@@ -256,6 +309,35 @@ mod tests {
         vanished.added("src/mail.py", "def send_mail_twice():", 1);
         vanished.file_removed("src/mail.py", 5);
         assert!(vanished.overtakes("메일은 `send_mail_twice`로 보냅니다.", 4));
+    }
+
+    #[test]
+    fn a_file_that_was_created_takes_its_names_with_it() {
+        let mut vanished = Vanished::default();
+        vanished.created("mail_test.go", "func TestMailTwice() { sendMail() }");
+        vanished.created("cart_test.go", "func TestCartTotal() { sendMail() }");
+        vanished.file_removed("mail_test.go", 3);
+        assert!(vanished.overtakes("`TestMailTwice` sends two mails.", 2));
+        assert!(!vanished.overtakes("`TestMailTwice` sends two mails.", 3));
+        assert!(!vanished.overtakes("`TestCartTotal` adds up, with `sendMail`.", 2));
+    }
+
+    #[test]
+    fn what_was_missing_and_was_written_later() {
+        let mut vanished = Vanished::default();
+        vanished.added("till.go", "  SlipTotal int", 2);
+        assert!(vanished.supplies("The struct doesn't have `SlipTotal`.", 1));
+        for kept in [
+            "The struct has `SlipTotal`.",
+            "There are no tests: `SlipTotal` has no test.",
+            "`SlipTotal` is set if it is missing.",
+            "The struct doesn't have `CartTotal` and `cartView`, only `SlipTotal`.",
+        ] {
+            assert!(!vanished.supplies(kept, 1), "{kept}");
+        }
+        assert!(!vanished.supplies("The struct doesn't have `SlipTotal`.", 2));
+        vanished.added("guide.md", "`CartTotal` is the sum.", 2);
+        assert!(!vanished.supplies("The struct doesn't have `CartTotal`.", 1), "that is a document");
     }
 
     #[test]

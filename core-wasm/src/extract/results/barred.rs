@@ -64,6 +64,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         || (turn.edited && statement.voice == Voice::Work && score < MIN_WORK_SCORE)
         || (statement.voice == Voice::Work && (signs::is_intent(&lower) || turn.is_chore))
         || (statement.voice == Voice::Work && turn.edited && statement.form == Form::Heading)
+        || (statement.is_before_edit && signs::says_what_to_change(&statement.heading.to_lowercase()))
         || (statement.voice != Voice::Human && prose::is_open_heading(&statement.heading))
         || (statement.voice != Voice::Human && speaks_for_it(statement) && !standing::asks_for_comparison(&turn.asked))
         || (statement.is_before_edit && turn.committed && signs::is_failing(&lower))

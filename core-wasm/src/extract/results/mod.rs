@@ -9,6 +9,7 @@ mod choice;
 mod line;
 mod main_result;
 mod records;
+mod reprinted;
 mod superseded;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use super::labels::Labels;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
+use reprinted::Reprint;
 pub(super) use turn_result::TurnResult;
 use turn_result::share;
 
@@ -70,6 +72,9 @@ impl Results {
     /// Adds the result of a turn. The oldest turn but the first is dropped when there are too many.
     pub(super) fn push(&mut self, mut turn: TurnResult) {
         if !self.keep_all {
+            if let Some(reprint) = Reprint::of(&turn) {
+                self.turns.iter_mut().for_each(|earlier| reprint.replace(earlier));
+            }
             // One of the latest turns may become the end, which is told whole.
             turn.limit(self.turns.is_empty(), MAX_END_BYTES);
             if let Some(at) = self.turns.len().checked_sub(LATEST_TURNS) {

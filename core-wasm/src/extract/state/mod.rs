@@ -18,6 +18,7 @@ use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
+use crate::extract::signs;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
@@ -255,7 +256,8 @@ impl State {
         let mut settled = Vec::new();
         end.close_turn(&mut settled);
         if vanished.has_any() {
-            end.results.retain(|said, turn| !vanished.overtakes(said, turn), |said| vanished.has_standing(said));
+            let holds = |said: &str, turn| !vanished.overtakes(said, turn) && !vanished.supplies(said, turn);
+            end.results.retain(holds, |said| vanished.has_standing(said));
             end.memories.forget(|memory| memory.turn > 0 && vanished.overtakes(&memory.title, memory.turn));
         }
         self.vanished = vanished;
@@ -266,6 +268,13 @@ impl State {
             let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
             memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
         };
+        let files = &end.files;
+        // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
+        let is_mended = |memory: &SessionMemory| {
+            let is_of_state = memory.from_prose && signs::finds_fault(&memory.title.to_lowercase());
+            is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, memory.source.at))
+        };
+        end.memories.forget(is_mended);
         end.memories.forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);

@@ -577,14 +577,16 @@ impl State {
             return;
         }
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
+        // The patch of a file that was created is empty: its content tells what was written.
+        self.count_names(file, patch.filter(|_| added + removed > 0), content);
         if added + removed == 0 && kind == Some("\"create\"") {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
         self.files.record_change(file, added, removed);
+        self.files.record_time(file, tool_use.source.at);
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
-        self.count_names(file, patch.filter(|_| added + removed > 0), content);
         if is_handoff(file) {
             let written = content.and_then(Raw::text).unwrap_or_default();
             let whole = clean::block(&written, MAX_HANDOFF_BYTES);
@@ -642,7 +644,7 @@ impl State {
             });
         } else {
             let content = content.and_then(Raw::text).unwrap_or_default();
-            self.vanished.added(file, text::head(&content, MAX_CREATED_BYTES), turn);
+            self.vanished.created(file, text::head(&content, MAX_CREATED_BYTES));
         }
     }
 
