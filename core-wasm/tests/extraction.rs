@@ -1253,7 +1253,10 @@ fn what_was_begun_and_not_ended_is_left_undone() {
             "Request without an answer: commit this"
         ]
     );
-    // A prompt that did not wait shows that nothing was waiting.
+    // A prompt that did not wait shows that nothing was waiting. What the client puts around a prompt is not waiting either.
+    script
+        .line(queue("enqueue", 2, "<system_instruction>\nRead the rules.\n</system_instruction>\n\nstop for now"))
+        .line(queue("enqueue", 3, "<agent-notification>\n<agent-id>7</agent-id>\n</agent-notification>"));
     script.human("Leave the hook, commit it as it is.").agent("The hook is left out; the totals are committed.");
     assert_eq!(script.outcome().notes.pending, [""; 0]);
 }

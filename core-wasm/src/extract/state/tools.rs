@@ -31,6 +31,8 @@ const MAX_SUBJECT_CHARS: usize = 180;
 const SAME_SUBJECT: f32 = 0.5;
 /// How many bytes of a document for the next session are read.
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
+/// The maximum length of a document whose open questions are read, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
 /// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
 /// bytes, and the maximum length of that in characters.
 const MAX_BARE_WORDS: usize = 3;
@@ -590,8 +592,12 @@ impl State {
             let whole = clean::block(&written, MAX_HANDOFF_BYTES);
             self.handed_over(file, &whole, &tool_use.source, settled);
         }
-        if !clean::is_outside(&clean::path(file, &self.root)) {
+        let own = clean::path(file, &self.root);
+        if !clean::is_outside(&own) {
             self.project_changed(file);
+            if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file) && !is_handoff(file)) {
+                self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
+            }
         }
         self.turn.file_edited();
         self.turn.add_file(file);
