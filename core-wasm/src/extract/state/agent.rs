@@ -93,6 +93,7 @@ impl State {
         // The agent gives in to the prompt, so what it said before it does not hold.
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
+            self.rulings_followed(settled);
         }
         if self.turn.is_silent() && signs::disproves(&said) {
             self.results.disprove();

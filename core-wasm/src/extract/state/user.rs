@@ -590,7 +590,11 @@ impl State {
         if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
             return;
         }
-        for ruling in human::rulings(said) {
+        let mut rulings = human::rulings(said);
+        if rulings.is_empty() && !refused.is_empty() {
+            rulings.extend(human::replacement(said));
+        }
+        for ruling in rulings {
             // A correction goes on after it.
             let goes_on = |memory: &SessionMemory| memory.kind == "correction" && memory.title.contains(&ruling.said);
             if self.memories.live().filter(of_words).any(goes_on) {
