@@ -1262,6 +1262,48 @@ fn what_was_begun_and_not_ended_is_left_undone() {
 }
 
 #[test]
+fn a_task_of_a_list_that_the_client_lost_is_done_once_it_is_ticked_off() {
+    let pending = |status: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals in the cart.")
+            .tool(
+                "TaskCreate",
+                &json!({"subject": "Round each line", "description": "to cents"}),
+                "created",
+                false,
+                &json!({"task": {"id": "1"}}),
+            )
+            .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+            .tool(
+                "TaskUpdate",
+                &json!({"taskId": "1", "status": status}),
+                "Task not found",
+                true,
+                &json!({"success": false}),
+            );
+        script.agent("The lines of `src/cart.ts` are rounded to cents.").outcome().notes.pending
+    };
+    assert!(!pending("completed").iter().any(|item| item.contains("Round each line")));
+    assert!(pending("in_progress").iter().any(|item| item.contains("Round each line")));
+}
+
+#[test]
+fn what_the_agent_gives_in_to_is_settled() {
+    let said = "Even if one line of the receipt is the same we should go on, or?";
+    let decided = |answer: &str| {
+        let mut script = Script::default();
+        script
+            .human("How does the till know an old receipt?")
+            .agent("It compares all lines of both receipts in `receipt.ts`.");
+        let outcome = script.human(said).agent(answer).human("ok, write the guide now").agent("It is written.").outcome();
+        of_kind(&outcome, "decision").iter().any(|memory| memory.title.contains("one line of the receipt"))
+    };
+    assert!(decided("You're right, that fits the night till better. One line is enough."));
+    assert!(!decided("The till cannot do that, because its lines are not sorted."));
+}
+
+#[test]
 fn what_only_commits_is_told_with_the_work() {
     let mut script = Script::default();
     script

@@ -80,7 +80,8 @@ impl OpenPoints {
     pub(super) fn handed_over(&mut self, document: &str) {
         let points = prose::listed_points(document);
         if !points.is_empty() {
-            self.all = points.into_iter().map(|said| OpenPoint { said, is_just_written: true, ..OpenPoint::default() }).collect();
+            self.all =
+                points.into_iter().map(|said| OpenPoint { said, is_just_written: true, ..OpenPoint::default() }).collect();
         }
     }
 

@@ -370,13 +370,14 @@ fn waits(lower: &str) -> bool {
 /// "Not yet paid: it is shown".
 fn is_case(lower: &str) -> bool {
     const MAX_LABEL_CHARS: usize = 30;
-    let is_label = lower.split_once(": ").is_some_and(|(label, _)| {
-        label.starts_with("not yet ") && label.chars().count() <= MAX_LABEL_CHARS
-    });
-    is_label || lower
-        .split_once(" yet")
-        .and_then(|(before, _)| before.rsplit_once(" if "))
-        .is_some_and(|(_, case)| text::contains_words(case, "not") || case.contains("n't"))
+    let is_label = lower
+        .split_once(": ")
+        .is_some_and(|(label, _)| label.starts_with("not yet ") && label.chars().count() <= MAX_LABEL_CHARS);
+    is_label
+        || lower
+            .split_once(" yet")
+            .and_then(|(before, _)| before.rsplit_once(" if "))
+            .is_some_and(|(_, case)| text::contains_words(case, "not") || case.contains("n't"))
 }
 
 #[cfg(test)]
@@ -395,7 +396,9 @@ mod tests {
 
     #[test]
     fn what_remains_as_it_should_be_is_not_open() {
-        assert!(open_points("The remaining sums are intentional:\n- **Receipts** (`print`) - rounded by the till").is_empty());
+        assert!(
+            open_points("The remaining sums are intentional:\n- **Receipts** (`print`) - rounded by the till").is_empty()
+        );
         assert_eq!(open_points("Remaining:\n- `print` rounds the receipt by hand"), ["`print` rounds the receipt by hand"]);
         assert!(open_points("The guide says that the numbers change after a rebase/force-push of the branch.").is_empty());
     }

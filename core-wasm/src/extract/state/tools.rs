@@ -11,6 +11,7 @@ use crate::extract::failures;
 use crate::extract::files::{self, Reversal, is_configuration, is_document};
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::planned;
 use crate::extract::prose;
 use crate::extract::results;
 use crate::extract::statement::Voice;
@@ -101,7 +102,8 @@ impl State {
                 let id = clean::line(&id, 40);
                 self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
             }
-            Tool::TaskUpdate if !is_error => {
+            // The client may lose a list. What the agent then ticks off is done.
+            Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
@@ -220,10 +222,7 @@ impl State {
             }
             self.hashes_printed(command, output);
         }
-        if let Some(url) = commits::pull_request(command, output) {
-            let title = commits::pull_request_title(command).unwrap_or_default();
-            self.record_pull_request(&url, &title, &tool_use.source, settled);
-        }
+        self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
@@ -504,6 +503,21 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Records the pull request that a command opened or described.
+    fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        if let Some(url) = commits::pull_request(command, output) {
+            let title = commits::pull_request_title(command).unwrap_or_default();
+            self.record_pull_request(&url, &title, &tool_use.source, settled);
+        }
+        if !failed && ["gh pr create", "gh pr edit"].iter().any(|words| command.contains(words)) {
+            self.undone.pull_request_described(command);
+            if planned::ticks_checks(command) {
+                self.tasks.checks_passed();
+            }
+        }
     }
 
     /// Records which pull requests a command merged, or shows as merged.
