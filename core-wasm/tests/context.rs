@@ -749,7 +749,7 @@ fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
         ..empty_notes()
     };
     let lines = lines_about(notes.clone());
-    let state = format!("(tests: 1219 pass, 0 fail; lint: pass; pushed to `cart`; PR #37 \"Show the cart\": {url})");
+    let state = format!("(tests: 1219 pass, 0 fail; lint: pass; pushed to `cart`; PR #37 (open) \"Show the cart\": {url})");
     assert!(lines.contains(&format!("- Outcome: The cart is guarded. {state}")), "{lines:#?}");
     assert!(lines.contains(&"- Asked: Guard the cart … later: round the totals, too".to_owned()), "{lines:#?}");
     let files = "- Files (not pushed, on `cart`; a commit of 9 files, +40 −2): src/cart.ts (+3)";

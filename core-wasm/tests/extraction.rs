@@ -1290,9 +1290,54 @@ fn what_was_begun_and_not_ended_is_left_undone() {
             "Request without an answer: commit this"
         ]
     );
-    // A prompt that did not wait shows that nothing was waiting.
+    // A prompt that did not wait shows that nothing was waiting. What the client puts around a prompt is not waiting either.
+    script
+        .line(queue("enqueue", 2, "<system_instruction>\nRead the rules.\n</system_instruction>\n\nstop for now"))
+        .line(queue("enqueue", 3, "<agent-notification>\n<agent-id>7</agent-id>\n</agent-notification>"));
     script.human("Leave the hook, commit it as it is.").agent("The hook is left out; the totals are committed.");
     assert_eq!(script.outcome().notes.pending, [""; 0]);
+}
+
+#[test]
+fn a_task_of_a_list_that_the_client_lost_is_done_once_it_is_ticked_off() {
+    let pending = |status: &str| {
+        let mut script = Script::default();
+        script
+            .human("Round the totals in the cart.")
+            .tool(
+                "TaskCreate",
+                &json!({"subject": "Round each line", "description": "to cents"}),
+                "created",
+                false,
+                &json!({"task": {"id": "1"}}),
+            )
+            .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+            .tool(
+                "TaskUpdate",
+                &json!({"taskId": "1", "status": status}),
+                "Task not found",
+                true,
+                &json!({"success": false}),
+            );
+        script.agent("The lines of `src/cart.ts` are rounded to cents.").outcome().notes.pending
+    };
+    assert!(!pending("completed").iter().any(|item| item.contains("Round each line")));
+    assert!(pending("in_progress").iter().any(|item| item.contains("Round each line")));
+}
+
+#[test]
+fn what_the_agent_gives_in_to_is_settled() {
+    let said = "Even if one line of the receipt is the same we should go on, or?";
+    let decided = |answer: &str| {
+        let mut script = Script::default();
+        script
+            .human("How does the till know an old receipt?")
+            .agent("It compares all lines of both receipts in `receipt.ts`.");
+        let outcome = script.human(said).agent(answer).human("ok, write the guide now").agent("It is written.").outcome();
+        of_kind(&outcome, "decision").iter().any(|memory| memory.title.contains("one line of the receipt"))
+    };
+    assert!(decided("You're right, that fits the night till better. One line is enough."));
+    assert!(!decided("The till cannot do that, because its lines are not sorted."));
 }
 
 #[test]

@@ -328,7 +328,7 @@ fn reports_check(said: &str, name: &str) -> bool {
     text::sentences(&lower).iter().any(|it| text::contains(it, name) && text::contains_any(it, &passes))
 }
 
-/// Returns the number of a pull request, its title and its address, each unless the outcome tells it.
+/// Returns the number of a pull request and whether it is merged, its title and its address, the latter unless the outcome tells them.
 fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     let (title, url) = match line.rsplit_once(" (") {
         Some((title, url)) => (title, url.trim_end_matches(')')),
@@ -336,7 +336,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     };
     let number = pull_request_number(url)?.to_string();
     let is_merged = attribute(notes, "merged").is_some_and(|all| all.split(' ').any(|merged| merged == number));
-    let mut text = format!("PR #{number}{}", if is_merged { " (merged)" } else { "" });
+    let mut text = format!("PR #{number} ({})", if is_merged { "merged" } else { "open" });
     let (tells_url, tells_title) = (notes.outcome.contains(url), title.is_empty() || is_told(notes, title));
     if !tells_title {
         text = format!("{text} \"{}\"", line::truncate(&line::sanitize(title), 120));
@@ -344,7 +344,7 @@ fn pull_request_text(notes: &SessionNotes, line: &str) -> Option<String> {
     if !tells_url {
         text = format!("{text}: {url}");
     }
-    (!tells_url || !tells_title).then_some(text)
+    (!tells_url || !tells_title || !is_merged).then_some(text)
 }
 
 /// Adds the items as one line of the section.

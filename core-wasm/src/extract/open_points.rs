@@ -58,6 +58,9 @@ struct OpenPoint {
     /// Whether it was written down in the open turn, whose answer repeats it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_just_written: bool,
+    /// The document of the project that asks it. Empty if the agent said it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    document: String,
 }
 
 impl OpenPoints {
@@ -77,8 +80,19 @@ impl OpenPoints {
     pub(super) fn handed_over(&mut self, document: &str) {
         let points = prose::listed_points(document);
         if !points.is_empty() {
-            self.all = points.into_iter().map(|said| OpenPoint { said, age: 0, is_just_written: true }).collect();
+            self.all =
+                points.into_iter().map(|said| OpenPoint { said, is_just_written: true, ..OpenPoint::default() }).collect();
         }
+    }
+
+    /// Takes the open questions of a document that the agent wrote. They replace those of its earlier versions.
+    pub(super) fn documented(&mut self, file: &str, document: &str) {
+        self.all.retain(|point| point.document != file);
+        for said in prose::open_questions(document) {
+            self.all.push(OpenPoint { said, is_just_written: true, document: file.to_owned(), ..OpenPoint::default() });
+        }
+        let extra = self.all.len().saturating_sub(MAX_POINTS);
+        self.all.drain(..extra);
     }
 
     /// Records a commit: that something is not committed does not hold any more.
@@ -148,11 +162,19 @@ impl OpenPoints {
         self.all.retain(|point| !waits(&point.said.to_lowercase()));
     }
 
-    /// Returns the points, those of the latest answer first.
+    /// Returns the points, those of the latest answer first. The questions of a document are one, with its name.
     pub(super) fn items(&self) -> Vec<String> {
         let mut all: Vec<&OpenPoint> = self.all.iter().collect();
         all.sort_by_key(|point| point.age);
-        all.into_iter().map(|point| point.said.clone()).collect()
+        let mut items: Vec<(&str, String)> = Vec::new();
+        for OpenPoint { said, document, .. } in all {
+            match items.iter_mut().find(|(of, _)| !document.is_empty() && of == document) {
+                Some((_, known)) => *known = format!("{known} {said}"),
+                None if document.is_empty() => items.push(("", said.clone())),
+                None => items.push((document, format!("`{document}`: {said}"))),
+            }
+        }
+        items.into_iter().map(|(_, item)| item).collect()
     }
 }
 
@@ -212,6 +234,17 @@ mod tests {
         points.prompted("tests first");
         points.answered("I ran `npm run e2e` against the staging server: all pass.");
         assert!(!points.items().iter().any(|point| point.contains("e2e")));
+    }
+
+    #[test]
+    fn the_questions_of_a_document_hold_until_it_is_written_anew() {
+        let mut points = OpenPoints::default();
+        let asks = "## Open questions\n\n- Does the till round each line?\n- Is the tax a rate of the country?\n";
+        points.documented("docs/till.md", asks);
+        points.answered("Both documents of the till are written.");
+        assert_eq!(points.items(), ["`docs/till.md`: Does the till round each line? Is the tax a rate of the country?"]);
+        points.documented("docs/till.md", "## Open questions\n\n- Is the tax a rate of the country?\n");
+        assert_eq!(points.items(), ["`docs/till.md`: Is the tax a rate of the country?"]);
     }
 
     #[test]

@@ -140,6 +140,24 @@ pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
     (found.checks, found.runs)
 }
 
+/// Returns the checks that the description of a pull request lists and whose boxes are not ticked.
+pub(super) fn unticked(description: &str) -> Vec<PlannedCheck> {
+    let mut found = Verification::default();
+    let boxes = |line: &&str| line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
+    for line in description.lines().map(str::trim).filter(boxes) {
+        let commands = line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
+        found.add(&text::plain(&line["- [ ] ".len()..]), commands, true);
+    }
+    found.checks
+}
+
+/// Returns whether a description ticks a box that says that checks pass.
+pub(super) fn ticks_checks(description: &str) -> bool {
+    const PASSES: [&str; 7] = ["pass", "clean", "green", "0 issues", "통과", "通過", "通过"];
+    let ticks = |line: &str| line.starts_with("- [x] ") && text::contains_any(line, &PASSES);
+    description.lines().map(str::trim).any(ticks)
+}
+
 /// What was found in the verification of a plan so far.
 #[derive(Default)]
 struct Verification {
@@ -283,6 +301,16 @@ mod tests {
                 .is_empty()
         );
         assert!(checks("## Steps\n1. Run an order through the shop\n").is_empty());
+    }
+
+    #[test]
+    fn the_boxes_of_a_pull_request() {
+        let body = "## Test plan\n\n- [x] All tests pass\n- [ ] Manual: open the till at night\n- [ ] `till check --all` on the server\n";
+        let open = unticked(body);
+        assert_eq!(open[0].text, "Manual: open the till at night");
+        assert!(open[1].is_made_by("till check --all") && !open[0].is_made_by("till check --all"));
+        assert!(unticked("- [x] All tests pass\n- All of them").is_empty());
+        assert!(ticks_checks(body) && !ticks_checks("- [ ] All tests pass\n- [x] The till is grey"));
     }
 
     #[test]

@@ -962,7 +962,7 @@ pub(super) fn finds_fault(lower: &str) -> bool {
         "問題",
     ];
     const MENDED: [&str; 9] = ["now", "no longer", "fix", "fixed", "fixes", "이제", "수정", "修正", "现在"];
-    let has = |words: &[&str]| words.iter().any(|word| text::contains_words(lower, word));
+    let has = |words: &[&str]| text::contains_any_words(lower, words);
     !has(&MENDED) && (is_problem(lower) || has(&WORDS))
 }
 
@@ -1079,8 +1079,7 @@ pub(super) fn is_proposals(heading: &str) -> bool {
 pub(super) fn is_plan(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let words = ["plan", "steps", "계획", "計画", "计划"];
-    lower.split_whitespace().count() <= 4
-        && (text::contains_any_words(&lower, &words) || says_what_to_change(&lower))
+    lower.split_whitespace().count() <= 4 && (text::contains_any_words(&lower, &words) || says_what_to_change(&lower))
 }
 
 /// Returns whether a heading in lower case stands above what is to be changed: "Must change", "Files to update".
@@ -1106,8 +1105,8 @@ pub(super) fn says_what_to_change(lower: &str) -> bool {
         "必要な変更",
         "需要修改",
     ];
-    let is_denied = ["no", "not", "nothing"].iter().any(|word| text::contains_words(lower, word));
-    !is_denied && SIGNS.iter().any(|sign| text::contains_words(lower, sign))
+    let is_denied = text::contains_any_words(lower, &["no", "not", "nothing"]);
+    !is_denied && text::contains_any_words(lower, &SIGNS)
 }
 
 /// Words of a line below which something is only proposed, offered or supposed.

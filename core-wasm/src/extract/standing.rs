@@ -196,8 +196,8 @@ pub(super) fn says_missing(lower: &str) -> bool {
         "不足",
     ];
     let lower = lower.replace('’', "'");
-    let is_condition = ["if", "when", "unless"].iter().any(|word| text::contains_words(&lower, word));
-    !is_condition && WORDS.iter().any(|word| text::contains_words(&lower, word))
+    let is_condition = text::contains_any_words(&lower, &["if", "when", "unless"]);
+    !is_condition && text::contains_any_words(&lower, &WORDS)
 }
 
 /// Returns whether a text in lower case is one of several ways that are offered: "Option 1 — fix it in the library".

@@ -274,6 +274,14 @@ impl Undone {
         (self.checks, self.runs) = planned::verification(plan);
     }
 
+    /// Records the description of a pull request. The boxes that are not ticked say which checks were left, later than any plan.
+    pub(super) fn pull_request_described(&mut self, description: &str) {
+        let unticked = planned::unticked(description);
+        if !unticked.is_empty() {
+            self.checks = unticked;
+        }
+    }
+
     /// Records a request, or that it was answered if the title is empty.
     pub(super) fn asked(&mut self, title: &str) {
         // A command of the client's is no request: "/compact".
@@ -480,6 +488,17 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- Verify the total has two decimals\n");
         assert!(items(&undone).is_empty(), "nothing says that it is checked by hand");
+    }
+
+    #[test]
+    fn a_pull_request_says_which_checks_were_made() {
+        let mut undone = Undone::default();
+        undone.plan_accepted("## Verification\n\n1. Open the cart in the browser\n2. Confirm that the button is grey\n");
+        undone.committed(false);
+        undone.pull_request_described("- [x] All tests pass");
+        assert_eq!(items(&undone), ["Planned, but not checked: Confirm that the button is grey"]);
+        undone.pull_request_described("- [x] The button is grey\n- [ ] Manual: pay with the night till");
+        assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Vanished {
     pub(super) fn supplies(&self, statement: &str, turn: u32) -> bool {
         // To write the code is not to test it.
         let lower = statement.to_lowercase();
-        let is_of_tests = ["test", "tests", "coverage"].iter().any(|word| text::contains_words(&lower, word));
+        let is_of_tests = text::contains_any_words(&lower, &["test", "tests", "coverage"]);
         if is_of_tests || !standing::says_missing(&lower) {
             return false;
         }

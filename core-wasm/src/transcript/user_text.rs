@@ -95,6 +95,7 @@ const TEAMMATE: &str = "<teammate-message";
 const MACHINE_OPENINGS: &[&str] = &[
     "<local-command-",
     "<task-notification",
+    "<agent-notification",
     "<bash-",
     "<user-memory-input",
     "<command-message>init",
@@ -296,6 +297,7 @@ mod tests {
         for text in [
             "<local-command-stdout>ok</local-command-stdout>",
             "<task-notification><task-id>1</task-id></task-notification>",
+            "<agent-notification><agent-id>1</agent-id></agent-notification>",
             "<system-reminder>\nread this\n</system-reminder>",
             "Stop hook feedback:\n[x]: no",
             "Operation stopped by hook: another session is active",

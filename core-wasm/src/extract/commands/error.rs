@@ -168,7 +168,24 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
             return Some(text::clip(line, 200).into_owned());
         }
     }
-    error_line(output)
+    // A compiler names the place and the fault, and perhaps no word for an error.
+    let located = || {
+        let is_compiled = matches!(class, Class::Test | Class::Check | Class::Build);
+        let line = output.lines().map(str::trim).find(|line| is_compiled && is_located(line))?;
+        Some(text::clip(line, 200).into_owned())
+    };
+    error_line(output).or_else(located)
+}
+
+/// Returns whether a line has the form in which compilers tell a fault: `src/till.go:4:2: undefined: nightTill`.
+pub(crate) fn is_located(line: &str) -> bool {
+    let mut parts = line.splitn(4, ':');
+    let (Some(path), Some(at), Some(column), Some(said)) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.')) && !path.contains(' ');
+    is_file && is_number(at) && is_number(column) && said.chars().any(char::is_alphabetic)
 }
 
 /// Returns which tests the hook of a failed commit ran, if they failed: their counts, or the command if its output was cut before

@@ -10,6 +10,8 @@ use crate::extract::{prose, signs, statement};
 use crate::said_by::SaidBy;
 use crate::text;
 
+/// How many texts of the agent may stand between a failed build and the right way to build it.
+const MAX_VARIANT_AGE: u32 = 3;
 /// The weight from which on a cause names a rule rather than a slip.
 const MIN_RULE_WEIGHT: u8 = 3;
 
@@ -85,6 +87,25 @@ impl Failure {
         let mends =
             |step: &String| is_whole(step) && !is_look(step) && step.trim_matches('`') != display_command(&self.what);
         !self.is_check() && !self.edited && !self.error.is_empty() && self.steps.iter().any(mends)
+    }
+
+    /// Returns whether a command that passed is the right way to build what a failed build names: the same words behind another verb,
+    /// and no file was changed between them.
+    pub(super) fn is_rightly_built_by(&self, command: &str) -> bool {
+        let (failed, passed) = (commands::main_segment(&self.what), commands::main_segment(command));
+        let verb = |segment: &str| commands::verb_words(segment).get(1).map(|word| (*word).to_owned());
+        let words = |segment: &str| {
+            let is_plain = |word: &&str| !word.contains('>') && Some(*word) != verb(segment).as_deref();
+            segment.split_whitespace().filter(is_plain).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let later = words(passed);
+        self.subject == Subject::Command
+            && matches!(verb(failed).as_deref(), Some("build" | "compile"))
+            && verb(passed) != verb(failed)
+            && !self.edited
+            && self.age <= MAX_VARIANT_AGE
+            && !commands::targets(&self.what).is_empty()
+            && words(failed).iter().all(|word| later.contains(word))
     }
 
     pub(super) fn is_check(&self) -> bool {
@@ -256,7 +277,8 @@ impl Failure {
                 || commands::class(&self.what) == Class::Publish
                 || commands::is_unknown_subcommand(&self.error);
             let is_other = before != after && !self.tried.contains(&after) && is_own;
-            if is_other && (commands::is_invocation(&self.error) || commands::class(&self.what) != Class::Test) {
+            let is_way = commands::class(&self.what) != Class::Test || self.is_rightly_built_by(command);
+            if is_other && (commands::is_invocation(&self.error) || is_way) {
                 return shown(command, after);
             }
             // The same command after another one on its line.

@@ -331,7 +331,8 @@ impl Failures {
                 let is_same = |passed: &str| commands::same_purpose(&failure.what, passed);
                 // Of a chain that passed, each check did.
                 let is_of_chain = || failure.is_check() && commands::chained(command).into_iter().any(is_same);
-                failure.subject == Subject::Command && (is_same(command) || is_of_chain())
+                failure.subject == Subject::Command
+                    && (is_same(command) || is_of_chain() || failure.is_rightly_built_by(command))
             },
             Some(command),
             labels,
@@ -527,6 +528,8 @@ impl Failures {
             .iter()
             .filter(|failure| failure.subject == Subject::Command && failure.turn + 1 >= turn && !failure.error.is_empty())
             .filter(|failure| !matches!(commands::class(&failure.what), Class::Inspect | Class::Other))
+            // What the code does not define yet is a state of the work, or belongs to another build.
+            .filter(|failure| !commands::is_located(&failure.error))
             .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
     }

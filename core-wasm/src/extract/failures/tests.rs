@@ -50,6 +50,18 @@ fn what_passes_otherwise_without_an_edit_is_cured_by_its_command() {
 }
 
 #[test]
+fn the_right_way_to_build_is_a_cure() {
+    let (failed, error) = ("go build -tags night ./till/night/...", "undefined: nightTill");
+    let right = "go test -tags night -c ./till/night/... -o /dev/null 2>&1";
+    assert_eq!(
+        cured(error, false, failed, right).unwrap(),
+        format!("`{failed}` fails: {error}. Fixed by: `{}`", right.trim_end_matches(" 2>&1"))
+    );
+    assert_eq!(cured(error, true, failed, right), None, "the change mended it");
+    assert_eq!(cured(error, false, failed, "go test -c ./till/day/..."), None, "it builds something else");
+}
+
+#[test]
 fn what_is_printed_on_success_too_is_no_error() {
     let told = |printed: &str| {
         let mut failures = Failures::default();

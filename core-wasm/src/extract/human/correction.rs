@@ -6,6 +6,7 @@ use super::pasted::looks_pasted;
 use super::pasted::own_words;
 use super::plan::plan;
 use super::rule::demands_of_product;
+use super::rule::remarks_on_text;
 use super::rule::strip_apostrophes;
 use crate::text;
 
@@ -239,7 +240,10 @@ pub(super) fn dislikes(sentence: &str) -> bool {
 
 /// Returns whether a sentence in lower case leaves what was done and asks for something new.
 fn asks_anew(lower: &str) -> bool {
-    let rest = lower.strip_prefix("instead").map(|rest| rest.trim_start_matches([',', ' ']));
+    let lead = ["ok", "okay", "so", "then", "now"].iter().find_map(|word| lower.strip_prefix(*word)).unwrap_or(lower);
+    let lead = lead.trim_start_matches([',', ' ']);
+    let rest = ["instead", "lets ", "let us "].iter().find_map(|word| lead.strip_prefix(*word));
+    let rest = rest.map(|rest| rest.trim_start_matches([',', ' ']));
     let rest = rest.map(|rest| rest.strip_prefix("please ").unwrap_or(rest));
     rest.is_some_and(|rest| MAKES.iter().any(|verb| text::starts_with_words(rest, verb)))
 }
@@ -295,7 +299,11 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     if sentence.chars().count() >= least && !sentence.contains('❯') && (is_reproach(&lower) || dislikes(sentence)) {
         return true;
     }
-    if asks_anew(&lower)
+    // What stands behind "this:" is quoted.
+    let is_quoted = lower.starts_with("this: ") && lower.ends_with(':');
+    if is_quoted
+        || asks_anew(&lower)
+        || remarks_on_text(&lower)
         || demands_of_product(&lower)
         || DOUBTS.iter().any(|opening| text::starts_with_words(&lower, opening))
     {

@@ -26,4 +26,4 @@ pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};
 pub(super) use request::{is_demand, only_asks, request_summary, sets_value, states_fact, task};
 pub(super) use rule::is_rule;
-pub(super) use ruling::rulings;
+pub(super) use ruling::{replacement, rulings};

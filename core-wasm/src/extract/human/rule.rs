@@ -214,9 +214,23 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " let's discuss ",
         " think about how ",
         " think how ",
+        " can always",
+        " could always",
+        " would always",
+        " don't always",
+        " doesn't always",
+        " don't never",
+        " as if ",
+        " as though ",
+        " in the future state",
+        " in the future version",
+        " let's fix ",
+        " lets fix ",
     ];
-    let asks = [" question", " one question", " i wonder"].iter().any(|opening| lower.starts_with(opening));
-    if asks || sentence.contains("? ") || demands_of_product(&lower) {
+    let asks = [" question", " one question", " i wonder", " can we ", " could we ", " maybe we ", " potentially"]
+        .iter()
+        .any(|opening| lower.starts_with(opening));
+    if asks || sentence.contains("? ") || remarks_on_text(&lower) || demands_of_product(&lower) {
         return false;
     }
     if text::contains_any(&lower, &statements) {
@@ -226,7 +240,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     // "Let's stick to it but just move it" settles one thing.
     let steers = text::contains_any(&lower, &[" let's ", " just ", " i guess ", " for now"]);
     let is_once = lower.contains(" stick to ") && steers;
-    if is_once || describes_habit(&lower) {
+    if is_once || describes_habit(&lower) || tells_past(&lower) {
         return false;
     }
     if tells_practice(&lower) || tells_way_of_working(&lower) {
@@ -240,10 +254,18 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if !is_addressed {
         return false;
     }
-    text::contains_any_words(&lower, RULE_SIGNS)
+    // A word in quotes is somebody else's.
+    let said = lower.replace("\"always\"", "").replace("\"never\"", "");
+    let uses = |sign: &str| sign.starts_with("we ") && is_dependent(&said, sign);
+    RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
         || is_reasoned_prohibition(&lower)
         || is_naming_rule(&lower)
         || is_lasting_demand(&lower)
+}
+
+/// Returns whether a sentence in lower case says how a text reads, which is for that text only.
+pub(super) fn remarks_on_text(lower: &str) -> bool {
+    text::contains_any_words(lower, &["still reads", "still sounds", "reads like", "reads as if", "sounds as if"])
 }
 
 /// Returns whether an English sentence in lower case says what something does each time: "always calls". An order has the verb
@@ -257,6 +279,26 @@ fn describes_habit(lower: &str) -> bool {
             && verb.ends_with('s')
             && !verb.ends_with("ss")
     })
+}
+
+/// Returns whether an English sentence in lower case says what something did: "never really worked".
+fn tells_past(lower: &str) -> bool {
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    (0..words.len()).filter(|at| matches!(words[*at], "always" | "never")).any(|at| {
+        let verb = words[at + 1..].iter().find(|word| !word.ends_with("ly")).copied().unwrap_or_default();
+        let verb = verb.trim_end_matches(|c: char| !c.is_alphanumeric());
+        verb.len() > 4 && verb.ends_with("ed") && !matches!(verb, "need" | "embed" | "exceed" | "proceed" | "succeed")
+    })
+}
+
+/// Returns whether the clause of a sign depends on another one or asks: "the branches where we use it", "can we use it".
+fn is_dependent(lower: &str, sign: &str) -> bool {
+    const BEFORE: [&str; 17] = [
+        "where", "which", "that", "how", "when", "what", "why", "if", "can", "could", "should", "shall", "do", "did",
+        "before", "until", "whether",
+    ];
+    let before = |at: usize| lower[..at].split_whitespace().next_back().unwrap_or_default();
+    lower.match_indices(sign).all(|(at, _)| BEFORE.contains(&before(at)))
 }
 
 /// Words of the agent's work, as opposed to what the product does.
@@ -389,7 +431,7 @@ fn is_lasting_demand(lower: &str) -> bool {
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.
 fn is_reasoned_prohibition(lower: &str) -> bool {
     let forbids =
-        ["do not ", "don't ", "must not ", "should not ", "shouldn't ", "avoid ", "하지 마", "하지마", "말아", "しないで"];
+        ["do not ", "don't ", "must not ", "should not ", "shouldn't ", " avoid ", "하지 마", "하지마", "말아", "しないで"];
     let reasons = [" as ", " because ", " since ", " otherwise ", "때문", "니까", "므로", "から", "ので"];
     let passing = [
         "for now",
@@ -403,7 +445,9 @@ fn is_reasoned_prohibition(lower: &str) -> bool {
         "don't have",
         "i don't",
     ];
-    let at = forbids.iter().filter_map(|words| lower.find(words)).min();
+    // "To avoid the leak" says what something is for.
+    let is_purpose = |at: usize| [" to", " and", " or"].iter().any(|word| lower[..at].ends_with(word));
+    let at = forbids.iter().filter_map(|words| lower.find(words).filter(|at| *words != " avoid " || !is_purpose(*at))).min();
     at.is_some_and(|at| {
         // In Korean and Japanese the reason stands first.
         let rest = if lower.is_ascii() { &lower[at..] } else { lower };

@@ -84,6 +84,7 @@ const SETTLING_VERBS: &[&str] = &[
     "leave",
     "avoid",
     "stick",
+    "stay",
     "default",
     "hide",
     "get rid of",
@@ -197,7 +198,33 @@ const SIGNS: &[&str] = &[
     "is good enough",
     "is enough",
     "not worth",
+    "thats why we",
+    "we want to be explicit",
 ];
+
+/// What a question ends with that only waits for a yes.
+const TAGS: &[&str] = &[", or?", " or?", ", right?", ", no?", ", yes?", ", yeah?"];
+
+/// Openings of what the user wants in the place of what was refused.
+const REPLACEMENTS: &[&str] = &[
+    "use",
+    "merge from",
+    "rebase on",
+    "rebase onto",
+    "base it on",
+    "branch off",
+    "target",
+    "put it",
+    "put this",
+    "put them",
+    "break out",
+    "break it out",
+    "split out",
+    "prefer",
+    "pull it out",
+];
+/// The maximum length of such an answer, in characters.
+const MAX_REPLACEMENT_CHARS: usize = 160;
 
 /// Signs in Korean, Japanese and Chinese.
 const WIDE_SIGNS: &[&str] = &[
@@ -330,6 +357,23 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     found
 }
 
+/// Returns what the reason for a refusal puts in the place of what was refused, in one sentence: "merge from the branch `till`". A step
+/// that only comes first does not.
+pub(in crate::extract) fn replacement(reason: &str) -> Option<Ruling> {
+    let said = reason.trim();
+    let lower = strip_apostrophes(&text::plain(said));
+    let bare = without_leads(&lower);
+    let has_place = REPLACEMENTS.iter().any(|it| text::starts_with_words(bare, it));
+    let is_told = has_place
+        && text::sentences(said).len() == 1
+        && (12..=MAX_REPLACEMENT_CHARS).contains(&said.chars().count())
+        && !said.contains(['?', '？'])
+        && !text::contains_words(bare, "first")
+        && !names_option_only(&lower)
+        && !looks_pasted(said);
+    is_told.then(|| Ruling { said: said.to_owned(), asks: false, points: false })
+}
+
 /// Returns whether a sentence quotes something, or names it by its form.
 fn names_something(sentence: &str) -> bool {
     let is_name = |word: &str| {
@@ -365,11 +409,21 @@ fn rules(sentence: &str) -> Option<bool> {
         return None;
     }
     let bare = without_leads(&lower);
-    if opens_ruling(bare) && !sentence.contains(['?', '？']) {
+    // "It's the north shop": a fact that the agent cannot know.
+    let names_one = text::starts_with_words(&lower, "its the") && !text::contains_words(&lower, "same");
+    if (opens_ruling(bare) || names_one) && !sentence.contains(['?', '？']) {
         return Some(false);
     }
-    if asks_for(bare, sentence) {
+    if asks_for(bare, sentence) || waits_for_yes(&lower) {
         return Some(true);
+    }
+    // "There is a parser already, let's not write another."
+    let clause = lower.rsplit_once(", ").map(|(_, clause)| without_leads(clause));
+    let is_let = |clause: &str| clause.starts_with("lets ") || clause.starts_with("let us ");
+    if clause.is_some_and(|clause| is_let(clause) && settles(clause) && !names_option_only(clause))
+        && !sentence.contains(['?', '？'])
+    {
+        return Some(false);
     }
     // What opens with a question's word asks, with or without its mark.
     let wonders = ["what", "why", "how", "which", "where", "when", "who", "is", "are", "does", "do", "did", "if"];
@@ -411,6 +465,12 @@ fn asks_for(bare: &str, sentence: &str) -> bool {
     let opens = |verbs: &[&str]| verbs.iter().any(|it| text::starts_with_words(verb, it));
     let has_limit = || text::contains_any_words(bare, LIMITS);
     (opens(SETTLING_VERBS) && !opens(PLAIN_VERBS)) || (opens(PLAIN_VERBS) && has_limit())
+}
+
+/// Returns whether a sentence in lower case says what should be, and only waits for a yes: "we should round both, or?"
+fn waits_for_yes(lower: &str) -> bool {
+    let Some(said) = TAGS.iter().find_map(|tag| lower.strip_suffix(tag)) else { return false };
+    text::contains_any_words(said, &["we should", "we shouldnt"]) && !text::contains_any_words(said, &["fine", "ok", "work"])
 }
 
 /// Returns whether a sentence in lower case only names an option that somebody else described: "let's go with A", "I'd prefer that".
@@ -455,6 +515,10 @@ mod tests {
             "I want the cart to be called basket instead of cart",
             "I think we should only have one list of carts",
             "the price stays a string on purpose",
+            "then lets stay with the current rounding",
+            "there is a parser of carts already, let's avoid a second one",
+            "the number can change, that's why we print the sign on the receipt",
+            "its the north shop and the night till",
             "장바구니 테스트는 필요 없어",
             "カートのテストはそのままでいいよ",
         ] {
@@ -466,6 +530,7 @@ mod tests {
             "can we use our own cart parser here?",
             "could you rename the carts to baskets?",
             "can you make the sum a constant and just round it",
+            "even if one line is the same we should go on, or?",
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
         }
@@ -486,8 +551,20 @@ mod tests {
             "I'd prefer that",
             "let's not leave all of it to the end...",
             "let's look at the carts now",
+            "the till prints the total twice, right?",
+            "I think it's the drawer of the till",
         ] {
             assert_eq!(rulings(said), [], "{said}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do_in_its_place() {
+        for said in ["merge from origin/night-till", "use a comment of the ticket for the plan"] {
+            assert_eq!(replacement(said).map(|it| it.said).as_deref(), Some(said));
+        }
+        for said in ["rebase from main first", "use it", "why not use the other till?", "too many tills. use one. ok"] {
+            assert_eq!(replacement(said), None, "{said}");
         }
     }
 

@@ -298,6 +298,9 @@ fn corrections() {
         "not sure I understand this, shouldn't it be two carts",
         "it should open the last cart, not a new one every time.",
         "Can you keep the cart as it is",
+        "ok, let's summarize the cart, but we don't need to include the wheels",
+        "The page of the cart instead of the barge still reads as if we had both",
+        "this: Instead of a barge, the carts are pulled by a crane:\n\nstill reads as if we had both",
     ] {
         assert_eq!(directives(prompt, true).correction, None, "{prompt}");
     }
@@ -331,6 +334,14 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "Right now, to count the carts we use the barge.",
         "fix the parallel tests first",
         "Like there should always be a cart for each barge",
+        "can you review the change, mostly the places where we use the old till",
+        "can we use `total` in the place of `sum` in the receipt",
+        "ok let's roll back, both tills are gone in the future state",
+        "The night receipt never really worked, so we remove it",
+        "you can always print it again from the drawer",
+        "we need a sign that is \"always\" lit",
+        "still reads as if we open a new till always",
+        "To keep it apart and avoid noise, the sign should be hidden rather than left as none",
     ] {
         assert!(!is_rule(said), "{said}");
     }

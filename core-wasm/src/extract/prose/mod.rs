@@ -19,6 +19,6 @@ pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks
 pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};
 pub(super) use needs::needs_user;
-pub(super) use open_points::{listed_points, open_points, status};
+pub(super) use open_points::{listed_points, open_points, open_questions, status};
 pub(super) use proposal::{credits_user, declares_decision, is_piece, is_procedure, is_speculation, offers_choice};
 pub(super) use retraction::{changes_mind, retracted_subjects, retractions};

@@ -81,6 +81,25 @@ const LEADS: &[&str] = &[
     "剩余",
 ];
 
+/// Words of a line that says that what remains is to stay.
+const KEPT: &[&str] = &[
+    "appropriate",
+    "as-is",
+    "by design",
+    "correct",
+    "expected",
+    "fine",
+    "handle",
+    "handles",
+    "intentional",
+    "intentionally",
+    "legitimate",
+    "unrelated",
+    "unstaged",
+    "untracked",
+    "valid",
+];
+
 /// Words of a sentence that says that something waits for somebody, or is not done.
 const WAITS: &[&str] = &[
     "let me know when",
@@ -135,8 +154,10 @@ const WAITS: &[&str] = &[
     "to handle separately",
     "in a follow-up",
     "worth a follow-up",
-    "force-push",
-    "force push",
+    "a force-push",
+    "to force-push",
+    "a force push",
+    "to force push",
     "next step is",
     "next step:",
     "next action",
@@ -189,6 +210,38 @@ pub(in crate::extract) fn open_points(answer: &str) -> Vec<String> {
 /// Returns what a document lists as open: the items below its headings that say so. What is only assumed comes last.
 pub(in crate::extract) fn listed_points(document: &str) -> Vec<String> {
     read(document, false)
+}
+
+/// Returns the questions that a document lists below a heading for open ones.
+pub(in crate::extract) fn open_questions(document: &str) -> Vec<String> {
+    const HEADINGS: [&str; 10] = [
+        "open question",
+        "unresolved question",
+        "questions to answer",
+        "undecided",
+        "미해결 질문",
+        "열린 질문",
+        "未解決の質問",
+        "未解決事項",
+        "未决问题",
+        "待定问题",
+    ];
+    let mut all: Vec<String> = Vec::new();
+    let mut is_below = false;
+    for line in text::prose_lines(document) {
+        if line.starts_with('#') {
+            let heading = text::plain(line).to_lowercase();
+            is_below = text::contains_any(&heading, &HEADINGS);
+        } else if is_below && (starts_with_number(line) || line.starts_with(['-', '*', '•'])) {
+            let sentences = text::sentences(line);
+            let asks = sentences.iter().position(|it| it.trim_end_matches(['*', '"', ' ']).ends_with(['?', '？']));
+            let said = sentences[..=asks.unwrap_or(0)].join(" ");
+            if asks.is_some() && POINT_CHARS.contains(&said.chars().count()) && all.len() < MAX_POINTS {
+                all.push(said);
+            }
+        }
+    }
+    all
 }
 
 /// Returns the first paragraph of a document that says where the work stands, below a heading that says so. May be empty.
@@ -295,7 +348,9 @@ fn leads_to_open(line: &str) -> bool {
     if text::contains_any(&lower, &["option", "choice", "approaches", "two ways", "선택지", "選択肢", "选项"]) {
         return false;
     }
-    is_open_heading(&lower) || text::contains_any(&lower, LEADS)
+    // "The remaining usages are intentional": what is as it should be is not open.
+    let is_kept = lower.contains("remain") && text::contains_any_words(&lower, KEPT);
+    !is_kept && (is_open_heading(&lower) || text::contains_any(&lower, LEADS))
 }
 
 /// Returns whether a sentence in lower case says that something waits for somebody, or is not done.
@@ -310,12 +365,18 @@ fn waits(lower: &str) -> bool {
     !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(lower, WAITS)
 }
 
-/// Returns whether a sentence in lower case says what holds in the case that something is not there yet: "shown only if not yet paid".
+/// Returns whether a sentence in lower case says what holds in the case that something is not there yet: "shown only if not yet paid",
+/// "Not yet paid: it is shown".
 fn is_case(lower: &str) -> bool {
-    lower
-        .split_once(" yet")
-        .and_then(|(before, _)| before.rsplit_once(" if "))
-        .is_some_and(|(_, case)| text::contains_words(case, "not") || case.contains("n't"))
+    const MAX_LABEL_CHARS: usize = 30;
+    let is_label = lower
+        .split_once(": ")
+        .is_some_and(|(label, _)| label.starts_with("not yet ") && label.chars().count() <= MAX_LABEL_CHARS);
+    is_label
+        || lower
+            .split_once(" yet")
+            .and_then(|(before, _)| before.rsplit_once(" if "))
+            .is_some_and(|(_, case)| text::contains_words(case, "not") || case.contains("n't"))
 }
 
 #[cfg(test)]
@@ -329,6 +390,22 @@ mod tests {
             ["The receipt of the till is not yet printed."]
         );
         assert!(open_points("The name of the till only if the receipt is not yet printed.").is_empty());
+        assert!(open_points("The till answers:\n\n- **Paid**: it opens\n- **Not yet paid**: shows the total").is_empty());
+    }
+
+    #[test]
+    fn what_remains_as_it_should_be_is_not_open() {
+        assert!(
+            open_points("The remaining sums are intentional:\n- **Receipts** (`print`) - rounded by the till").is_empty()
+        );
+        assert_eq!(open_points("Remaining:\n- `print` rounds the receipt by hand"), ["`print` rounds the receipt by hand"]);
+        assert!(open_points("The guide says that the numbers change after a rebase/force-push of the branch.").is_empty());
+    }
+
+    #[test]
+    fn the_open_questions_of_a_document() {
+        let document = "# Tills\n\n## Open Questions\n\n1. **Rounding** - Does the till round each line? It does today.\n2. **Names**\n\n## Steps\n\n- Why is the tax a rate of the country?\n";
+        assert_eq!(open_questions(document), ["Rounding - Does the till round each line?"]);
     }
 
     #[test]

@@ -93,6 +93,7 @@ impl State {
         // The agent gives in to the prompt, so what it said before it does not hold.
         if self.turn.is_silent() && signs::concedes(&said) {
             self.results.concede(signs::reverts(&said));
+            self.rulings_followed(settled);
         }
         if self.turn.is_silent() && signs::disproves(&said) {
             self.results.disprove();
@@ -267,7 +268,7 @@ impl State {
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
             if (says_something && !turn.cut_off && !turn.is_unfinished()) || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
-            } else if turn.is_unfinished() && !turn.title.is_empty() {
+            } else if turn.is_unfinished() && !turn.title.is_empty() && turn.prompt_chars > 0 {
                 // "do 0.54.0" says little, but it is what the agent was at.
                 self.undone.asked_for_chore(&turn.title);
             }

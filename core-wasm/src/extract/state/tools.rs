@@ -11,6 +11,7 @@ use crate::extract::failures;
 use crate::extract::files::{self, Reversal, is_configuration, is_document};
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::planned;
 use crate::extract::prose;
 use crate::extract::results;
 use crate::extract::statement::Voice;
@@ -31,6 +32,8 @@ const MAX_SUBJECT_CHARS: usize = 180;
 const SAME_SUBJECT: f32 = 0.5;
 /// How many bytes of a document for the next session are read.
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
+/// The maximum length of a document whose open questions are read, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
 /// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
 /// bytes, and the maximum length of that in characters.
 const MAX_BARE_WORDS: usize = 3;
@@ -99,7 +102,8 @@ impl State {
                 let id = clean::line(&id, 40);
                 self.tasks.create(&id, &tool_use.what, &tool_use.detail, &line_ref(line));
             }
-            Tool::TaskUpdate if !is_error => {
+            // The client may lose a list. What the agent then ticks off is done.
+            Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
@@ -218,10 +222,7 @@ impl State {
             }
             self.hashes_printed(command, output);
         }
-        if let Some(url) = commits::pull_request(command, output) {
-            let title = commits::pull_request_title(command).unwrap_or_default();
-            self.record_pull_request(&url, &title, &tool_use.source, settled);
-        }
+        self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
@@ -504,6 +505,21 @@ impl State {
         self.memories.add(memory, settled);
     }
 
+    /// Records the pull request that a command opened or described.
+    fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        if let Some(url) = commits::pull_request(command, output) {
+            let title = commits::pull_request_title(command).unwrap_or_default();
+            self.record_pull_request(&url, &title, &tool_use.source, settled);
+        }
+        if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
+            self.undone.pull_request_described(command);
+            if planned::ticks_checks(command) {
+                self.tasks.checks_passed();
+            }
+        }
+    }
+
     /// Records which pull requests a command merged, or shows as merged.
     fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
         if failed || !(command.contains("gh pr") || command.contains("git ")) {
@@ -592,8 +608,12 @@ impl State {
             let whole = clean::block(&written, MAX_HANDOFF_BYTES);
             self.handed_over(file, &whole, &tool_use.source, settled);
         }
-        if !clean::is_outside(&clean::path(file, &self.root)) {
+        let own = clean::path(file, &self.root);
+        if !clean::is_outside(&own) {
             self.project_changed(file);
+            if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file) && !is_handoff(file)) {
+                self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
+            }
         }
         self.turn.file_edited();
         self.turn.add_file(file);

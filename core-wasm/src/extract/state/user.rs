@@ -387,10 +387,12 @@ impl State {
         }
         match &*operation {
             "enqueue" => {
-                let machine = content.is_empty()
-                    || content.starts_with('{')
-                    || !matches!(user_text::classify(&content), UserText::Human(_));
-                self.queue.push(if machine { String::new() } else { clean::block(&content, 4000) });
+                // The prompt comes without what the client put around it.
+                let typed = match user_text::classify(&content) {
+                    UserText::Human(text) if !content.starts_with('{') => clean::block(&text, 4000),
+                    _ => String::new(),
+                };
+                self.queue.push(typed);
                 if self.queue.len() > MAX_QUEUED {
                     self.queue.remove(0);
                 }
@@ -588,7 +590,11 @@ impl State {
         if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
             return;
         }
-        for ruling in human::rulings(said) {
+        let mut rulings = human::rulings(said);
+        if rulings.is_empty() && !refused.is_empty() {
+            rulings.extend(human::replacement(said));
+        }
+        for ruling in rulings {
             // A correction goes on after it.
             let goes_on = |memory: &SessionMemory| memory.kind == "correction" && memory.title.contains(&ruling.said);
             if self.memories.live().filter(of_words).any(goes_on) {
