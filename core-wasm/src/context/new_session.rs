@@ -207,7 +207,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // Without an end, the turns say where the session stood.
     let of_turns = if has_outcome(notes) { SectionKind::OnTheWay } else { SectionKind::LastSession };
     for (importance, result) in by_recency(0.9, &results) {
-        let label = if found.contains(result) { "Found" } else { "Did" };
+        let (label, importance) = if found.contains(result) { ("Found", importance - 0.05) } else { ("Did", importance) };
         page.add(of_turns, Entry::result_line(label, result, importance));
     }
     add_files(page, SectionKind::LastSession, notes);

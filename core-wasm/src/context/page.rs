@@ -58,9 +58,10 @@ impl SectionKind {
     /// Returns the default maximum number of entries.
     fn max_entries(self) -> usize {
         match self {
-            Self::LastSession | Self::OnTheWay | Self::ThisSession => 30,
+            Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
-            Self::WatchOut => 10,
+            // Of what was only found the latest remains, and what was done before it.
+            Self::OnTheWay | Self::WatchOut => 10,
             Self::Topics => 6,
             Self::Found | Self::Other => 5,
             Self::Decisions | Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
