@@ -21,16 +21,21 @@ main() {
     [ -n "${HOME:-}" ] || fail "HOME is not set" "set it to your home folder"
     bin=${THROUGHLINE_INSTALL_DIR:-$HOME/.local/bin}
     case $(uname -s) in
-    Linux) system=unknown-linux-gnu ;;
-    Darwin) system=apple-darwin ;;
+    Linux) systems="unknown-linux-musl unknown-linux-gnu" ;;
+    Darwin) systems=apple-darwin ;;
     *) fail "there is no archive for $(uname -s)" "build from source, as README.md says" ;;
     esac
     case $(uname -m) in
-    x86_64 | amd64) target=x86_64-$system ;;
-    aarch64 | arm64) target=aarch64-$system ;;
+    x86_64 | amd64) chip=x86_64 ;;
+    aarch64 | arm64) chip=aarch64 ;;
     *) fail "there is no archive for $(uname -m)" "build from source, as README.md says" ;;
     esac
-    sum=$(printf '%s\n' "$archives" | sed -n "s/^$target //p")
+    sum=
+    for system in $systems; do
+        target=$chip-$system
+        sum=$(printf '%s\n' "$archives" | sed -n "s/^$target //p")
+        [ -z "$sum" ] || break
+    done
     [ -n "$sum" ] || fail "version $version has no archive for $target" "build from source, as README.md says"
 
     folder=$(mktemp -d)

@@ -2,6 +2,7 @@
 """Makes all packages of one version: archives, Debian packages, npm packages, wheels, installers, a Homebrew formula, an SBOM and checksums.
 
     packaging/package.py                                 builds for this machine, and packs that
+    packaging/package.py --build TRIPLE                  builds for another target that this machine can build for and run
     packaging/package.py --target TRIPLE=FOLDER …        packs programs that were built elsewhere
 
 The same programs give the same bytes: every file has the date of the commit, or SOURCE_DATE_EPOCH, and nothing depends on the
@@ -74,6 +75,9 @@ PLATFORMS = {
     for it in [
         Platform("x86_64-unknown-linux-gnu", "linux", "x64", "amd64", "x86_64"),
         Platform("aarch64-unknown-linux-gnu", "linux", "arm64", "arm64", "aarch64"),
+        # Static programs, which run with any libc.
+        Platform("x86_64-unknown-linux-musl", "linux", "x64", "amd64", "x86_64"),
+        Platform("aarch64-unknown-linux-musl", "linux", "arm64", "arm64", "aarch64"),
         Platform("x86_64-apple-darwin", "darwin", "x64", None, "macosx_10_12_x86_64"),
         Platform("aarch64-apple-darwin", "darwin", "arm64", None, "macosx_11_0_arm64"),
         Platform("x86_64-pc-windows-msvc", "win32", "x64", None, "win_amd64"),
@@ -284,10 +288,12 @@ def npm_main(release, platforms):
 
 def wheel(release, build):
     platform = build.platform
-    tag = platform.wheel
+    tags = [platform.wheel]
     if platform.npm_os == "linux":
         libc = build.glibc()
-        tag = f"manylinux_{libc.replace('.', '_')}_{platform.wheel}" if libc else f"musllinux_1_1_{platform.wheel}"
+        # A static program needs no libc. pip knows none of these names on every Linux, so the wheel has all three.
+        libcs = [f"manylinux_{libc.replace('.', '_')}"] if libc else ["manylinux_2_17", "manylinux2014", "musllinux_1_1"]
+        tags = [f"{it}_{platform.wheel}" for it in libcs]
     name = f"{PROGRAM}-{release.version}"
     metadata = (
         f"Metadata-Version: 2.4\nName: {PROGRAM}\nVersion: {release.version}\nSummary: {SUMMARY}\nLicense-Expression: MIT OR Apache-2.0\n"
@@ -295,8 +301,9 @@ def wheel(release, build):
     )
     files = {f"{name}.data/scripts/{it}{platform.suffix}": (data, 0o755) for it, data in build.programs.items()}
     files[f"{name}.dist-info/METADATA"] = (metadata.encode() + texts()["README.md"], 0o644)
+    tag_lines = "".join(f"Tag: py3-none-{tag}\n" for tag in tags)
     files[f"{name}.dist-info/WHEEL"] = (
-        f"Wheel-Version: 1.0\nGenerator: throughline-packaging\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n".encode(),
+        f"Wheel-Version: 1.0\nGenerator: throughline-packaging\nRoot-Is-Purelib: false\n{tag_lines}".encode(),
         0o644,
     )
     record = f"{name}.dist-info/RECORD"
@@ -307,7 +314,7 @@ def wheel(release, build):
 
     lines = "".join(entry(path, data) for path, (data, _) in files.items()) + f"{record},,\n"
     files[record] = (lines.encode(), 0o644)
-    release.write(f"{name}-py3-none-{tag}.whl", zipped(release, files))
+    release.write(f"{name}-py3-none-{'.'.join(tags)}.whl", zipped(release, files))
 
 
 def digest(release, name):
@@ -421,15 +428,15 @@ def host():
     return re.search(r"^host: (.*)$", said, re.M)[1]
 
 
-def compile_here():
-    """Builds the programs for this machine. Paths of the machine are left out of them, so that they are the same everywhere."""
+def compile_programs(triple):
+    """Builds the programs, for this machine if there is no target. Paths of the machine are left out of them, so that they are the same everywhere."""
     remap = " ".join(f"--remap-path-prefix={where}={what}" for where, what in [(ROOT, "/throughline"), (cargo_home(), "/cargo")])
     environment = {**os.environ, "RUSTFLAGS": remap}
     # The compiler by itself: in one command with it, the other programs would get its features of wasmtime, and its code.
     for names in [[it for it in PROGRAMS if it != "throughline-compiler"], ["throughline-compiler"]]:
-        command = ["cargo", "build", "--release", "--locked", *[word for name in names for word in ("-p", PACKAGES[name])]]
+        command = ["cargo", "build", "--release", "--locked", *(["--target", triple] if triple else []), *[word for name in names for word in ("-p", PACKAGES[name])]]
         subprocess.run(command, cwd=ROOT, check=True, env=environment)
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / (triple or "") / "release"
 
 
 def cargo_home():
@@ -453,6 +460,7 @@ def read_build(triple, folder, complete):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", action="append", default=[], metavar="TRIPLE=FOLDER", help="a target, and the folder with its programs")
+    parser.add_argument("--build", metavar="TRIPLE", help="the target to build for if there is no --target; by default that of this machine")
     parser.add_argument("--runs", type=Path, metavar="PROGRAM", help="a throughline that runs here, for completions and manual pages; by default that of the first target")
     parser.add_argument("--version", help="another version than that of Cargo.toml, to try upgrades")
     parser.add_argument("--base", help="where the archives will be; by default the release on GitHub")
@@ -474,8 +482,11 @@ def main():
             raise Failure(f"--target {word} names no folder; hint: --target TRIPLE=FOLDER")
         given.append((triple, Path(folder)))
     if not given:
-        given = [(host(), compile_here())]
+        given = [(arguments.build or host(), compile_programs(arguments.build))]
     builds = [read_build(triple, folder, not arguments.without_companions) for triple, folder in given]
+    names = [it.platform.npm_name for it in builds]
+    if len(set(names)) < len(names):
+        raise Failure("two targets are for the same machines, and their packages have the same names; hint: pack one of them")
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout

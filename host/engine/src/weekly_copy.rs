@@ -70,7 +70,7 @@ pub fn make_if_due(runtime: &Runtime, store: &Store) -> Result<()> {
 /// Waits until no other process makes or removes the copy. Without this, a copy that is being made while something is
 /// deleted could appear after the deletion, with what was deleted.
 fn lock(copy: &Path) -> io::Result<File> {
-    let lock = File::options().create(true).append(true).private().open(copy.with_extension("lock"))?;
+    let lock = File::options().create(true).read(true).append(true).private().open(copy.with_extension("lock"))?;
     lock.lock()?;
     Ok(lock)
 }

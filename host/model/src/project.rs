@@ -169,6 +169,7 @@ fn core_worktree(config: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    #[cfg(unix)]
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -204,6 +205,7 @@ mod tests {
         assert_ne!(Project::discover(&dir.path().join("a/app")).id, Project::discover(&dir.path().join("b/app")).id);
     }
 
+    #[cfg(unix)]
     #[test]
     fn links_lead_to_the_same_project() {
         let dir = tempfile::tempdir().unwrap();
@@ -212,12 +214,14 @@ mod tests {
         assert_eq!(Project::discover(&dir.path().join("real")), Project::discover(&dir.path().join("link")));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_folder_that_is_gone_still_has_its_name() {
         let project = Project::discover(Path::new("/no/such/./place/../folder"));
         assert_eq!(project.identity, "dir:/no/such/folder");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_folder_of_another_system_is_a_name() {
         assert_eq!(Project::discover(Path::new("C:\\Users\\dev")).identity, "dir:C:\\Users\\dev");
@@ -261,9 +265,10 @@ mod tests {
     fn attack_a_git_pointer_to_another_project() {
         let (_dir, victim, evil) = victim_and_evil();
         let own = Project::discover(&evil);
-        let attacks: [&dyn Fn(); 5] = [
+        let attacks: &[&dyn Fn()] = &[
             &|| fs::write(evil.join(".git"), format!("gitdir: {}\n", victim.join(".git").display())).unwrap(),
             &|| fs::write(evil.join(".git"), "gitdir: ../victim/.git").unwrap(),
+            #[cfg(unix)]
             &|| symlink(victim.join(".git"), evil.join(".git")).unwrap(),
             &|| {
                 // A worktree that the victim has, but for another folder.
@@ -308,6 +313,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn attack_a_fifo_as_git_or_commondir() {
         let (_dir, victim, evil) = victim_and_evil();

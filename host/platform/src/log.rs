@@ -208,6 +208,7 @@ mod tests {
         assert!(log.is_empty());
     }
 
+    #[cfg(unix)]
     #[test]
     fn attack_a_link_in_the_place_of_the_log() {
         let dir = tempfile::tempdir().unwrap();

@@ -310,6 +310,7 @@ mod tests {
         Paths::from_lookup(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v))).unwrap()
     }
 
+    #[cfg(unix)]
     #[test]
     fn attack_root_with_the_home_of_another_user() {
         let dir = tempfile::tempdir().unwrap();
@@ -321,6 +322,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn one_folder_for_all() {
         let paths = with(&[("HOME", "/h"), ("THROUGHLINE_HOME", "/t"), ("XDG_DATA_HOME", "/x")]);
@@ -329,10 +331,29 @@ mod tests {
         assert_eq!(paths.claude_projects(), Path::new("/h/.claude/projects"));
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_base_directories_otherwise() {
         let paths = with(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(paths.database(), Path::new("/x/throughline/throughline.db"));
         assert_eq!(paths.config_file(), Path::new("/h/.config/throughline/config.toml"));
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn one_folder_for_all_on_windows() {
+        let paths = with(&[("USERPROFILE", r"C:\h"), ("THROUGHLINE_HOME", r"D:\t"), ("LOCALAPPDATA", r"D:\x")]);
+        assert_eq!(paths.database(), Path::new(r"D:\t\data\throughline.db"));
+        assert_eq!(paths.components(), Path::new(r"D:\t\cache\components"));
+        assert_eq!(paths.claude_projects(), Path::new(r"C:\h\.claude\projects"));
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn the_folders_for_application_data_otherwise() {
+        let paths = with(&[("USERPROFILE", r"C:\h"), ("APPDATA", "relative"), ("LOCALAPPDATA", r"D:\x")]);
+        assert_eq!(paths.database(), Path::new(r"D:\x\throughline\throughline.db"));
+        assert_eq!(paths.components(), Path::new(r"D:\x\throughline\cache\components"));
+        assert_eq!(paths.config_file(), Path::new(r"C:\h\AppData\Roaming\throughline\config.toml"));
     }
 }

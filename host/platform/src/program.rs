@@ -137,8 +137,6 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -147,19 +145,38 @@ mod tests {
         let make = |name: &str, mode: u32| {
             let place = folder.path().join(name);
             std::fs::create_dir_all(&place).unwrap();
-            let file = place.join("companion");
+            let file = place.join(file_name("companion"));
             std::fs::write(&file, "").unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            permissions::set_mode(&file, mode).unwrap();
             place
         };
-        let (own, other, dull) = (make("own", 0o755), make("other", 0o755), make("dull", 0o644));
-        let path = env::join_paths([Path::new("."), &dull, &other]).unwrap();
+        let (own, other) = (make("own", 0o755), make("other", 0o755));
+        // On Windows, any file of this name can be run.
+        let dull = if cfg!(unix) { make("dull", 0o644) } else { folder.path().join("dull") };
+        let filled = folder.path().join("filled");
+        std::fs::create_dir_all(filled.join(file_name("companion"))).unwrap();
+        let path = env::join_paths([Path::new("."), &dull, &filled, &other]).unwrap();
         let find = |own: &Path| find_companion("companion", Some(&own.join("throughline")), Some(&path));
-        assert_eq!(find(&own), Some(own.join("companion")));
-        assert_eq!(find(&dull), Some(other.join("companion")));
+        assert_eq!(find(&own), Some(own.join(file_name("companion"))));
+        assert_eq!(find(&dull), Some(other.join(file_name("companion"))));
         assert_eq!(find_companion("companion", None, None), None);
     }
 
+    #[test]
+    fn a_trusted_companion_lies_in_the_folder_of_this_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join(file_name("throughline"));
+        std::fs::write(&own, "").unwrap();
+        let place = folder.path().canonicalize().unwrap();
+        let missing = find_beside("companion", &own);
+        assert!(matches!(&missing, Err(CompanionError::Missing { folder }) if *folder == place), "{missing:?}");
+        let file = folder.path().join(file_name("companion"));
+        std::fs::write(&file, "").unwrap();
+        permissions::set_mode(&file, 0o755).unwrap();
+        assert_eq!(find_beside("companion", &own).unwrap(), place.join(file_name("companion")));
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_trusted_companion_lies_beside_the_file_behind_all_links() {
         let folder = tempfile::tempdir().unwrap();

@@ -110,7 +110,13 @@ impl Intervals {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let failed = |error| IntervalsError::Unwritable(file.into(), error);
         paths::create_private(folder).map_err(failed)?;
-        let lock = File::options().create(true).append(true).private().open(file.with_extension("lock")).map_err(failed)?;
+        let lock = File::options()
+            .create(true)
+            .read(true)
+            .append(true)
+            .private()
+            .open(file.with_extension("lock"))
+            .map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut all = Self::load(file)?.all;
         let outcome = change(&mut all);

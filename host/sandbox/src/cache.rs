@@ -205,8 +205,9 @@ impl Cache {
     /// Takes the lock for compiling. Returns `None` if the lock file cannot be created; there is then nothing to wait
     /// for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
-        let opened = create_private_folder(&self.folder)
-            .and_then(|()| Ok(File::options().create(true).append(true).private().open(self.folder.join(".lock"))?));
+        let opened = create_private_folder(&self.folder).and_then(|()| {
+            Ok(File::options().create(true).read(true).append(true).private().open(self.folder.join(".lock"))?)
+        });
         let Ok(lock) = opened else { return Ok(None) };
         while lock.try_lock().is_err() {
             if Instant::now() >= until {

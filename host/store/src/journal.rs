@@ -332,7 +332,7 @@ impl Journal {
 
     fn append_to(&self, path: &Path, bytes: &[u8], most: u64) -> io::Result<AppendOutcome> {
         for _ in 0..MAX_RETRIES {
-            let open = || File::options().append(true).create(true).private().open(path);
+            let open = || File::options().read(true).append(true).create(true).private().open(path);
             let mut file = match open() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     paths::create_private(&self.folder)?;

@@ -6,3 +6,11 @@ use std::env;
 pub fn name() -> Option<String> {
     env::var("COMPUTERNAME").ok().filter(|name| !name.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_machine_has_a_name() {
+        assert!(super::name().is_some());
+    }
+}

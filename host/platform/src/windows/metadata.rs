@@ -66,3 +66,47 @@ pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
     // No access rights are needed to ask for it.
     file_id(&File::options().access_mode(0).custom_flags(BACKUP_SEMANTICS).open(path)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+
+    use super::*;
+
+    #[test]
+    fn times_are_counted_from_the_epoch() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = File::create(dir.path().join("x")).unwrap();
+        // Windows counts in steps of 100 ns.
+        file.set_modified(UNIX_EPOCH + Duration::new(1_700_000_000, 123_456_700)).unwrap();
+        let meta = file.metadata().unwrap();
+        assert_eq!(meta.modified_parts(), (1_700_000_000, 123_456_700));
+        assert_eq!(modified_ms(&meta), Some(1_700_000_000_123));
+        assert_eq!(modified_ns(&meta), 1_700_000_000_123_456_700);
+        let folder = Dir::open_ambient_dir(dir.path(), ambient_authority()).unwrap();
+        assert_eq!(folder.metadata("x").unwrap().modified_parts(), meta.modified_parts());
+        assert_eq!(changed_parts(&meta), None);
+
+        file.set_modified(UNIX_EPOCH - Duration::from_secs(10)).unwrap();
+        let meta = file.metadata().unwrap();
+        assert_eq!((modified_ms(&meta), modified_ns(&meta)), (None, 0));
+    }
+
+    #[test]
+    fn a_file_keeps_its_identity_when_it_is_renamed() {
+        let dir = tempfile::tempdir().unwrap();
+        let [one, other, renamed] = ["one", "other", "renamed"].map(|name| dir.path().join(name));
+        fs::write(&one, "").unwrap();
+        fs::write(&other, "").unwrap();
+        let id = |path: &Path| path_id(path).unwrap();
+        let before = id(&one);
+        assert_ne!(before, id(&other));
+        fs::rename(&one, &renamed).unwrap();
+        assert_eq!([before; 2], [id(&renamed), file_id(&File::open(&renamed).unwrap()).unwrap()]);
+        assert_ne!(id(dir.path()), before);
+    }
+}

@@ -90,3 +90,44 @@ fn refuse_link(file: File) -> io::Result<File> {
 pub fn is_link_error(error: &io::Error) -> bool {
     error.raw_os_error() == Some(IS_LINK)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Read as _, Write as _};
+    use std::os::windows::fs::symlink_file;
+
+    use super::*;
+
+    #[test]
+    fn files_and_folders_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, folder, none] = ["file", "folder", "none"].map(|name| dir.path().join(name));
+        DirBuilder::new().private().create(&folder).unwrap();
+        for text in ["one", "two"] {
+            append_no_follow(&file).unwrap().write_all(text.as_bytes()).unwrap();
+        }
+        let mut text = String::new();
+        open_no_follow(&file).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "onetwo");
+        assert!(open_no_follow(&folder).unwrap().metadata().unwrap().is_dir());
+        let missing = open_no_follow(&none).unwrap_err();
+        assert!(missing.kind() == io::ErrorKind::NotFound && !is_link_error(&missing));
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| dir.path().join(name));
+        fs::write(&file, "theirs").unwrap();
+        let made = symlink_file(&file, &link);
+        // Windows lets only administrators and developers make links, and Wine says that it made one and did not.
+        if !fs::symlink_metadata(&link).is_ok_and(|meta| meta.is_symlink()) {
+            eprintln!("skipped: there is no link: {made:?}");
+            return;
+        }
+        assert!(is_link_error(&open_no_follow(&link).unwrap_err()));
+        assert!(is_link_error(&append_no_follow(&link).unwrap_err()));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+    }
+}

@@ -106,3 +106,32 @@ pub fn may_write(path: &Path) -> bool {
 pub fn may_execute(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_makes_a_file_read_only_or_writable() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x");
+        fs::write(&file, "").unwrap();
+        for (given, kept) in [(0o600, 0o600), (0o400, 0o400), (0o444, 0o400), (0o644, 0o600)] {
+            set_mode(&file, given).unwrap();
+            assert_eq!(mode(&fs::metadata(&file).unwrap()), kept, "{given:o}");
+            assert_eq!(may_write(&file), kept == 0o600, "{given:o}");
+            assert!(may_execute(&file));
+        }
+        assert!(may_write(dir.path()) && !may_execute(dir.path()));
+        assert!(!may_write(&dir.path().join("none")) && !may_execute(&dir.path().join("none")));
+    }
+
+    #[test]
+    fn nothing_is_taken_for_the_systems() {
+        let dir = tempfile::tempdir().unwrap();
+        let meta = fs::metadata(dir.path()).unwrap();
+        assert!(belongs_to_user(&meta) && !belongs_to_root(&meta));
+        assert_eq!(distrust_reason(&meta, Owner::User), None);
+        assert!(distrust_reason(&meta, Owner::Root).is_some());
+    }
+}

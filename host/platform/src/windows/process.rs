@@ -71,3 +71,45 @@ pub struct ResourceLimits {
 
 /// Does nothing: this needs a job object, which is not made yet.
 pub fn limit_resources(_: ResourceLimits) {}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Is set in the environment of a test that runs itself again.
+    const AGAIN: &str = "THROUGHLINE_TEST_PROCESS";
+
+    #[test]
+    fn a_child_is_killed() {
+        const SLEEP: Duration = Duration::from_secs(20);
+        if env::var_os(AGAIN).is_some() {
+            println!("started");
+            thread::sleep(SLEEP);
+            return;
+        }
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "--nocapture", "process::tests::a_child_is_killed"]).env(AGAIN, "1").stdout(Stdio::piped());
+        let started = Instant::now();
+        let mut child = in_own_group(&mut command).spawn().unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let mut shown = Vec::new();
+        while !shown.ends_with(b"started") {
+            let mut byte = [0];
+            output.read_exact(&mut byte).unwrap();
+            shown.push(byte[0]);
+        }
+        kill_group(&mut child);
+        output.read_to_end(&mut shown).unwrap();
+        assert!(started.elapsed() < SLEEP);
+    }
+
+    #[test]
+    fn a_hook_leaves_no_process_behind() {
+        let refused = outlive_parent(&mut Command::new("throughline")).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
+    }
+}
