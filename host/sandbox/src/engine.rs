@@ -127,7 +127,7 @@ impl ResourceLimiter for Meter {
 
 /// What [`config`], and the compiler on top of it, set that compiled code depends on: a part of a compiled component's cache key.
 /// A test compares it with the configuration.
-pub const SETTINGS: &str = "epoch_interruption: true, opt_level: speed";
+pub const SETTINGS: &str = "epoch_interruption: true, opt_level: speed, unwind_info: windows";
 
 /// Returns the engine's configuration. Compiling and loading must use exactly the same one, and only `throughline-compiler` adds to
 /// it what only a compiler has.
@@ -136,6 +136,9 @@ pub fn config() -> Config {
     config.wasm_component_model(true).epoch_interruption(true).max_wasm_stack(STACK_BYTES);
     // Only a trap costs the time to collect them.
     config.wasm_backtrace_max_frames(NonZeroUsize::new(MAX_FRAMES));
+    // Wasmtime unwinds by itself. Tables for other unwinders have to be registered by each hook, and musl takes them back one by one.
+    // Windows demands them.
+    config.native_unwind_info(cfg!(windows));
     config
 }
 
@@ -205,7 +208,9 @@ mod tests {
         let lines = |config: &Config| format!("{config:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
         let usual = lines(&Config::new());
         let mut own: Vec<_> = lines(&config()).into_iter().filter(|line| !usual.contains(line)).collect();
+        // Wasmtime does not show these two.
         own.push("opt_level: speed".into());
+        own.push("unwind_info: windows".into());
         let own: Vec<_> = own.iter().map(|line| line.trim().trim_end_matches(',')).collect();
         assert_eq!(own.join(", "), SETTINGS);
     }
