@@ -16,6 +16,9 @@ const SAME_WORK: f32 = 0.5;
 /// The share of its names or words that the turn must say again that did what was offered.
 const SAME_SUBJECT: f32 = 0.3;
 
+/// The length up to which a report of checks says little else, in characters.
+const MAX_REPORT_CHARS: usize = 80;
+
 /// What a statement or a turn is about.
 struct Subject {
     names: Vec<u32>,
@@ -42,6 +45,7 @@ impl Results {
     /// Returns what the agent said that a later turn ended. What it found out of a cause stands.
     pub(super) fn superseded(&self) -> Vec<Place> {
         let last_count = self.turns.iter().rposition(|turn| turn.statements.iter().any(counts_checks));
+        let last_failure = self.turns.iter().rposition(|turn| turn.statements.iter().any(says_failing));
         // The words of a turn are needed for many statements, and those of most turns for none.
         let subjects: Vec<OnceCell<Subject>> = self.turns.iter().map(|_| OnceCell::new()).collect();
         let subject = |at: usize| subjects[at].get_or_init(|| Subject::of_turn(&self.turns[at]));
@@ -53,6 +57,7 @@ impl Results {
             let is_first = !self.turns[..at].iter().any(has_work);
             let is_taken_up = !has_work(turn) && later.first().is_some_and(takes_up);
             let is_recounted = last_count.is_some_and(|last| last > at);
+            let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
                 (at + 1..self.turns.len()).any(|later| has_work(&self.turns[later]) && own.is_in(subject(later)))
@@ -62,6 +67,7 @@ impl Results {
                     || (is_taken_up && is_fault(it, || Subject::of_statement(it).is_in(subject(at + 1))))
                     || (!has_work(turn) && is_step(it) && works_on(it))
                     || (is_recounted && counts_checks(it))
+                    || (fails_later && only_says_passing(it))
             };
             let is_said = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
             let numbers = (0..turn.statements.len()).filter(|&number| is_said(&turn.statements[number]));
@@ -106,6 +112,22 @@ fn is_fault(statement: &Statement, is_of_next: impl FnOnce() -> bool) -> bool {
 /// Returns whether a statement says what to do: "Add a field to the slip".
 fn is_step(statement: &Statement) -> bool {
     matches!(statement.form, Form::Item | Form::Heading) && signs::is_imperative(&statement.text.to_lowercase())
+}
+
+/// Returns whether a statement of an answer says that checks fail.
+fn says_failing(statement: &Statement) -> bool {
+    statement.voice == Voice::Answer && statement.text.contains("est") && signs::is_failing(&statement.text.to_lowercase())
+}
+
+/// Returns whether a statement says little more than that all checks pass.
+fn only_says_passing(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    let is_of_all = ["all ", "모든 ", "すべて", "全て", "所有"].iter().any(|all| lower.starts_with(all));
+    let passes = ["pass", "passed", "passing", "통과", "パス", "通过"];
+    is_of_all
+        && lower.chars().count() <= MAX_REPORT_CHARS
+        && text::contains_any(&lower, &["test", "check", "테스트", "テスト", "测试"])
+        && text::contains_any_words(&lower, &passes)
 }
 
 /// Returns whether a statement of the agent says how many tests pass. A later run counts anew.

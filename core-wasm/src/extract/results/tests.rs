@@ -742,3 +742,20 @@ fn a_list_goes_with_its_heading() {
     assert_eq!(left, ["fills `slipStore`", "The till is closed then."]);
     assert!(results.turns[0].statements[1].heading.is_empty(), "it stands below what is gone");
 }
+
+#[test]
+fn that_all_tests_pass_is_not_told_once_some_fail() {
+    let told = |end: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult {
+            edited: true,
+            ..turn("`src/cart.ts` rounds the total of the cart. All tests of the till pass.", "")
+        });
+        results.push(TurnResult { edited: true, ..turn(end, "") });
+        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<Vec<_>>().join(" ")
+    };
+    let failing = told("`src/menu.ts` sorts the dishes of the day. Three tests of the menu fail with an empty list.");
+    assert!(failing.contains("rounds the total") && !failing.contains("till pass"), "{failing}");
+    let passing = told("`src/menu.ts` sorts the dishes of the day, and the menu of the week is sorted with them.");
+    assert!(passing.contains("till pass"), "{passing}");
+}
