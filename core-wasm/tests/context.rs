@@ -707,13 +707,20 @@ fn the_end_of_a_session_stands_before_the_turns_that_led_to_it() {
     let mut notes = SessionNotes {
         original_request: "Why are totals off by a cent?".into(),
         outcome: "Totals are rounded once, at the till.".into(),
-        done: strings(["Totals are rounded in each line, so the cents of many lines add up to more than the sum's own."]),
+        done: strings([
+            "Totals are rounded in each line, so the cents of many lines add up to more than the sum's own.",
+            "The till rounds the sum, and `src/line.ts` keeps the fractions of a cent until then.",
+        ]),
         ..empty_notes()
     };
     let lines = lines_about(notes.clone());
     let place = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted));
     assert!(place("- Outcome: Totals are rounded once").is_some(), "{lines:#?}");
     assert!(place("- Outcome") < place("### How the Last Session Got There"), "{lines:#?}");
+    assert!(
+        place("- Did: The till rounds the sum") < place("### How the Last Session Got There"),
+        "the last work: {lines:#?}"
+    );
     assert!(place("### How the Last Session Got There") < place("- Did: Totals are rounded in each line"), "{lines:#?}");
 
     // Without an end, the turns say where the session stood.

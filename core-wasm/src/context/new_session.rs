@@ -204,11 +204,13 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     }
     let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
     add_outcome(page, SectionKind::LastSession, label, notes);
-    // Without an end, the turns say where the session stood.
-    let of_turns = if has_outcome(notes) { SectionKind::OnTheWay } else { SectionKind::LastSession };
-    for (importance, result) in by_recency(0.9, &results) {
+    // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
+    let last_work = results.iter().rposition(|result| !found.contains(result));
+    for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
         let (label, importance) = if found.contains(result) { ("Found", importance - 0.05) } else { ("Did", importance) };
-        page.add(of_turns, Entry::result_line(label, result, importance));
+        let is_end = Some(at) == last_work || !has_outcome(notes);
+        let kind = if is_end { SectionKind::LastSession } else { SectionKind::OnTheWay };
+        page.add(kind, Entry::result_line(label, result, importance));
     }
     add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.

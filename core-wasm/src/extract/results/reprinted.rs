@@ -65,8 +65,7 @@ impl Reprint {
 
     /// Returns whether it says again most of what an earlier turn's answer says.
     fn prints_anew(&self, earlier: &TurnResult, is_work: bool) -> bool {
-        let answer: Vec<&Statement> = earlier.statements.iter().filter(|it| it.voice == Voice::Answer).collect();
-        let again: Vec<&Statement> = answer.iter().copied().filter(|it| self.says_again(it)).collect();
+        let mut answer: Vec<&Statement> = earlier.statements.iter().filter(|it| it.voice == Voice::Answer).collect();
         let own = headings(&answer);
         let shared = own.iter().filter(|heading| self.headings.contains(heading)).count();
         let is_headed = shared >= MIN_HEADINGS && 2 * shared >= own.len();
@@ -75,7 +74,21 @@ impl Reprint {
             (false, true) => HEADED,
             (false, false) => MOST,
         };
-        again.len() >= MIN_AGAIN && share(chars(&again), chars(&answer)) >= least
+        // Of most answers the few longest statements show that they are not printed anew.
+        answer.sort_by_key(|it| std::cmp::Reverse(it.text.len()));
+        let all = chars(&answer);
+        let (mut again, mut other) = (0, 0);
+        for statement in &answer {
+            if self.says_again(statement) {
+                again += 1;
+            } else {
+                other += statement.text.chars().count();
+            }
+            if share(all - other, all) < least {
+                return false;
+            }
+        }
+        again >= MIN_AGAIN
     }
 
     /// Returns whether a statement of an earlier turn stands below the heading of what is revised.
