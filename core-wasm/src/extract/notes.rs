@@ -38,8 +38,8 @@ const MAX_STOPPED_CHARS: usize = 200;
 const SAME_POINT: f32 = 0.5;
 
 /// The maximum number of requests between the first and the last that are told, and their maximum length in characters.
-const MAX_MORE_REQUESTS: usize = 2;
-const MAX_MORE_CHARS: usize = 140;
+const MAX_MORE_REQUESTS: usize = 5;
+const MAX_MORE_CHARS: usize = 400;
 
 /// The length of the beginning of a request by which a result tells it, in bytes.
 const MAX_TOLD_START_BYTES: usize = 60;
@@ -356,7 +356,8 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
-/// Returns the latest requests that changed something and that nothing else tells, oldest first. `told` are the results.
+/// Returns the latest requests after which something was changed and that nothing else tells, oldest first: also questions and reports
+/// of faults. `told` are the results.
 fn more_requests(state: &State, told: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let decided =
@@ -372,19 +373,13 @@ fn more_requests(state: &State, told: &[String]) -> Vec<String> {
     };
     for turn in state.results.turns() {
         let asked = turn.asked.as_str();
-        let lower = asked.to_lowercase();
         let is_telling = turn.substantive
             && (turn.edited || turn.committed)
             && human::stands_alone(asked)
-            && !human::only_asks(asked)
-            && !human::states_fact(asked)
             && !human::is_output(asked)
-            && human::is_demand(asked)
             && asked.chars().count() <= MAX_MORE_CHARS
             && !human::begins_with_consent(asked)
             && !human::speaks_of_recording(asked)
-            && !signs::is_guess(&lower)
-            && !signs::is_problem(&lower)
             && !asked.contains(['[', '{', '|', '…'])
             && !asked.starts_with('/');
         if is_telling && !known(asked, &all) && !decided(asked) {

@@ -238,6 +238,27 @@ pub(super) fn dislikes(sentence: &str) -> bool {
     DISLIKES.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
+/// Returns whether a sentence in lower case, without apostrophes, is written as reviewers write, or is code: it was pasted.
+fn is_of_review(lower: &str) -> bool {
+    const SIGNS: [&str; 6] = ["the code should ", "the code doesnt ", "silently fails", "can panic", " := ", "fmt."];
+    let considers = lower.match_indices("consider ").any(|(at, word)| {
+        let next = lower[at + word.len()..].split(' ').next().unwrap_or_default();
+        next.len() > 5 && next.ends_with("ing")
+    });
+    considers || lower.starts_with("//") || text::contains_any(lower, &SIGNS)
+}
+
+/// Returns whether a sentence in lower case reports that something is not there, such as "no slips found in the drawer" or "no slip is
+/// printed". "No this is wrong" does not.
+fn is_report(lower: &str) -> bool {
+    const ANSWERS: [&str; 12] = ["i", "you", "we", "it", "this", "that", "thats", "its", "the", "they", "there", "need"];
+    let Some(rest) = lower.strip_prefix("no ") else { return false };
+    let words: Vec<&str> = rest.split(' ').take(6).collect();
+    let is_state = |word: &&str| matches!(*word, "is" | "are" | "was" | "were" | "has" | "have");
+    let tells_state = !ANSWERS.contains(&words[0]) && words.iter().skip(1).any(is_state) && !rest.contains("need");
+    tells_state || text::contains_words(rest, "found") || rest.ends_with(':')
+}
+
 /// Returns whether a sentence in lower case leaves what was done and asks for something new.
 fn asks_anew(lower: &str) -> bool {
     let lead = ["ok", "okay", "so", "then", "now"].iter().find_map(|word| lower.strip_prefix(*word)).unwrap_or(lower);
@@ -305,6 +326,8 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
         || asks_anew(&lower)
         || remarks_on_text(&lower)
         || demands_of_product(&lower)
+        || is_of_review(&lower)
+        || is_report(&lower)
         || DOUBTS.iter().any(|opening| text::starts_with_words(&lower, opening))
     {
         return false;

@@ -334,7 +334,8 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     let sentences: Vec<&str> = all.iter().flat_map(|sentence| text::typed_sentences(sentence)).map(str::trim).collect();
     let mut found: Vec<Ruling> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
-        let Some(asks) = rules(sentence) else { continue };
+        // A comment of code was pasted.
+        let Some(asks) = rules(sentence).filter(|_| !sentence.starts_with("//")) else { continue };
         let before = at.checked_sub(1).map(|at| sentences[at]);
         let before = before.filter(|it| it.chars().count() <= MAX_BEFORE_CHARS && !looks_pasted(it));
         let least = if sentence.is_ascii() { MIN_ALONE_CHARS } else { MIN_ALONE_WIDE_CHARS };

@@ -13,6 +13,16 @@ fn summarized(prompt: &str) -> String {
 }
 
 #[test]
+fn what_a_reviewer_or_a_program_wrote_is_no_correction() {
+    assert!(is_correction("No, the drawer must stay open."));
+    assert!(!is_correction("No slip is printed at night. Consider opening the drawer first."));
+    assert!(!is_correction("Instead of passing the sum, the code should pass each price."));
+    assert!(!is_correction("No matching slips found in the drawer of the till."));
+    assert!(!is_correction("No slip of the day is shown to the guest."));
+    assert!(is_correction("No this is the wrong drawer."));
+}
+
+#[test]
 fn a_pasted_document_does_not_hide_what_was_said_below_it() {
     let body = "Write for the reader of tomorrow, and keep it short.\n".repeat(40);
     let pasted = format!("# Style guide\n\n{body}\n1. **Title**: One short phrase\n");
