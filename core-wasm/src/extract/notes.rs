@@ -376,7 +376,10 @@ fn more_requests(state: &State, told: &[String]) -> Vec<String> {
         let is_telling = turn.substantive
             && (turn.edited || turn.committed)
             && human::stands_alone(asked)
+            && !human::only_asks(asked)
+            && !human::states_fact(asked)
             && !human::is_output(asked)
+            && !signs::is_guess(&asked.to_lowercase())
             && asked.chars().count() <= MAX_MORE_CHARS
             && !human::begins_with_consent(asked)
             && !human::speaks_of_recording(asked)
