@@ -356,7 +356,7 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
-/// Returns the latest requests after which something was changed and that nothing else tells, oldest first: also questions and reports
+/// Returns the latest requests after which something was changed and that nothing else tells, oldest first: also reports
 /// of faults. `told` are the results.
 fn more_requests(state: &State, told: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
