@@ -13,8 +13,8 @@ use anyhow::Result;
 use crate::backup;
 use crate::runtime::Runtime;
 use throughline_platform::disk;
+use throughline_platform::files;
 use throughline_platform::log::Level;
-use throughline_platform::open::FileOptions as _;
 use throughline_store::Store;
 
 /// How old a copy may become.
@@ -70,9 +70,7 @@ pub fn make_if_due(runtime: &Runtime, store: &Store) -> Result<()> {
 /// Waits until no other process makes or removes the copy. Without this, a copy that is being made while something is
 /// deleted could appear after the deletion, with what was deleted.
 fn lock(copy: &Path) -> io::Result<File> {
-    let lock = File::options().create(true).read(true).append(true).private().open(copy.with_extension("lock"))?;
-    lock.lock()?;
-    Ok(lock)
+    files::lock(&copy.with_extension("lock"))
 }
 
 /// Removes the copy beside this database, because something that it contains was deleted.

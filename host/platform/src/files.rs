@@ -81,7 +81,15 @@ pub fn try_lock(file: &Path) -> io::Result<Option<File>> {
     Ok(lock.try_lock().is_ok().then_some(lock))
 }
 
-fn open_lock(file: &Path) -> io::Result<File> {
+/// Takes a lock file, and waits for the process that holds it.
+pub fn lock(file: &Path) -> io::Result<File> {
+    let lock = open_lock(file)?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Opens a lock file, which is created for this user alone. It is not locked yet.
+pub fn open_lock(file: &Path) -> io::Result<File> {
     File::options().create(true).read(true).append(true).private().open(file)
 }
 
@@ -92,9 +100,7 @@ pub fn lock_or_leave_to_next(file: &Path, waiting: &Path) -> io::Result<Option<F
         return Ok(Some(lock));
     }
     let Some(_next) = try_lock(waiting)? else { return Ok(None) };
-    let lock = open_lock(file)?;
-    lock.lock()?;
-    Ok(Some(lock))
+    lock(file).map(Some)
 }
 
 /// Syncs the file's folder, so that the names in it are on disk. Windows cannot be asked to, and this does nothing there.

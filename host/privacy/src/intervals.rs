@@ -3,14 +3,12 @@
 //! opened and must outlive it.
 
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use throughline_platform::files;
-use throughline_platform::open::FileOptions as _;
 use throughline_platform::paths;
 
 /// The largest file that is read, in bytes.
@@ -110,14 +108,7 @@ impl Intervals {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let failed = |error| IntervalsError::Unwritable(file.into(), error);
         paths::create_private(folder).map_err(failed)?;
-        let lock = File::options()
-            .create(true)
-            .read(true)
-            .append(true)
-            .private()
-            .open(file.with_extension("lock"))
-            .map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let _lock = files::lock(&file.with_extension("lock")).map_err(failed)?;
         let mut all = Self::load(file)?.all;
         let outcome = change(&mut all);
         let bytes = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;

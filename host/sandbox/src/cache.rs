@@ -42,7 +42,7 @@ use wasmtime::component::Component;
 use super::engine;
 use super::folder::{Owner, check_folder_trusted, open_trusted, read_whole};
 use throughline_model::digest::sha256_hex;
-use throughline_platform::open::{FileOptions as _, FolderOptions as _};
+use throughline_platform::open::FolderOptions as _;
 use throughline_platform::{files, metadata, permissions};
 
 /// Compiled components older than this are deleted as probably unused. If one is still needed, it is compiled again.
@@ -205,9 +205,7 @@ impl Cache {
     /// Takes the lock for compiling. Returns `None` if the lock file cannot be created; there is then nothing to wait
     /// for.
     fn lock(&self, until: Instant) -> Result<Option<File>> {
-        let opened = create_private_folder(&self.folder).and_then(|()| {
-            Ok(File::options().create(true).read(true).append(true).private().open(self.folder.join(".lock"))?)
-        });
+        let opened = create_private_folder(&self.folder).and_then(|()| Ok(files::open_lock(&self.folder.join(".lock"))?));
         let Ok(lock) = opened else { return Ok(None) };
         while lock.try_lock().is_err() {
             if Instant::now() >= until {
