@@ -46,7 +46,8 @@ await timed('a million rows', async () => {
   const MILLION = 1_000_000;
   const row = (at) => ({ id: String(at).padStart(12, '0'), type: 'learning', title: `Memory number ${at}`, line: '', project: '/x', at: 1_700_000_000_000 - at });
   let asked = 0;
-  await reader.route('**/api/memories?*', async (route) => {
+  // This stays, since a request that was begun here may still be under way when the page is left.
+  await reader.route(/\/api\/memories\?.*types=learning/u, async (route) => {
     asked += 1;
     const query = new URL(route.request().url()).searchParams;
     const [at, limit] = [query.has('at') ? Number(query.get('at')) + 100 : 0, Number(query.get('limit'))];
@@ -99,7 +100,6 @@ await timed('a million rows', async () => {
     return { median: Math.round(times[100]), p95: Math.round(times[190]), most: Math.round(times[199]) };
   });
   assert.ok(asked < 400, `${asked} requests`);
-  await reader.unroute('**/api/memories?*');
   await go(reader, '#/search');
 });
 
