@@ -60,7 +60,7 @@ impl SectionKind {
         match self {
             Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
-            // Of what was only found the latest remains, and what was done before it.
+            // Work weighs more than findings, so it is kept first. Of the findings the latest are kept.
             Self::OnTheWay | Self::WatchOut => 10,
             Self::Topics => 6,
             Self::Found | Self::Other => 5,

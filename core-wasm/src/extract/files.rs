@@ -72,9 +72,10 @@ impl Files {
         self.push(changed);
     }
 
-    /// Records when a file was edited.
-    pub(super) fn record_time(&mut self, path: &str, at: Option<u64>) {
-        if let (Some(changed), Some(at)) = (self.changed.iter_mut().find(|changed| changed.path == path), at) {
+    /// Does the same for an edit of the agent, and records when it was made.
+    pub(super) fn record_change_at(&mut self, path: &str, added: u32, removed: u32, at: Option<u64>) {
+        self.record_change(path, added, removed);
+        if let (Some(changed), Some(at)) = (self.changed.last_mut(), at) {
             changed.edited = changed.edited.max(at);
         }
     }
@@ -415,11 +416,10 @@ mod tests {
         let mut files = Files::default();
         files.record_change("a.ts", 1, 0);
         assert!(!files.is_edited_after("a.ts", Some(5)));
-        files.record_time("a.ts", Some(7));
-        files.record_time("a.ts", None);
+        files.record_change_at("a.ts", 1, 0, Some(7));
+        files.record_change_at("a.ts", 1, 0, None);
         assert!(files.is_edited_after("a.ts", Some(5)) && !files.is_edited_after("a.ts", Some(7)));
-        files.record_change("src/c.ts", 1, 0);
-        files.record_time("src/c.ts", Some(7));
+        files.record_change_at("src/c.ts", 1, 0, Some(7));
         assert!(files.is_edited_after("c.ts", Some(5)) && !files.is_edited_after(".ts", Some(5)));
         assert!(!files.is_edited_after("a.ts", None) && !files.is_edited_after("b.ts", Some(5)));
     }

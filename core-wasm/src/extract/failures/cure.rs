@@ -92,20 +92,19 @@ impl Failure {
     /// Returns whether a command that passed is the right way to build what a failed build names: the same words behind another verb,
     /// and no file was changed between them.
     pub(super) fn is_rightly_built_by(&self, command: &str) -> bool {
+        // What costs least is asked first: this is asked of each failure after each command that passed.
+        if self.subject != Subject::Command || self.edited || self.age > MAX_VARIANT_AGE {
+            return false;
+        }
         let (failed, passed) = (commands::main_segment(&self.what), commands::main_segment(command));
-        let verb = |segment: &str| commands::verb_words(segment).get(1).map(|word| (*word).to_owned());
-        let words = |segment: &str| {
-            let is_plain = |word: &&str| !word.contains('>') && Some(*word) != verb(segment).as_deref();
-            segment.split_whitespace().filter(is_plain).map(str::to_owned).collect::<Vec<_>>()
-        };
-        let later = words(passed);
-        self.subject == Subject::Command
-            && matches!(verb(failed).as_deref(), Some("build" | "compile"))
-            && verb(passed) != verb(failed)
-            && !self.edited
-            && self.age <= MAX_VARIANT_AGE
+        let (failed_words, passed_words) = (commands::verb_words(failed), commands::verb_words(passed));
+        let (failed_verb, passed_verb) = (failed_words.get(1), passed_words.get(1));
+        let later: Vec<&str> = passed.split_whitespace().collect();
+        let mut same = failed.split_whitespace().filter(|word| !word.contains('>') && Some(word) != failed_verb);
+        matches!(failed_verb, Some(&("build" | "compile")))
+            && passed_verb != failed_verb
             && !commands::targets(&self.what).is_empty()
-            && words(failed).iter().all(|word| later.contains(word))
+            && same.all(|word| Some(&word) != passed_verb && later.contains(&word))
     }
 
     pub(super) fn is_check(&self) -> bool {

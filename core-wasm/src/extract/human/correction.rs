@@ -220,16 +220,16 @@ const MAKES: &[&str] = &[
 /// Returns whether a text in lower case, without apostrophes, says that the agent did not do what the user had said.
 fn is_reproach(lower: &str) -> bool {
     // "You keep asking" blames, "can you keep it" asks.
-    let keeps = lower.match_indices("you keep ").any(|(at, words)| {
-        let next = lower[at + words.len()..].split(' ').next().unwrap_or_default();
-        next.len() > 5 && next.ends_with("ing")
-    });
+    let keeps = lower.match_indices("you keep ").any(|(at, words)| begins_with_gerund(&lower[at + words.len()..]));
     // "Why are you writing Perl?"
-    let wonders = lower.strip_prefix("why are you ").is_some_and(|rest| {
-        let verb = rest.split([' ', '?']).next().unwrap_or_default();
-        verb.len() > 5 && verb.ends_with("ing")
-    });
+    let wonders = lower.strip_prefix("why are you ").is_some_and(begins_with_gerund);
     keeps || wonders || text::contains_any(lower, REPROACHES)
+}
+
+/// Returns whether the first word is the "-ing" form of a verb. "Thing" and "bring" are none.
+fn begins_with_gerund(lower: &str) -> bool {
+    let word = lower.split([' ', '?']).next().unwrap_or_default();
+    word.len() > 5 && word.ends_with("ing")
 }
 
 /// Returns whether a sentence says what the user does not like. What follows says how it should be.
@@ -241,10 +241,7 @@ pub(super) fn dislikes(sentence: &str) -> bool {
 /// Returns whether a sentence in lower case, without apostrophes, is written as reviewers write, or is code: it was pasted.
 fn is_of_review(lower: &str) -> bool {
     const SIGNS: [&str; 6] = ["the code should ", "the code doesnt ", "silently fails", "can panic", " := ", "fmt."];
-    let considers = lower.match_indices("consider ").any(|(at, word)| {
-        let next = lower[at + word.len()..].split(' ').next().unwrap_or_default();
-        next.len() > 5 && next.ends_with("ing")
-    });
+    let considers = lower.match_indices("consider ").any(|(at, word)| begins_with_gerund(&lower[at + word.len()..]));
     considers || lower.starts_with("//") || text::contains_any(lower, &SIGNS)
 }
 

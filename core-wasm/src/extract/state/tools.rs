@@ -598,8 +598,7 @@ impl State {
         if added + removed == 0 && kind == Some("\"create\"") {
             added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
         }
-        self.files.record_change(file, added, removed);
-        self.files.record_time(file, tool_use.source.at);
+        self.files.record_change_at(file, added, removed, tool_use.source.at);
         if kind == Some("\"create\"") {
             self.files.record_creation(file);
         }
