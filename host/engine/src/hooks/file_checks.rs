@@ -11,16 +11,21 @@ use crate::cited_files::{self, FileContent};
 use throughline_model::contract::Memory;
 use throughline_store::{FileAnchor, SHARED_FROM, Store, file_key};
 
-/// The most files that one hook looks for. Looking for one takes a microsecond or two, so that all of them take less than a
-/// millisecond.
-const MAX_LOOKED_FOR: usize = 400;
+/// How long one hook may look for files and compare them, in nanoseconds by the costs below. Costs are counted and not timed, so
+/// that the same memory is told on a busy machine. With what is not counted, it stays below the millisecond that a hook may spend.
+const HOOK_BUDGET: u64 = 800_000;
 
-/// The most anchors that one hook reads from the store. Reading one takes some five microseconds.
-const MAX_ANCHORS: usize = 100;
+/// The same for somebody who looks memories up, and can wait.
+const LOOKUP_BUDGET: u64 = 20_000_000;
 
-/// The most bytes of files that one hook reads to compare them. Reading and sketching a KiB took 2.7 µs with optimizations, so that
-/// all of it takes 0.7 ms.
-const MAX_COMPARED_BYTES: usize = 256 << 10;
+/// What looking for a file costs, in nanoseconds. Measured with optimizations, as are the other two.
+const LOOKING: u64 = 2_000;
+
+/// What reading an anchor from the store costs.
+const ANCHOR: u64 = 5_000;
+
+/// What reading and sketching a KiB of a file costs.
+const COMPARED_KIB: u64 = 2_700;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -124,7 +129,7 @@ pub fn outdated_files(store: &Store, memories: &[Memory], roots: &[String], now:
     let mut checks: HashMap<&str, FileChecks> = HashMap::new();
     let mut all = Vec::with_capacity(memories.len());
     for (memory, root) in memories.iter().zip(roots) {
-        let checks = checks.entry(root).or_insert_with(|| FileChecks::new(Path::new(root), now));
+        let checks = checks.entry(root).or_insert_with(|| FileChecks::for_lookup(Path::new(root), now));
         all.push(checks.outdated(Some(store), memory));
     }
     all
@@ -142,10 +147,8 @@ pub struct FileChecks {
     files: RefCell<HashMap<String, CheckedFile>>,
     /// When the folders of missing files were changed. Many files are missing together.
     folders: RefCell<HashMap<PathBuf, u64>>,
-    /// How many anchors were read.
-    anchors: Cell<usize>,
-    /// How many bytes were read.
-    bytes: Cell<usize>,
+    /// What may still be spent, in nanoseconds.
+    left: Cell<u64>,
 }
 
 /// A file that was looked for.
@@ -158,16 +161,24 @@ struct CheckedFile {
 }
 
 impl FileChecks {
-    /// Looks for files in a project's root folder.
+    /// Looks for files in a project's root folder, as long as a hook may.
     pub fn new(root: &Path, now: u64) -> Self {
+        Self::within(HOOK_BUDGET, root, now)
+    }
+
+    /// Does the same for somebody who looks memories up.
+    pub fn for_lookup(root: &Path, now: u64) -> Self {
+        Self::within(LOOKUP_BUDGET, root, now)
+    }
+
+    fn within(budget: u64, root: &Path, now: u64) -> Self {
         Self {
             root: root.to_owned(),
             is_here: OnceCell::new(),
             now,
             files: RefCell::default(),
             folders: RefCell::default(),
-            anchors: Cell::default(),
-            bytes: Cell::default(),
+            left: Cell::new(budget),
         }
     }
 
@@ -208,7 +219,7 @@ impl FileChecks {
     fn check(&self, store: Option<&Store>, memory: &Memory, file: &str) -> Option<OutdatedFile> {
         let mut files = self.files.borrow_mut();
         if !files.contains_key(file) {
-            let path = cited_files::path_in(&self.root, file).filter(|_| files.len() < MAX_LOOKED_FOR)?;
+            let path = cited_files::path_in(&self.root, file).filter(|_| self.spends(LOOKING))?;
             let changed_at = cited_files::changed_at(&path);
             files.insert(file.to_owned(), CheckedFile { path, changed_at, content: OnceCell::new() });
         }
@@ -243,17 +254,21 @@ impl FileChecks {
 
     /// Returns how the file was when the memory was learned, if that is known.
     fn anchor(&self, store: Option<&Store>, memory: &Memory, file: &str) -> Option<FileAnchor> {
-        let store = store.filter(|_| self.anchors.get() < MAX_ANCHORS)?;
-        self.anchors.set(self.anchors.get() + 1);
+        let store = store.filter(|_| self.spends(ANCHOR))?;
         // What cannot be read is not known: a mark is not worth failing for.
         store.file_anchor(memory, file_key(file)).ok().flatten()
     }
 
     fn read(&self, path: &Path) -> Option<FileContent> {
-        let left = MAX_COMPARED_BYTES.saturating_sub(self.bytes.get()) as u64;
-        let content = FileContent::read(path, left)?;
-        self.bytes.set(self.bytes.get() + content.size());
-        Some(content)
+        let content = FileContent::read(path, self.left.get() * 1024 / COMPARED_KIB)?;
+        self.spends(content.size() as u64 * COMPARED_KIB / 1024).then_some(content)
+    }
+
+    /// Takes a cost from what may still be spent. Returns false if less than that is left.
+    fn spends(&self, cost: u64) -> bool {
+        let left = self.left.get().checked_sub(cost);
+        self.left.set(left.unwrap_or(self.left.get()));
+        left.is_some()
     }
 }
 
@@ -307,13 +322,19 @@ mod tests {
             checks.mark_files(None, &mut memories);
             marked += memories.iter().filter(|memory| !memory.attributes.is_empty()).count();
         }
-        assert_eq!(marked, MAX_LOOKED_FOR);
+        let most = usize::try_from(HOOK_BUDGET / LOOKING).unwrap();
+        assert_eq!(marked, most);
         // What is known is not looked for again, and is still said.
         std::fs::write(dir.path().join("0-0.rs"), "").unwrap();
         let mut again = [about(&["0-0.rs"])];
         checks.mark_files(None, &mut again);
         assert_eq!(again[0].attributes.len(), 1);
-        assert_eq!(checks.files.borrow().len(), MAX_LOOKED_FOR);
+        assert_eq!(checks.files.borrow().len(), most);
+        // Whoever looks memories up has time for all of them.
+        let lookup = FileChecks::for_lookup(dir.path(), 0);
+        let mut memories: Vec<Memory> = (0..800).map(|at| about(&[&format!("{at}.rs")])).collect();
+        lookup.mark_files(None, &mut memories);
+        assert!(memories.iter().skip(1).all(|memory| !memory.attributes.is_empty()));
     }
 
     #[test]

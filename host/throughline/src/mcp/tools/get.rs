@@ -161,7 +161,7 @@ pub(super) fn get(ctx: &mut ToolContext, arguments: &Arguments) -> Result<ToolOu
     let store = ctx.open_existing()?;
     let mut all = GetResult { about: quote::NOTICE, memories: Vec::new(), not_found: Vec::new() };
     let mut room = MAX_CONTENT_BYTES;
-    let files = FileChecks::new(&ctx.project.root, ctx.runtime.now);
+    let files = FileChecks::for_lookup(&ctx.project.root, ctx.runtime.now);
     let mut found: Vec<String> = Vec::new();
     for id in &arguments.ids {
         let Some(store) = &store else {
@@ -222,7 +222,7 @@ pub(in crate::mcp) fn whole(ctx: &mut ToolContext, id: &str) -> Result<Option<St
     let Some(store) = ctx.open_existing()? else { return Ok(None) };
     let Some(memory) = find_visible(&store, &ctx.project.id, id)? else { return Ok(None) };
     let mut body = String::new();
-    let files = FileChecks::new(&ctx.project.root, ctx.runtime.now);
+    let files = FileChecks::for_lookup(&ctx.project.root, ctx.runtime.now);
     FullMemory::of(&store, &files, &memory, (1, usize::MAX), &mut (usize::MAX >> 1))?.write(&mut body);
     record_lookup(&ctx.runtime, &store, &[memory.id]);
     Ok(Some(quote::fence(&body)))

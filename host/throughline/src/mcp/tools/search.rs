@@ -67,7 +67,7 @@ pub(super) fn search(ctx: &mut ToolContext, arguments: Arguments) -> Result<Tool
         hits.drain(..hits.len().min(begin as usize));
         let types = entry::note_types(&store, hits.iter().map(|hit| &hit.memory))?;
         let memories: Vec<&Memory> = hits.iter().map(|hit| &hit.memory).collect();
-        let doubts = Doubts::of(&store, &FileChecks::new(&ctx.project.root, ctx.runtime.now), &memories)?;
+        let doubts = Doubts::of(&store, &FileChecks::for_lookup(&ctx.project.root, ctx.runtime.now), &memories)?;
         let entry = |((memory, of), doubts): ((&Memory, _), _)| Entry::new(memory).of_type(of).with_doubts(doubts);
         found.memories = memories.into_iter().zip(types).zip(doubts).map(entry).collect();
         let shown = fitting(&found.memories);
