@@ -1,6 +1,7 @@
 //! Prints what a new session would be told after each of the given transcripts, each alone in an empty memory:
 //! `cargo run --release -p throughline-default-policy --example page -- FILE… [--json]`. Nothing is stored or redacted.
-//! `--json` prints one line per transcript, with the memories that would be stored.
+//! `--json` prints one line per transcript, with the memories that would be stored. `--together` takes them for the sessions of one
+//! project, from the first to the last.
 
 #[path = "shared/lines.rs"]
 mod lines;
@@ -23,13 +24,15 @@ use lines::Slice;
 /// The budget of a new session, in UTF-16 units: the default of the configuration.
 const BUDGET: u32 = 9_500;
 
-/// The memory of one session.
-struct OneSession {
-    record: SessionRecord,
+/// The memory of a project.
+#[derive(Default)]
+struct Project {
+    /// The newest first.
+    records: Vec<SessionRecord>,
     memories: Vec<Memory>,
 }
 
-impl OneSession {
+impl Project {
     fn of(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
         let wanted = |memory: &&Memory| {
             if kinds.is_empty() { memory.kind != "turn" } else { kinds.iter().any(|kind| *kind == memory.kind) }
@@ -38,7 +41,7 @@ impl OneSession {
     }
 }
 
-impl Memories for OneSession {
+impl Memories for Project {
     fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
         let mut all = self.of(kinds, u32::MAX);
         all.sort_by_key(|memory| std::cmp::Reverse(memory.created));
@@ -48,13 +51,19 @@ impl Memories for OneSession {
 
     fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory> {
         let mut all = self.of(kinds, u32::MAX);
-        all.sort_by(|one, other| other.importance.total_cmp(&one.importance));
+        // What was learned again weighs more, as in the store.
+        let again = |memory: &Memory| u8::try_from((memory.seen - 1).min(4)).unwrap_or_default();
+        let weight = |memory: &Memory| memory.importance + 0.05 * f32::from(again(memory));
+        all.sort_by(|one, other| weight(other).total_cmp(&weight(one)).then_with(|| other.created.cmp(&one.created)));
         all.truncate(limit as usize);
         all
     }
 
-    fn of_session(&self, _session: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
-        self.of(kinds, limit)
+    fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory> {
+        let mut all = self.of(kinds, u32::MAX);
+        all.retain(|memory| memory.session_id == session);
+        all.truncate(limit as usize);
+        all
     }
 
     fn search(&self, _query: &str, _kinds: &[&str], _limit: u32) -> Vec<Memory> {
@@ -66,25 +75,33 @@ impl Memories for OneSession {
         self.of(&["convention"], limit).into_iter().map(fact).collect()
     }
 
-    fn sessions(&self, _limit: u32) -> Vec<SessionRecord> {
-        vec![self.record.clone()]
+    fn sessions(&self, limit: u32) -> Vec<SessionRecord> {
+        self.records.iter().take(limit as usize).cloned().collect()
     }
 
     fn last_session(&self) -> Option<SessionRecord> {
-        Some(self.record.clone())
+        self.records.first().cloned()
     }
 
-    fn session(&self, _id: &str) -> Option<SessionRecord> {
-        Some(self.record.clone())
+    fn session(&self, id: &str) -> Option<SessionRecord> {
+        self.records.iter().find(|record| record.id == id).cloned()
     }
 }
 
 fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let (options, files): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|it| it.starts_with("--"));
+    let mut project = Project::default();
     for file in files {
         let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
-        let (memory, page) = page(&text);
+        if options.iter().any(|option| option == "--together") {
+            let session = read(&text, &file, &mut project);
+            writeln!(out, "##### {file}\n{}\n", page(session, &project))?;
+            continue;
+        }
+        let mut memory = Project::default();
+        let session = read(&text, "session", &mut memory);
+        let page = page(session, &memory);
         if options.iter().any(|option| option == "--json") {
             let stored: Vec<_> = memory
                 .memories
@@ -99,13 +116,14 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn page(text: &str) -> (OneSession, String) {
+/// Reads a transcript into the memory of a project, as the session with that identifier.
+fn read(text: &str, id: &str, project: &mut Project) -> Session {
     let cwd = text.lines().find_map(|line| {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;
         Some(line.get("cwd")?.as_str()?.to_owned())
     });
     let cwd = cwd.unwrap_or_default();
-    let session = Session { root: cwd.clone(), cwd, ..session::session() };
+    let session = Session { id: id.to_owned(), root: cwd.clone(), cwd, ..session::session() };
     let request = Request { session: session.clone(), moment: "ingest".to_owned(), state: None, supplements: Vec::new() };
     let extraction = extract(&request, &mut Slice(Some(&text.lines().collect::<Vec<_>>())));
     let mut drafts: BTreeMap<String, Draft> = BTreeMap::new();
@@ -125,23 +143,34 @@ fn page(text: &str) -> (OneSession, String) {
         files: Vec::new(),
         notes: Some(extraction.notes),
     };
-    let mut memories: Vec<Memory> = drafts.into_values().map(stored).collect();
-    memories.sort_by_key(|memory| memory.created);
-    let memory = OneSession { record, memories };
+    project.records.insert(0, record);
+    for memory in drafts.into_values().map(|draft| stored(draft, id)) {
+        // The same content is one memory.
+        let is_same = |known: &&mut Memory| known.kind == memory.kind && known.content == memory.content;
+        match project.memories.iter_mut().find(is_same) {
+            Some(known) => known.seen += 1,
+            None => project.memories.push(memory),
+        }
+    }
+    project.memories.sort_by_key(|memory| memory.created);
+    session
+}
+
+/// Returns what a new session of the project is told.
+fn page(session: Session, project: &Project) -> String {
     let request = context_builder::Request {
         session: Session { id: "new".to_owned(), ..session },
         source: "startup".to_owned(),
         budget: BUDGET,
         found: Vec::new(),
     };
-    let page = build(&request, &memory).map(|context| context.text).unwrap_or_default();
-    (memory, page)
+    build(&request, project).map(|context| context.text).unwrap_or_default()
 }
 
-fn stored(draft: Draft) -> Memory {
+fn stored(draft: Draft, session: &str) -> Memory {
     Memory {
-        id: draft.key.unwrap_or_default(),
-        session_id: "session".to_owned(),
+        id: format!("{session} {}", draft.key.unwrap_or_default()),
+        session_id: session.to_owned(),
         kind: draft.kind,
         title: draft.title,
         content: draft.content,

@@ -267,10 +267,10 @@ fn what_an_agent_saved_as_a_preference_does_not_pass_for_the_users_word() {
 #[test]
 fn a_new_session_is_told_which_decisions_are_not_the_users() {
     for (kind, said_by, mark) in [
-        ("decision", "agent", " (by agent)"),
-        ("decision", "tool", " (by tool)"),
-        ("decision", "human", ""),
-        ("decision", "agreed", ""),
+        ("decision", "agent", " (2026-02-20; by agent)"),
+        ("decision", "tool", " (2026-02-20; by tool)"),
+        ("decision", "human", " (2026-02-20)"),
+        ("decision", "agreed", " (2026-02-20)"),
         ("correction", "agent", " (by agent)"),
         ("preference", "tool", " (by tool)"),
         ("learning", "agent", ""),
@@ -343,6 +343,54 @@ fn a_new_session_is_told_which_files_are_gone_and_reads_of_them_last() {
 }
 
 #[test]
+fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once() {
+    let hook =
+        "`git commit` fails: its hook ran the tests: `make test` Cause: It also ran those below `tmp/toys/`. Fixed by:";
+    let fix = |id: &str, content: &str| of_session(id, memory(id, "error_fix", 0.7, content));
+    let mut fake = project();
+    fake.memories = vec![
+        fix("a", &format!("{hook} `rm -rf tmp/toys/run-4711`")),
+        fix("b", "`make test` fails: 3 pass, 2 fail. Cause: Both are left over in tmp/toys."),
+        fix("c", "`make lint` fails: the drawer stands open. Fixed by: `make format`"),
+        fix("d", "`bin/till` fails: no paper roll was found. Cause: The printer was off."),
+        of_session("e", memory("e", "failure", 0.7, "`Skill` fails: Unknown skill: pay")),
+    ];
+    let text = shown("startup", &fake).text;
+    let lines: Vec<&str> =
+        text.lines().skip_while(|line| *line != "### Watch out").skip(1).take_while(|it| !it.is_empty()).collect();
+    // Two more are of the last session itself.
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[2].ends_with("`rm -rf tmp/toys/run-4711` (in 2 sessions)"), "{text}");
+    assert!(lines[3].contains("The printer was off."), "{text}");
+    assert!(text.contains("2 more memories left out"), "{text}");
+}
+
+#[test]
+fn a_decision_of_an_earlier_session_has_its_date_and_a_detail_its_plan() {
+    let agreed = |id: &str, importance: f32, content: &str| {
+        let attributes = vec![("said-by".to_owned(), "agreed".to_owned())];
+        Memory { attributes, ..of_session("old", memory(id, "decision", importance, content)) }
+    };
+    let mut fake = project();
+    let plan = SessionNotes { original_request: "Implement the plan \"New till\"".into(), ..english() };
+    fake.sessions.push(record("old", MONDAY - 9 * DAY, plan));
+    fake.memories = vec![
+        agreed("1", 0.8, "Which drawer? → the wooden one"),
+        agreed("2", 0.65, "The bell rings once"),
+        agreed("3", 0.8, "Want me to order it? → yes"),
+        Memory { session_id: "older".into(), ..agreed("4", 0.65, "The lid is blue") },
+    ];
+    let text = shown("startup", &fake).text;
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != "### Key Decisions").collect();
+    assert!(lines.iter().any(|it| it.contains("the wooden one (2")), "{text}");
+    assert!(
+        lines.iter().any(|it| it.contains("The bell rings once (2") && it.ends_with(": Implement the plan \"New till\")")),
+        "{text}"
+    );
+    assert!(!text.contains("order it") && !text.contains("The lid is blue"), "{text}");
+}
+
+#[test]
 fn a_new_session_sees_the_last_one() {
     let context = shown("startup", &project());
     let wanted = r#"## Session Memory
@@ -357,10 +405,10 @@ What earlier sessions of this project left. It may be outdated: the user and the
 ### Key Decisions
 1. A cache write never fails an import — the cache can be rebuilt at any time (rejected: Create the folder at start; Abort with a message)
 2. Rows without a date are skipped, not guessed
-3. Dates are kept as UTC — the servers are in three zones. (rejected: local time)
+3. Dates are kept as UTC — the servers are in three zones. (rejected: local time) (2026-02-20)
 
 ### Watch out
-- `make test` fails: port 5432 is in use. Fixed by: `docker stop old-postgres`
+- `make test` fails: port 5432 is in use. Fixed by: `docker stop old-postgres` (in 2 sessions)
 - src/import.ts is indented with tabs: an edit with spaces finds nothing
 - `make seed` needs the VPN
 

@@ -168,6 +168,18 @@ pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
     (content, "", "")
 }
 
+/// Splits a failure into what failed and how, its cause and its cure. The last two may be empty.
+pub(super) fn parse_failure(content: &str) -> (&str, &str, &str) {
+    for words in LANGUAGES.map(labels::labels) {
+        let (rest, fix) = split_at_label(content, words.fixed_by);
+        let (said, cause) = split_at_label(rest, words.cause);
+        if !(fix.is_empty() && cause.is_empty()) {
+            return (said, cause, fix);
+        }
+    }
+    (content, "", "")
+}
+
 fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {
     let label = format!(" {label}: ");
     text.rfind(&label).map_or((text, ""), |at| (text[..at].trim(), text[at + label.len()..].trim()))

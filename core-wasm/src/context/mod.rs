@@ -6,6 +6,7 @@
 mod attributes;
 mod changed_files;
 mod compacted;
+mod earlier;
 mod line;
 mod marks;
 mod new_session;
@@ -97,19 +98,60 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
 
 /// Adds the commands of the project as one line. Each already says what it is for: "Tests: `make test`".
 fn add_conventions(page: &mut Page, conventions: &[Fact], factor: f32) {
-    let mut seen: Vec<&str> = Vec::new();
+    let usual = usual(conventions);
+    let line = line::join(&usual.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
+    let entry = conventions.iter().fold(Entry::new(&line, 0.6 * factor), |entry, it| entry.with_key(&it.content));
+    page.add(SectionKind::Knowledge, entry);
+}
+
+/// Returns the commands without other forms of the same one. Of one program and purpose the shortest is the usual one: `make test` and
+/// not `make test ARGS=-v`. Of several commands that belong together, such as those of a hook, the latest are true.
+fn usual(conventions: &[Fact]) -> Vec<&str> {
+    let mut usual: Vec<&str> = Vec::new();
     for convention in conventions {
-        if !seen.contains(&convention.content.as_str()) {
-            seen.push(&convention.content);
+        let content = convention.content.as_str();
+        let Some(known) = usual.iter_mut().find(|known| purpose(known) == purpose(content)) else {
+            usual.push(content);
+            continue;
+        };
+        let is_one_command = |content: &str| content.matches('`').count() == 2;
+        if is_one_command(known) && is_one_command(content) && content.len() < known.len() {
+            *known = content;
         }
     }
-    let line = line::join(&seen.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
-    let entry = seen.iter().fold(Entry::new(&line, 0.6 * factor), |entry, content| entry.with_key(content));
-    page.add(SectionKind::Knowledge, entry);
+    usual
+}
+
+/// Returns what a command is for and its program, which is all up to the first space of the command.
+fn purpose(convention: &str) -> &str {
+    let command = convention.find('`').map_or(0, |at| at + 1);
+    convention[command..].find([' ', '`']).map_or(convention, |end| &convention[..command + end])
 }
 
 fn capitalized(word: &str) -> String {
     let word = word.replace('_', " ");
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_in_its_usual_form() {
+        let fact = |content: &str| Fact { kind: "convention".into(), file: None, content: content.into(), updated: 0 };
+        let all = [
+            "Tests: `make test ARGS=-v`",
+            "Tests: `make test`",
+            "Tests: `pytest`",
+            "Lint: `make lint`",
+            "Commit hook: `make test`, `make lint`",
+            "Commit hook: `make test`",
+            "Tests: `make test`",
+        ];
+        let told = ["Tests: `make test`", "Tests: `pytest`", "Lint: `make lint`", "Commit hook: `make test`, `make lint`"];
+        assert_eq!(usual(&all.map(fact)), told);
+        assert_eq!(usual(&[fact("Ask first"), fact("Ask first"), fact("`")]), ["Ask first", "`"]);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::attributes::{attribute, places};
 use super::changed_files::add_files;
+use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
 use super::page::{Entry, Page, SectionKind, discovery, memory_text};
 use super::{Memories, add_standing};
@@ -41,16 +42,13 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
     let sessions = memories.sessions(MAX_SESSIONS);
     let last = sessions.iter().position(has_result).or_else(|| sessions.iter().position(has_words));
-    if let Some(last) = last {
-        let record = &sessions[last];
-        let stored = memories.of_session(&record.id, &[], 60);
+    let record = last.map(|last| &sessions[last]);
+    let stored = record.map(|record| memories.of_session(&record.id, &[], 60)).unwrap_or_default();
+    if let Some(record) = record {
         add_last_session(&mut page, record, &stored);
     }
-    for (kinds, limit) in [(&["decision"][..], 20), (&["error_fix", "failure", "learning", "correction"], 24)] {
-        for memory in page.checked_for_more(memories.important(kinds, limit), limit as usize) {
-            page.add_memory(&memory, 1.0);
-        }
-    }
+    earlier::add_decisions(&mut page, memories, &sessions, record.map(|record| record.id.as_str()));
+    earlier::add_lessons(&mut page, memories, &sessions, &stored);
     add_standing(&mut page, memories, 8, 1.0);
     let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
     add_topics(&mut page, earlier.filter(|record| has_words(record)));

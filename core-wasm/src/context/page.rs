@@ -250,8 +250,10 @@ pub(super) struct Page {
     sections: BTreeMap<SectionKind, Section>,
     /// Whether the store returned as many items as requested, so that there may be more.
     is_truncated: bool,
-    /// Memories that were already added. Several queries return the same memories.
+    /// Memories that were already added or left out. Several queries return the same memories.
     seen: HashSet<String>,
+    /// How many memories were left out before they became entries.
+    left_out: usize,
     /// Whether an entry says that the user did not say it.
     pub(super) is_marked: bool,
     /// Whether a line is marked that a later memory may have changed.
@@ -266,6 +268,7 @@ impl Page {
             sections: BTreeMap::new(),
             is_truncated: false,
             seen: HashSet::new(),
+            left_out: 0,
             is_marked: false,
             has_earlier: false,
         }
@@ -311,6 +314,11 @@ impl Page {
 
     /// Adds a memory to the section of its kind, with its importance multiplied by `factor`.
     pub(super) fn add_memory(&mut self, memory: &Memory, factor: f32) {
+        self.add_marked(memory, factor, String::new());
+    }
+
+    /// Does the same with a mark in parentheses behind the text. An empty mark is none.
+    pub(super) fn add_marked(&mut self, memory: &Memory, factor: f32, mark: String) {
         if !self.seen.insert(memory.id.clone()) || is_failed_edit(memory) {
             return;
         }
@@ -323,13 +331,52 @@ impl Page {
             }
             _ => memory_text(memory),
         };
-        let entry = Entry::from_memory(memory, &said, factor);
+        let mut entry = Entry::from_memory(memory, &said, factor);
+        if !mark.is_empty() {
+            entry.marks.insert(0, mark);
+        }
         match SectionKind::of(&memory.kind) {
             Some(kind) => self.add(kind, entry),
             None => {
                 self.merge_duplicate(None, &entry, true);
             }
         }
+    }
+
+    /// Says of the entry that tells this memory how many sessions had the same trouble, and adds to its weight.
+    pub(super) fn came_back(&mut self, id: &str, sessions: u32, more: f32) {
+        if let Some(entry) = self.entry_of(id).filter(|entry| !entry.is_session_line) {
+            entry.marks.push(format!("in {sessions} sessions"));
+            entry.weight = (entry.weight + weight(more)).min(1000);
+        }
+    }
+
+    /// Records that the entry that tells this memory tells others too.
+    pub(super) fn tells_all(&mut self, id: &str, others: &[&Memory]) {
+        self.seen.extend(others.iter().map(|memory| memory.id.clone()));
+        let ids: Vec<String> = others.iter().map(|memory| memory.id.clone()).collect();
+        if let Some(entry) = self.entry_of(id) {
+            merge_ids(&mut entry.ids, &ids);
+        }
+    }
+
+    /// Returns whether a line among what to watch out for says what a memory says.
+    pub(super) fn tells(&self, memory: &Memory) -> bool {
+        let Some(key) = TextKey::new(&memory.content) else { return false };
+        let section = self.sections.get(&SectionKind::WatchOut);
+        section.is_some_and(|section| section.entries.iter().any(|entry| entry.keys.iter().any(|known| known.is_same(&key))))
+    }
+
+    /// Leaves a memory to the search.
+    pub(super) fn leave_out(&mut self, memory: &Memory) {
+        if self.seen.insert(memory.id.clone()) {
+            self.left_out += 1;
+        }
+    }
+
+    fn entry_of(&mut self, id: &str) -> Option<&mut Entry> {
+        let mut entries = self.sections.values_mut().flat_map(|section| section.entries.iter_mut());
+        entries.find(|entry| entry.ids.iter().any(|known| known == id))
     }
 
     /// Merges an entry into a line about the session that says nearly all of it. Returns whether there is such a line.
@@ -367,7 +414,7 @@ impl Page {
 
     /// Renders the page in at most `budget` UTF-16 units. None if no entry fits.
     pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
-        let all: usize = self.sections.values().map(|section| section.entries.len()).sum();
+        let all = self.left_out + self.sections.values().map(|section| section.entries.len()).sum::<usize>();
         self.limit_sections();
         let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
         for (kind, section) in &self.sections {
@@ -467,7 +514,7 @@ impl Page {
 
 /// Returns whether a memory counts edits that failed. What they teach together is a memory of its own, and each is told when it
 /// happens again.
-fn is_failed_edit(memory: &Memory) -> bool {
+pub(super) fn is_failed_edit(memory: &Memory) -> bool {
     let is_counted = memory.keywords.iter().any(|word| word == "failure");
     is_counted && ["`Edit ", "`MultiEdit ", "`Write ", "`NotebookEdit "].iter().any(|it| memory.content.starts_with(it))
 }
