@@ -13,7 +13,7 @@ use crate::text;
 const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
 
 /// How many of these are read. Much of it is the same trouble in another session.
-const MAX_READ: u32 = 100;
+const MAX_READ: u32 = 60;
 
 /// The maximum number of lines about what only earlier sessions ran into.
 const MAX_LESSONS: usize = 6;
