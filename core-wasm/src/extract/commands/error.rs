@@ -62,7 +62,6 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
     "pre-push",
     "commitlint",
     "husky",
-    "hook",
     "timed out",
     "detected dubious ownership",
     "nothing to commit",
@@ -75,7 +74,13 @@ const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument"
 
 /// Returns whether the environment caused the failure.
 pub(crate) fn is_environment(error: &str) -> bool {
-    contains_sign(error, ENVIRONMENT_SIGNS)
+    // A hook is part of the environment, and a file that is named after hooks is not.
+    let is_file = |word: &str| {
+        let name = word.trim_end_matches([':', ',', ')', '"', '\'', '`']);
+        name.contains(['/', '_']) && name.rsplit_once('.').is_some_and(|(_, end)| (1..=4).contains(&end.len()))
+    };
+    let names_hook = || error.split_whitespace().any(|word| word.to_lowercase().contains("hook") && !is_file(word));
+    contains_sign(error, ENVIRONMENT_SIGNS) || names_hook()
 }
 
 /// Signs that a repository, an index or a cache is damaged.
