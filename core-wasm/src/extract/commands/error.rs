@@ -74,12 +74,12 @@ const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument"
 
 /// Returns whether the environment caused the failure.
 pub(crate) fn is_environment(error: &str) -> bool {
-    // A hook is part of the environment, and a file that is named after hooks is not.
-    let is_file = |word: &str| {
-        let name = word.trim_end_matches([':', ',', ')', '"', '\'', '`']);
-        name.contains(['/', '_']) && name.rsplit_once('.').is_some_and(|(_, end)| (1..=4).contains(&end.len()))
+    // A hook is part of the environment. A file or a test that is named after hooks is not.
+    let is_hook = |word: &str| {
+        let word = word.to_lowercase();
+        matches!(word.trim_matches(|c: char| !c.is_alphanumeric()), "hook" | "hooks") || word.contains(".git/hooks")
     };
-    let names_hook = || error.split_whitespace().any(|word| word.to_lowercase().contains("hook") && !is_file(word));
+    let names_hook = || error.split_whitespace().any(is_hook);
     contains_sign(error, ENVIRONMENT_SIGNS) || names_hook()
 }
 

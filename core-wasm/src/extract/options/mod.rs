@@ -617,6 +617,9 @@ mod tests {
         assert_eq!((resolved.what.as_str(), resolved.why.as_str()), ("Silent fallback", "Note it and go on."));
         assert_eq!(resolved.rejected, ["Stop the till"]);
         assert_eq!(resolve("B", answer).unwrap().what, "Stop the till");
+        let found = format!("I found:\n1. A `till` exists\n2. Slips are printed\n\n**First question:** {answer}");
+        let remark = found.replace("Which one?", "Option A seems best because:\n- Slips are rare\n\nWhich one do you want?");
+        assert_eq!(resolve("A.", &remark).unwrap().what, "Silent fallback");
     }
 
     #[test]
