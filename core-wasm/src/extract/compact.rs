@@ -214,6 +214,7 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
             "fix attempt",
             "investigating",
             "in progress",
+            "still needs",
         ],
     );
     (says_fix && !open && !is_slip(&lower) && !is_of_check(problem, &whole) && content.chars().count() >= 40).then(|| {

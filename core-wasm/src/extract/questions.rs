@@ -166,8 +166,10 @@ impl Question {
             "try again",
             "let me pick",
         ];
-        let hedged =
-            self.chosen().is_empty() && text::contains_any(&lower, &["hmm", "depend", "not sure", "i don't know", "maybe"]);
+        // What depends on something is left open. Dependencies are none of that.
+        let hedges = ["depend", "depends", "depending", "not sure", "i don't know", "maybe"];
+        let is_hedge = lower.contains("hmm") || text::contains_any_words(&lower, &hedges);
+        let hedged = self.chosen().is_empty() && is_hedge;
         !answer.is_empty()
             && !hedged
             && !self.is_procedural()
@@ -379,6 +381,7 @@ mod tests {
             "SQLite",
             "one file below the home folder",
             "see to it that both work, with SQLite as the default for all new carts",
+            "pin the dependencies of the cart",
         ] {
             questions[0].answer = answer.to_owned();
             assert!(questions[0].is_decided(), "{answer}");

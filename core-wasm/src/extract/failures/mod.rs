@@ -178,6 +178,7 @@ impl Failures {
             || is_answer(command, error)
             || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
             || commands::main_segment(command).trim_start().starts_with("/tmp/")
+            || is_misspelt_look(command, error)
         {
             return None;
         }
@@ -583,6 +584,15 @@ fn has_other_purpose(failed: &str, later: &str) -> bool {
 fn is_part_of(shorter: &str, longer: &str) -> bool {
     let (few, many): (Vec<&str>, Vec<&str>) = (shorter.split_whitespace().collect(), longer.split_whitespace().collect());
     few.len() < many.len() && few.iter().all(|word| many.contains(word))
+}
+
+/// Returns whether git did not know an option with which the agent only wanted to look at something, or did not understand how long to
+/// wait: a slip.
+fn is_misspelt_look(command: &str, error: &str) -> bool {
+    let options = ["unrecognized argument", "unknown option", "unrecognized option", "unknown switch", "invalid option"];
+    let is_git = commands::own_program(commands::main_segment(command)) == "git";
+    (is_git && commands::class(command) == Class::Inspect && text::contains_any(error, &options))
+        || error.starts_with("sleep: ")
 }
 
 /// Returns whether the command was a one-off. Its failure teaches nothing else.

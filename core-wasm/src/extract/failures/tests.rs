@@ -286,6 +286,12 @@ fn a_later_fault_of_the_code_is_not_the_cause_of_a_missing_program() {
 }
 
 #[test]
+fn a_misspelt_option_of_a_look_teaches_nothing() {
+    assert_eq!(cured("fatal: unrecognized argument: --no-cart", false, "git show --no-cart HEAD", "git show HEAD"), None);
+    assert!(cured("error: unknown option --no-cart", false, "till count --no-cart shop", "till count shop").is_some());
+}
+
+#[test]
 fn another_check_cures_nothing() {
     let mut failures = Failures::default();
     fail(&mut failures, "npm run lint", "the formatter would have printed another cart");

@@ -374,7 +374,10 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
 /// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
 /// What gives a reason or forbids something holds for later, too.
 pub(in crate::extract) fn asks_change(said: &str) -> bool {
-    const CHANGES: [&str; 30] = [
+    const CHANGES: [&str; 33] = [
+        "can still see",
+        "still see",
+        "totally see",
         "instead",
         "rather than",
         "should be",

@@ -351,6 +351,7 @@ fn what_only_has_something_changed() {
         "Instead of \"cart\" it should say \"barge\"",
         "I don't like this wheel, just delete it",
         "no, rename the cart to barge",
+        "that is wrong, I can still see the barge",
         "바퀴 말고 손잡이를 제거해줘",
     ] {
         assert!(asks_change(said), "{said}");

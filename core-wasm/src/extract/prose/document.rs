@@ -217,7 +217,7 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
             continue;
         }
         let is_told = item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(UNFINISHED);
-        if is_told && (is_left_out || !is_state_today(&lower)) {
+        if is_told && !is_state_today(&lower) {
             // What stands alone in such a list would read as if it were done.
             let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
             let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", text::capitalized(heading)));
@@ -253,7 +253,8 @@ fn is_state_today(lower: &str) -> bool {
         "이미 있",
         "既にあ",
     ];
-    text::contains_any(lower, &STATES) && !text::contains_any_words(lower, &["use", "reuse", "keep", "so", "since"])
+    text::contains_any(lower, &STATES)
+        && !text::contains_any_words(lower, &["use", "reuse", "keep", "so", "since", "if", "when"])
 }
 
 /// Returns the decisions of an answer: only the items below a heading that says so.
@@ -265,6 +266,7 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
         let least = if item.is_ascii() { 30 } else { 15 };
         if length >= least
             && !item.ends_with(UNFINISHED)
+            && !is_state_today(&item.to_lowercase())
             && !line.is_below(&["open", "pending", "needed", "when", "미결", "未決"])
         {
             push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
@@ -428,6 +430,8 @@ mod tests {
         let answer = "The cart is done.\n\n**Design decisions worth knowing:**\n- `round()` is called once, not in every line\n\n\
 **Notes**\n- The cart uses `cents` instead of floats everywhere";
         assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
+        let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty";
+        assert!(declared_decisions(state).is_empty());
         let led = "Done.\n\nDesign decisions worth knowing:\n\n- `round()` is called once, not in every line\n\nThe rest:\n- all prices are integers of cents now";
         assert_eq!(declared_decisions(led), ["`round()` is called once, not in every line"]);
         assert!(
