@@ -167,9 +167,9 @@ impl Question {
             "let me pick",
         ];
         // What depends on something is left open. Dependencies are none of that.
-        let hedges = ["depend", "depends", "depending", "not sure", "i don't know", "maybe"];
-        let is_hedge = lower.contains("hmm") || text::contains_any_words(&lower, &hedges);
-        let hedged = self.chosen().is_empty() && is_hedge;
+        let doubts = ["depend", "depends", "depending", "not sure", "i don't know", "maybe"];
+        let is_doubt = lower.contains("hmm") || text::contains_any_words(&lower, &doubts);
+        let hedged = self.chosen().is_empty() && is_doubt;
         !answer.is_empty()
             && !hedged
             && !self.is_procedural()
