@@ -1854,7 +1854,7 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
         ("Add a short form of the option for the invoices", "invoice.ts"),
         ("can you explain what the tax table of the shop is for?", ""),
         ("The sum of the invoices is wrong now, please fix the sum", "sum.ts"),
-        ("could the list of carts show their weight, too?", "weight.ts"),
+        ("Show the weight of each cart in their list, too", "weight.ts"),
         ("Write the shipping address below the list of carts", "address.ts"),
     ] {
         script.human(asked);
@@ -1867,7 +1867,7 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
     assert_eq!(attribute(&outcome, "later-request"), "Write the shipping address below the list of carts");
     let more: Vec<&str> = attribute(&outcome, "more-requests").lines().collect();
     assert_eq!(more[0], "Add a short form of the option for the invoices");
-    assert_eq!(more.last(), Some(&"could the list of carts show their weight, too?"), "{more:?}");
+    assert_eq!(more.last(), Some(&"Show the weight of each cart in their list, too"), "{more:?}");
     assert!(!more.iter().any(|asked| asked.contains("tax table")), "nothing was changed: {more:?}");
 }
 
