@@ -477,6 +477,48 @@ fn a_fault_of_a_file_ends_with_the_edit_that_mends_it() {
 }
 
 #[test]
+fn what_was_found_before_the_code_was_changed_is_not_told_unless_it_limits() {
+    let told = |said: &str| {
+        let mut script = Script::default();
+        script
+            .human("The till prints too many slips. Please have a look.")
+            .agent(said)
+            .edit("/home/u/proj/src/shop.ts", "print(2)", "print(1)")
+            .agent("The till prints one slip now.");
+        let outcome = script.outcome();
+        of_kind(&outcome, "learning").len() + of_kind(&outcome, "discovery").len()
+    };
+    assert_eq!(
+        told("The root cause: `printSlip()` is called twice because the drawer and the till both call it. I mend it."),
+        0
+    );
+    assert_eq!(
+        told("The gotcha here: `SlipPrinter` doesn't support two drawers, which means that it prints each slip twice."),
+        1
+    );
+}
+
+#[test]
+fn a_remark_is_over_with_the_change_that_it_asked_for() {
+    let corrections = |remark: &str, file: Option<&str>| {
+        let mut script = Script::default();
+        script.human("Please print the total of the cart.").edit("/home/u/proj/src/cart.ts", "total", "sum");
+        script.agent("The cart prints `sum` now.").human(remark);
+        if let Some(file) = file {
+            script.edit(file, "sum", "total");
+        }
+        script.agent("The cart prints `total` again.");
+        let outcome = script.outcome();
+        of_kind(&outcome, "correction").len() + of_kind(&outcome, "preference").len()
+    };
+    let remark = "That is wrong, please revert the name of the sum in the cart";
+    assert_eq!(corrections(remark, Some("/home/u/proj/src/cart.ts")), 0);
+    assert_eq!(corrections(remark, None), 1, "it was not done");
+    let ban = "No, the cart should not print sums, because the till does";
+    assert_eq!(corrections(ban, Some("/home/u/proj/src/cart.ts")), 1);
+}
+
+#[test]
 fn a_test_that_was_removed_is_not_told() {
     let mut script = Script::default();
     let (file, content) = ("/home/u/proj/src/till.test.ts", "test('printsSlipTwice', () => printsSlipTwice());\n");
@@ -1394,6 +1436,10 @@ fn a_plan_says_why_it_is_carried_out() {
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "plan-reason"), "When both are given, `lineTotal` wins and the tax is lost.");
     assert_eq!(outcome.notes.pending, ["Planned, but not checked: `bun run typecheck`"]);
+    let mut asked = Script { lines: script.lines.clone(), used: script.used };
+    asked.agent("The totals in `src/cart.ts` are rounded to cents. Should the tax be rounded, too?");
+    let pending = asked.outcome().notes.pending;
+    assert!(pending.len() == 2 && pending[1].starts_with("Planned, but not checked"), "{pending:?}");
     script.bash("bun run typecheck", "src/cart.ts(1,1): error TS1: no", true);
     assert_eq!(script.outcome().notes.pending, [""; 0], "it was run, whatever its result");
 }
@@ -1808,7 +1854,7 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
         ("Add a short form of the option for the invoices", "invoice.ts"),
         ("can you explain what the tax table of the shop is for?", ""),
         ("The sum of the invoices is wrong now, please fix the sum", "sum.ts"),
-        ("could the list of carts show their weight, too?", "weight.ts"),
+        ("Show the weight of each cart in their list, too", "weight.ts"),
         ("Write the shipping address below the list of carts", "address.ts"),
     ] {
         script.human(asked);
@@ -1821,7 +1867,7 @@ fn requests_between_the_first_and_the_last_that_changed_something_are_told() {
     assert_eq!(attribute(&outcome, "later-request"), "Write the shipping address below the list of carts");
     let more: Vec<&str> = attribute(&outcome, "more-requests").lines().collect();
     assert_eq!(more[0], "Add a short form of the option for the invoices");
-    assert_eq!(more.last(), Some(&"could the list of carts show their weight, too?"), "{more:?}");
+    assert_eq!(more.last(), Some(&"Show the weight of each cart in their list, too"), "{more:?}");
     assert!(!more.iter().any(|asked| asked.contains("tax table")), "nothing was changed: {more:?}");
 }
 

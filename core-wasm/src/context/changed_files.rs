@@ -29,11 +29,13 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let label = if state.is_empty() { "Files".to_owned() } else { format!("Files ({})", state.join("; ")) };
     let (created, removed): (Vec<usize>, Vec<usize>) =
         (places(notes, "created-files").collect(), places(notes, "removed-files").collect());
+    let own: Vec<String> = notes.changes.iter().map(|change| page.path(&change.path)).collect();
     let mut changes: Vec<FileChange> = Vec::new();
     for (at, change) in notes.changes.iter().enumerate() {
-        let is_outside = clean::is_outside(&page.path(&change.path));
+        let is_outside = clean::is_outside(&own[at]);
         let (is_new, is_removed) = (created.contains(&at), removed.contains(&at));
-        changes.push(FileChange { change, is_outside, is_new, is_removed });
+        let checkout = if is_outside { other_checkout(&change.path, &own) } else { None };
+        changes.push(FileChange { change, is_outside, is_new, is_removed, checkout });
     }
     // A script in a temporary folder is gone tomorrow, and the client keeps its own notes.
     let is_passing = |path: &str| is_temporary(path) || path.contains("/.claude/projects/");
@@ -54,19 +56,47 @@ pub(super) fn add_files(page: &mut Page, kind: SectionKind, notes: &SessionNotes
     let count = items.iter().enumerate().map(fits).take_while(|fits| *fits).count();
     items.truncate(count);
     items.sort_by_key(|(at, _)| (changes[*at].is_outside, *at));
-    let (outside, inside): (Vec<_>, Vec<_>) = items.into_iter().partition(|(at, _)| changes[*at].is_outside);
-    let mut inside: Vec<String> = inside.into_iter().map(|(_, item)| item).collect();
-    let outside: Vec<String> = outside.into_iter().map(|(_, item)| item).collect();
     let more = (changes.len() > count).then(|| format!("+{}", changes.len() - count));
-    let files = if inside.is_empty() || outside.is_empty() {
-        inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ")
-    } else {
-        inside.extend(more);
-        format!("{}; outside the project: {}", inside.join(", "), outside.join(", "))
-    };
+    let files = joined(&items, &changes, more);
     page.add(kind, Entry::result_line(&label, &files, 0.9));
     let left_out = line::sanitize(attribute(notes, "left-out").unwrap_or_default());
     page.add(kind, Entry::session_line("Uncommitted, not of this session", &left_out, 0.88));
+}
+
+/// Returns the files as they are told: those of the project, those of other checkouts of it, and those outside.
+fn joined(items: &[(usize, String)], changes: &[FileChange<'_>], more: Option<String>) -> String {
+    let of = |test: &dyn Fn(&FileChange<'_>) -> bool| -> Vec<String> {
+        items.iter().filter(|(at, _)| test(&changes[*at])).map(|(_, item)| item.clone()).collect()
+    };
+    let mut inside = of(&|file| !file.is_outside);
+    let outside = of(&|file| file.is_outside && file.checkout.is_none());
+    let mut checkouts: Vec<&str> = items.iter().filter_map(|(at, _)| changes[*at].checkout.map(|(root, _)| root)).collect();
+    checkouts.dedup();
+    if checkouts.is_empty() && (inside.is_empty() || outside.is_empty()) {
+        return inside.into_iter().chain(outside).chain(more).collect::<Vec<_>>().join(", ");
+    }
+    inside.extend(more);
+    let mut groups: Vec<String> = (!inside.is_empty()).then(|| inside.join(", ")).into_iter().collect();
+    for root in checkouts {
+        let files = of(&|file| file.checkout.is_some_and(|(of, _)| of == root));
+        groups.push(format!("in the checkout {}: {}", line::sanitize(root), files.join(", ")));
+    }
+    groups.extend((!outside.is_empty()).then(|| format!("outside the project: {}", outside.join(", "))));
+    groups.join("; ")
+}
+
+/// Returns the root of another checkout of the project and the path below it, if a path outside lies in the same folders as one of the
+/// project's `own`.
+fn other_checkout<'a>(path: &'a str, own: &[String]) -> Option<(&'a str, &'a str)> {
+    own.iter().filter(|known| !clean::is_outside(known)).find_map(|known| {
+        // Two folders are no accident. Above them, the whole path must be the same.
+        let depth = known.match_indices('/').nth(1).map(|(at, _)| at + 1);
+        let at = match depth {
+            Some(depth) => path.find(&format!("/{}", &known[..depth]))?,
+            None => path.strip_suffix(known.as_str()).filter(|root| root.ends_with('/'))?.len() - 1,
+        };
+        Some((&path[..at], &path[at + 1..]))
+    })
 }
 
 /// Returns whether a path lies in a folder for temporary files.
@@ -82,6 +112,8 @@ struct FileChange<'a> {
     is_outside: bool,
     is_new: bool,
     is_removed: bool,
+    /// The root of another checkout of the project, and the path below it.
+    checkout: Option<(&'a str, &'a str)>,
 }
 
 impl FileChange<'_> {
@@ -107,7 +139,8 @@ impl FileChange<'_> {
 
     /// Returns the file with the size of its change.
     fn text(&self, page: &Page) -> String {
-        let path = line::sanitize(&page.path(&self.change.path));
+        let path = self.checkout.map_or_else(|| page.path(&self.change.path), |(_, path)| path.to_owned());
+        let path = line::sanitize(&path);
         match (self.change.added, self.change.removed) {
             _ if self.is_removed => format!("{path} (removed)"),
             (0, 0) => path,
@@ -115,5 +148,34 @@ impl FileChange<'_> {
             (0, removed) => format!("{path} (−{removed})"),
             (added, removed) => format!("{path} (+{added} −{removed})"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_checkout_has_the_same_folders() {
+        let own = ["src/till/slip.rs".to_owned(), "README.md".to_owned(), "/tmp/src/till/x.rs".to_owned()];
+        let found = |path| other_checkout(path, &own);
+        assert_eq!(found("/home/u/shop-2/src/till/drawer.rs"), Some(("/home/u/shop-2", "src/till/drawer.rs")));
+        assert_eq!(found("/home/u/shop-2/README.md"), Some(("/home/u/shop-2", "README.md")));
+        assert_eq!(found("/home/u/bank/src/safe/door.rs"), None);
+        assert_eq!(found("/home/u/notes/OLD-README.md"), None);
+    }
+
+    #[test]
+    fn files_of_another_checkout_stand_between_those_of_the_project_and_those_outside() {
+        let change = Change { path: String::new(), added: 1, removed: 0 };
+        let file =
+            |is_outside, checkout| FileChange { change: &change, is_outside, is_new: false, is_removed: false, checkout };
+        let changes = [file(false, None), file(true, Some(("/home/u/shop-2", "src/a.rs"))), file(true, None)];
+        let items = [(0, "src/b.rs".to_owned()), (1, "src/a.rs".to_owned()), (2, "/etc/till".to_owned())];
+        assert_eq!(
+            joined(&items, &changes, None),
+            "src/b.rs; in the checkout /home/u/shop-2: src/a.rs; outside the project: /etc/till"
+        );
+        assert_eq!(joined(&items[..1], &changes, Some("+2".to_owned())), "src/b.rs, +2");
     }
 }

@@ -37,6 +37,96 @@ const SLIPS: &[&str] = &[
     "wrong file name",
 ];
 
+/// Signs at the beginning of an error that a test or a linter failed for the code that was being written.
+const OF_CHECKS: &[&str] = &[
+    "failing test",
+    "failing tests",
+    "lint",
+    "linter",
+    "naming conflict",
+    "string replacement",
+    "test expected",
+    "test expecting",
+    "test failed",
+    "test failing",
+    "test failure",
+    "test failures",
+    "test setup",
+    "tests expect",
+    "tests expected",
+    "tests expecting",
+    "tests failed",
+    "tests failing",
+    "테스트 실패",
+    "린트",
+    "テスト失敗",
+    "テストの失敗",
+    "リント",
+    "测试失败",
+];
+
+/// Words of a failed check that was not only one of the code: it will be met again with other code.
+const OF_SURROUNDINGS: &[&str] = &[
+    "ci",
+    "docker",
+    "environment",
+    "flaky",
+    "gofmt",
+    "linux",
+    "macos",
+    "must",
+    "needs",
+    "network",
+    "permission",
+    "permissions",
+    "proxy",
+    "rejected",
+    "requires",
+    "sandbox",
+    "symlink",
+    "symlinks",
+    "timeout",
+    "user asked",
+    "user caught",
+    "user corrected",
+    "user pointed",
+    "user redirected",
+    "user rejected",
+    "user reported",
+    "user said",
+    "windows",
+    "필요",
+    "환경",
+    "必要",
+    "環境",
+    "环境",
+];
+
+/// The length of the beginning of an error that says what failed, in bytes.
+const MAX_SUBJECT_BYTES: usize = 110;
+
+/// Returns whether an error is told for a check of the code alone, which passes now.
+fn is_of_check(problem: &str, lower: &str) -> bool {
+    let bare = ["Error: ", "Issue: ", "Bug: "].iter().find_map(|label| problem.strip_prefix(*label)).unwrap_or(problem);
+    let subject = text::head(bare.split(": ").next().unwrap_or(bare), MAX_SUBJECT_BYTES);
+    let names_test = subject
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.strip_prefix("Test").is_some_and(|name| name.starts_with(|c: char| c.is_uppercase())));
+    let fails =
+        text::contains_any_words(&subject.to_lowercase(), &["fail", "failed", "failing", "fails", "failure", "not found"]);
+    let is_named = (names_test && fails) || text::contains_any_words(&subject.to_lowercase(), OF_CHECKS);
+    (is_named || is_of_work(&bare.to_lowercase())) && !text::contains_any_words(lower, OF_SURROUNDINGS)
+}
+
+/// Returns whether an error in lower case is a numbered bug or issue: the work itself, of which the outcome tells what came of it.
+fn is_of_work(lower: &str) -> bool {
+    let named = lower.trim_start_matches(['p', '0', '1', '2', '3', ' ']);
+    ["bug", "issue", "finding"].iter().any(|word| {
+        let rest = named.strip_prefix(word).map(|rest| rest.trim_start_matches([' ', '#']));
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
 /// Returns whether a text in lower case tells a slip of the agent in the code that it wrote.
 fn is_slip(lower: &str) -> bool {
     let lacks_import = lower.starts_with("missing") && text::contains_words(text::head(lower, 60), "import");
@@ -122,16 +212,21 @@ fn fix(problem: &str, details: &[String], source: &LineRef) -> Option<SessionMem
             "none",
             "still fail",
             "fix attempt",
+            "investigating",
+            "in progress",
+            "still needs",
         ],
     );
-    (says_fix && !open && !is_slip(&lower) && content.chars().count() >= 40).then(|| SessionMemory {
-        key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
-        kind: "error_fix".to_owned(),
-        title: text::clip(&content, 200).into_owned(),
-        content,
-        importance: 50,
-        source: source.clone(),
-        ..SessionMemory::default()
+    (says_fix && !open && !is_slip(&lower) && !is_of_check(problem, &whole) && content.chars().count() >= 40).then(|| {
+        SessionMemory {
+            key: format!("{FIX_KEY}{:08x}", text::hash(&content)),
+            kind: "error_fix".to_owned(),
+            title: text::clip(&content, 200).into_owned(),
+            content,
+            importance: 50,
+            source: source.clone(),
+            ..SessionMemory::default()
+        }
     })
 }
 
@@ -208,6 +303,14 @@ mod tests {
         assert!(made("Missing `math/round` import").is_none());
         assert!(made("Compiler error \"too many return values\"").is_none());
         assert!(made("Missing till in the drawer").is_some());
+        assert!(made("Test failure `TestCartTotal`: got 3 slips").is_none());
+        assert!(made("`TestTill_Opens` failing after the change of the drawer").is_none());
+        assert!(made("Linter suggesting another loop over the slips").is_none());
+        assert!(made("P1 Bug #2 - Slips are printed twice").is_none(), "the work itself");
+        assert!(made("Other slips: the linter removed the comments of the drawer").is_some());
+        assert!(made("Test failure on macOS: the drawer lies behind a symlink").is_some(), "it will fail there again");
+        assert!(made("Test failure `TestTill`: the till requires a real drawer").is_some());
+        assert!(made("Drawer stays open: currently investigating").is_none());
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl Files {
         at.is_some_and(|at| self.changed.iter().any(|changed| is_of(&changed.path) && changed.edited > at))
     }
 
+    /// Returns whether the agent edited a file after that time that `test` accepts.
+    pub(super) fn is_any_edited_after(&self, at: Option<u64>, test: impl Fn(&str) -> bool) -> bool {
+        at.is_some_and(|at| self.changed.iter().any(|changed| changed.edited > at && test(&changed.path)))
+    }
+
     /// Records that a command wrote a file.
     pub(super) fn record_written(&mut self, path: &str) {
         let is_known = self.position(path).is_some();
@@ -422,5 +427,7 @@ mod tests {
         files.record_change_at("src/c.ts", 1, 0, Some(7));
         assert!(files.is_edited_after("c.ts", Some(5)) && !files.is_edited_after(".ts", Some(5)));
         assert!(!files.is_edited_after("a.ts", None) && !files.is_edited_after("b.ts", Some(5)));
+        assert!(files.is_any_edited_after(Some(5), |path| path == "a.ts"));
+        assert!(!files.is_any_edited_after(Some(7), |_| true) && !files.is_any_edited_after(Some(5), |path| path == "b.ts"));
     }
 }

@@ -163,6 +163,8 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
             pending.push(said);
         }
     }
+    // Checks by hand are planned as a matter of course, so what else is open comes before them.
+    pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
     pending.iter().map(|item| with_short_names(state, item)).collect()
 }
 

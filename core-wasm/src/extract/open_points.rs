@@ -105,7 +105,10 @@ impl OpenPoints {
         for point in &mut self.all {
             point.age += 1;
         }
-        let sentences = text::sentences(answer);
+        let mut sentences = text::sentences(answer);
+        // What was done about each point may stand in a table.
+        let rows = answer.lines().map(str::trim).filter(|line| line.starts_with('|'));
+        sentences.extend(rows.map(|row| text::plain(&row.replace('|', " "))));
         self.all.retain_mut(|point| {
             let holds = std::mem::take(&mut point.is_just_written) || !sentences.iter().any(|it| is_about(it, &point.said));
             holds && point.age <= MAX_AGE
@@ -252,6 +255,16 @@ mod tests {
         let mut points = OpenPoints::default();
         points.answered("Rounded. I am waiting for the team lead's next assignment.\n\nNext steps:\n- Notified the till of the new tax table\n- Round the tax of the invoice");
         assert_eq!(points.items(), ["Round the tax of the invoice"]);
+    }
+
+    #[test]
+    fn a_table_says_what_was_done_too() {
+        let mut points = OpenPoints::default();
+        points.answered("Rounded. The menu still needs a border.");
+        points.answered(
+            "| Point | Change |\n|---|---|\n| Border | The `Menu` of the shop has a border now, and needs no more |\n",
+        );
+        assert!(points.items().is_empty());
     }
 
     #[test]

@@ -15,6 +15,10 @@ const MAX_QUESTION_CHARS: usize = 110;
 const MIN_QUESTION_CHARS: usize = 28;
 /// The maximum length of an answer that only says where to look, in characters.
 const MAX_LOOK_CHARS: usize = 60;
+/// The minimum length of what remains of an answer without its questions, in characters.
+const MIN_STATED_CHARS: usize = 20;
+/// The minimum length of a word that says which option was meant, in characters.
+const MIN_OPTION_WORD_CHARS: usize = 5;
 /// How the client writes that no option was chosen.
 const NO_ANSWER: &[&str] = &["(notes only)", "(no option selected)"];
 
@@ -113,10 +117,39 @@ impl Question {
             "what's next",
             "does this look right",
             "does this look good",
+            "be committed?",
+            "force-push",
+            "force push",
+            "write the plan",
+            "which pr would",
+            "which pr should",
             "다음 단계로",
             "次に進",
         ];
         signs.iter().any(|sign| question.contains(sign))
+    }
+
+    /// Returns the question with an answer in the user's own words without what that asks back, if it says something else, too.
+    pub(super) fn stated(&self) -> Question {
+        let sentences = text::sentences(&self.answer);
+        let stated: Vec<&str> = sentences.iter().filter(|said| !said.ends_with(['?', '？'])).map(String::as_str).collect();
+        let stated = stated.join(" ");
+        let is_own = self.chosen().is_empty() && stated.chars().count() >= MIN_STATED_CHARS;
+        if is_own { Question { answer: stated, ..self.clone() } } else { self.clone() }
+    }
+
+    /// Returns whether the user chose otherwise since: a later question was answered against the option that was chosen here.
+    pub(super) fn replaces(&self, earlier: &str) -> bool {
+        let chosen: Vec<String> = earlier
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.chars().count() >= MIN_OPTION_WORD_CHARS)
+            .map(str::to_lowercase)
+            .collect();
+        let takes_back = |rejected: &String| {
+            let lower = rejected.to_lowercase();
+            chosen.iter().all(|word| text::contains_words(&lower, word))
+        };
+        !chosen.is_empty() && !self.chosen().is_empty() && self.rejected().iter().any(takes_back)
     }
 
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
@@ -133,8 +166,10 @@ impl Question {
             "try again",
             "let me pick",
         ];
-        let hedged =
-            self.chosen().is_empty() && text::contains_any(&lower, &["hmm", "depend", "not sure", "i don't know", "maybe"]);
+        // What depends on something is left open. Dependencies are none of that.
+        let doubts = ["depend", "depends", "depending", "not sure", "i don't know", "maybe"];
+        let is_doubt = lower.contains("hmm") || text::contains_any_words(&lower, &doubts);
+        let hedged = self.chosen().is_empty() && is_doubt;
         !answer.is_empty()
             && !hedged
             && !self.is_procedural()
@@ -307,6 +342,28 @@ mod tests {
     }
 
     #[test]
+    fn what_an_answer_states_beside_its_questions() {
+        let mut question = asked().remove(0);
+        question.answer = "Keep all carts in one file below the home folder. Can we do that for slips?".to_owned();
+        assert!(!question.is_decided());
+        assert_eq!(question.stated().answer, "Keep all carts in one file below the home folder.");
+        assert!(question.stated().is_decided());
+        question.answer = "Why one? Is it fast?".to_owned();
+        assert_eq!(question.stated().answer, question.answer);
+    }
+
+    #[test]
+    fn a_later_answer_replaces_a_choice() {
+        let mut later = asked().remove(0);
+        later.options[0].label = "Delete all carts anyway".to_owned();
+        later.answer = "Postgres, remote".to_owned();
+        assert!(later.replaces("Yes, delete the carts"), "the option was turned down now");
+        assert!(!later.replaces("Yes, print the slips") && !later.replaces("Yes"));
+        later.answer = "Delete all carts anyway".to_owned();
+        assert!(!later.replaces("Yes, delete the carts"));
+    }
+
+    #[test]
     fn what_decides_nothing() {
         let mut questions = asked();
         for answer in [
@@ -324,6 +381,7 @@ mod tests {
             "SQLite",
             "one file below the home folder",
             "see to it that both work, with SQLite as the default for all new carts",
+            "pin the dependencies of the cart",
         ] {
             questions[0].answer = answer.to_owned();
             assert!(questions[0].is_decided(), "{answer}");

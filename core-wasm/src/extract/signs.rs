@@ -966,6 +966,50 @@ pub(super) fn finds_fault(lower: &str) -> bool {
     !has(&MENDED) && (is_problem(lower) || has(&WORDS))
 }
 
+/// Returns whether a text in lower case says what something cannot do at all, whatever is built on it. A fault that was just found, or
+/// how the code is today, is no limit.
+pub(super) fn tells_limit(lower: &str) -> bool {
+    const LIMITS: [&str; 24] = [
+        "doesn't support",
+        "does not support",
+        "don't support",
+        "not supported",
+        "unsupported",
+        "doesn't respect",
+        "don't respect",
+        "only works",
+        "unreliable",
+        "eventually consistent",
+        "limitation",
+        "caveat",
+        "gotcha",
+        "by design",
+        "지원하지",
+        "지원되지",
+        "불가능",
+        "한계",
+        "対応していない",
+        "対応していません",
+        "サポートされ",
+        "不支持",
+        "无法",
+        "限制",
+    ];
+    // What does not work may be what was mended.
+    const FAILS: [&str; 7] =
+        ["doesn't work", "don't work", "does not work", "won't work", "cannot be", "can't be", "impossible"];
+    const FAULTS: [&str; 8] = ["issue", "problem", "bug", "root cause", "failed", "needs to", "should", "the test"];
+    const OWN: [&str; 6] = ["because we", "we're", "currently", "현재", "現在", "目前"];
+    let lower = lower.replace('’', "'");
+    let has = |words: &[&str]| text::contains_any_words(&lower, words);
+    !has(&OWN) && (text::contains_any(&lower, &LIMITS) || (text::contains_any(&lower, &FAILS) && !has(&FAULTS)))
+}
+
+/// Returns whether a text in lower case says what must be kept to.
+pub(super) fn demands(lower: &str) -> bool {
+    text::contains_any_words(lower, &["must", "never", "always", "항상", "절대", "필수", "必ず", "常に", "必须", "总是"])
+}
+
 /// Returns whether a text in lower case says that something is missing or too old.
 pub(super) fn lacks_something(lower: &str) -> bool {
     const SIGNS: [&str; 7] = ["is outdated", "are outdated", "is too old", "is not updated", "누락", "구버전", "不足して"];
@@ -1218,6 +1262,19 @@ mod tests {
         }
         for said in ["the mighty parser", "it is unlikely", "동작합니다", "動作します"] {
             assert!(!is_guess(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_limits_whatever_is_built() {
+        for said in
+            ["the till doesn’t support coins", "scales are unreliable in the rain", "저울은 동전을 지원하지 않습니다"]
+        {
+            assert!(tells_limit(said), "{said}");
+        }
+        for said in ["the issue is that the till doesn't work", "the drawer is empty", "it doesn't work because we skip it"]
+        {
+            assert!(!tells_limit(said), "{said}");
         }
     }
 

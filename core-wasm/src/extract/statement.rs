@@ -386,6 +386,17 @@ pub(crate) fn names(text: &str) -> Vec<u32> {
     all
 }
 
+/// Returns whether a text quotes a name of the code: a file, or a word with an underscore, brackets or a capital inside. A command is
+/// none.
+pub(super) fn names_code(text: &str) -> bool {
+    let is_code = |quoted: &str| {
+        let has_capital =
+            quoted.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        has_capital || (!quoted.contains(char::is_whitespace) && quoted.contains(['_', '(', '/', '.']))
+    };
+    text.split('`').skip(1).step_by(2).any(is_code)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -502,6 +513,16 @@ mod tests {
     fn names_are_code_and_paths() {
         assert_eq!(names("the `parse_line` of src/a.rs fails in fooBar"), names("parse_line src/a.rs FOOBAR fooBar"));
         assert!(names("the plain words of a text").is_empty());
+    }
+
+    #[test]
+    fn a_command_is_no_name_of_the_code() {
+        for said in ["`openTill()` rings", "`src/till.rs` rings", "the `TillDrawer`", "`till_drawer` is open"] {
+            assert!(names_code(said), "{said}");
+        }
+        for said in ["`npm publish` leaves `workspace:` as it is", "openTill rings", "the `till` rings"] {
+            assert!(!names_code(said), "{said}");
+        }
     }
 
     proptest! {

@@ -187,6 +187,13 @@ impl Undone {
         self.is_unpushed = false;
     }
 
+    /// Records that the work was pushed by somebody else, unless the session made commits of its own.
+    pub(super) fn pushed_by_others(&mut self) {
+        if !self.has_committed {
+            self.work_tree.settled();
+        }
+    }
+
     /// Returns whether something was changed that is still there, or committed.
     fn has_work(&self) -> bool {
         self.has_committed || !self.work_tree.changed().is_empty()
@@ -362,19 +369,9 @@ impl Undone {
             items.push(format!("{label}: {}", self.unanswered));
         }
         items.extend(self.refusal(labels));
-        // Without a change of the plan's subject there is nothing to check.
-        if self.has_work() {
-            let has_assertion = self.checks.iter().any(|check| check.is_assertion);
-            let checks = self.checks.iter().filter(|check| check.is_assertion || !has_assertion);
-            let checks: Vec<&str> = checks.map(|check| check.text.as_str()).take(MAX_SHOWN_CHECKS).collect();
-            if !checks.is_empty() {
-                items.push(format!("{}: {}", labels.not_checked, checks.join("; ")));
-            }
-        }
-        // The hook of a commit may have run them.
-        if self.has_work() && !self.has_committed && !self.runs.is_empty() {
-            let runs: Vec<String> = self.runs.iter().map(|(_, command)| format!("`{command}`")).collect();
-            items.push(format!("{}: {}", labels.not_checked, runs.join(", ")));
+        let unchecked = self.unchecked();
+        if !unchecked.is_empty() {
+            items.push(format!("{}: {}", labels.not_checked, unchecked.join("; ")));
         }
         if !self.refused_runs.is_empty() {
             let runs: Vec<String> =
@@ -385,6 +382,23 @@ impl Undone {
         branches.dedup();
         items.extend(branches.iter().map(|branch| labels.stashed.replace("{}", branch)));
         items
+    }
+
+    /// Returns what the plan asks to check and nobody did. Without a change of the plan's subject there is nothing to check.
+    fn unchecked(&self) -> Vec<String> {
+        if !self.has_work() {
+            return Vec::new();
+        }
+        let has_assertion = self.checks.iter().any(|check| check.is_assertion);
+        let checks = self.checks.iter().filter(|check| check.is_assertion || !has_assertion);
+        let mut all: Vec<String> = checks.map(|check| check.text.clone()).take(MAX_SHOWN_CHECKS).collect();
+        // The hook of a commit may have run them.
+        if !self.has_committed {
+            let mut runs: Vec<String> = self.runs.iter().map(|(_, command)| format!("`{command}`")).collect();
+            runs.dedup();
+            all.extend((!runs.is_empty()).then(|| runs.join(", ")));
+        }
+        all
     }
 
     /// Returns the changed files that are not the session's and that its commits left out. Empty if there are none.
@@ -488,6 +502,23 @@ mod tests {
         assert!(items(&undone).is_empty());
         undone.plan_accepted("## Verification\n\n- Verify the total has two decimals\n");
         assert!(items(&undone).is_empty(), "nothing says that it is checked by hand");
+    }
+
+    #[test]
+    fn what_somebody_else_pushed_is_not_to_commit() {
+        let state = |undone: &Undone| undone.commit_state(&["a.ts", "b.ts"], labels(Language::English));
+        let mut undone = Undone::default();
+        undone.file_changed("a.ts");
+        undone.file_changed("b.ts");
+        assert_eq!(state(&undone), "not committed");
+        undone.pushed_by_others();
+        assert_eq!(state(&undone), "");
+        undone.file_changed("b.ts");
+        assert_eq!(state(&undone), "not committed: `b.ts`");
+        undone.committed(false);
+        undone.file_changed("a.ts");
+        undone.pushed_by_others();
+        assert!(state(&undone).contains("not committed: `a.ts`"), "{}", state(&undone));
     }
 
     #[test]

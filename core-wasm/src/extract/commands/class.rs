@@ -77,7 +77,20 @@ fn class_of(segment: &str) -> Class {
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
-        "git" if has(&["status", "diff", "log", "show", "branch", "ls-files", "blame", "check-ignore", "rev-parse"]) => {
+        "git"
+            if has(&[
+                "status",
+                "diff",
+                "log",
+                "show",
+                "branch",
+                "ls-files",
+                "ls-tree",
+                "blame",
+                "check-ignore",
+                "rev-parse",
+            ]) =>
+        {
             Class::Inspect
         }
         "gh" if has(&["create", "merge"]) => Class::Publish,

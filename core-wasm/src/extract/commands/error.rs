@@ -62,7 +62,6 @@ const ENVIRONMENT_SIGNS: &[&str] = &[
     "pre-push",
     "commitlint",
     "husky",
-    "hook",
     "timed out",
     "detected dubious ownership",
     "nothing to commit",
@@ -75,7 +74,13 @@ const INVOCATION_SIGNS: &[&str] = &["can't create temp file", "unknown argument"
 
 /// Returns whether the environment caused the failure.
 pub(crate) fn is_environment(error: &str) -> bool {
-    contains_sign(error, ENVIRONMENT_SIGNS)
+    // A hook is part of the environment. A file or a test that is named after hooks is not.
+    let is_hook = |word: &str| {
+        let word = word.to_lowercase();
+        matches!(word.trim_matches(|c: char| !c.is_alphanumeric()), "hook" | "hooks") || word.contains(".git/hooks")
+    };
+    let names_hook = || error.split_whitespace().any(is_hook);
+    contains_sign(error, ENVIRONMENT_SIGNS) || names_hook()
 }
 
 /// Signs that a repository, an index or a cache is damaged.

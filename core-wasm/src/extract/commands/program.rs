@@ -209,7 +209,7 @@ const SENDING: &[&str] = &["-X", "-d", "--data", "-o", "-O", "-F", "-T", "|"];
 
 /// Returns whether a command line is about looking, which cures nothing.
 pub(crate) fn only_looks(command: &str) -> bool {
-    const OF_GIT: [&str; 8] = ["status", "diff", "log", "show", "ls-files", "blame", "rev-parse", "check-ignore"];
+    const OF_GIT: [&str; 9] = ["status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "check-ignore"];
     let words = own_words(main_segment(command));
     match words.first() {
         Some(&"git") => verb_words(main_segment(command)).get(1).is_some_and(|verb| OF_GIT.contains(verb)),

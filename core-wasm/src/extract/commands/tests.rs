@@ -3,6 +3,14 @@
 use super::class::shared_words;
 use super::effects::FileEffects;
 #[test]
+fn a_file_that_is_named_after_hooks_is_no_hook() {
+    assert!(is_environment("the commit hook of the till failed") && is_environment("husky - pre-commit hook exited"));
+    assert!(is_environment(".git/hooks/pre-push: line 3: till: command failed"));
+    assert!(!is_environment("src/till/hooks_till.go: the total is not used"));
+    assert!(!is_environment("--- FAIL: TestTillHook_Opens"));
+}
+
+#[test]
 fn the_tests_of_a_hook_are_its_error() {
     let counted = "$ bun test src/\nerror: the total is off\n 12 pass\n 3 fail\nRan 15 tests across 2 files.";
     assert_eq!(failed_tests_of_hook(counted).as_deref(), Some("12 pass, 3 fail"));

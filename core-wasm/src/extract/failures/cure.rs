@@ -57,10 +57,12 @@ impl Failure {
         if self.names_purpose(cause) {
             return true;
         }
-        let own = format!("{} {}", self.what, self.error);
-        let (names, words) = (statement::names(&own), text::features(&own));
-        statement::names(cause).iter().any(|name| names.contains(name))
-            || text::features(cause).iter().filter(|word| words.contains(word)).count() >= 2
+        shares_words(&format!("{} {}", self.what, self.error), cause)
+    }
+
+    /// Returns whether a sentence has a name or two words of the error.
+    fn is_error_in(&self, cause: &str) -> bool {
+        shares_words(&self.error, cause)
     }
 
     /// Returns whether a remark on the blanks of a file is about this failed edit and not about another of `edits`.
@@ -118,13 +120,20 @@ impl Failure {
         if self.error.chars().count() < MIN_ERROR_CHARS && !self.is_unexplained {
             return None;
         }
-        let cause = self.cause();
+        let mut cause = self.cause();
         let mut fix = self.fix(command, labels);
+        // What was said later may explain another failure of the same command, of its code.
+        let is_commit = commands::class(&self.what) == Class::Commit;
+        let may_differ = self.times > 1 && commands::is_environment(&self.error) && !is_commit;
+        if may_differ && !fix.is_empty() && !self.is_error_in(&cause) {
+            cause.clear();
+        }
         // A linter, a type checker or a hook that named its rule and was mended by a change: the next change may meet the same rule.
         let is_rule = matches!(commands::class(&self.what), Class::Check | Class::Commit)
             && self.edited
             && !text::contains_words(&self.error.to_lowercase(), "fail")
-            && (prose::cause_weight(&cause) >= MIN_RULE_WEIGHT || self.names_purpose(&cause));
+            && (prose::cause_weight(&cause) >= MIN_RULE_WEIGHT || self.names_purpose(&cause))
+            && (tells_rule(&cause) || tells_rule(&self.error) || commands::is_environment(&self.error));
         if fix.is_empty()
             && is_rule
             && let Some(file) = self.mended_file(&cause)
@@ -296,7 +305,9 @@ impl Failure {
         // Retries are not fixes.
         let own = display_command(&self.what);
         let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
-        let is_cure = |step: &&str| step.trim_matches('`') != own && is_whole(step) && !is_look(step) && !is_own_fault;
+        let is_cure = |step: &&str| {
+            step.trim_matches('`') != own && is_whole(step) && !is_look(step) && !only_checks(step) && !is_own_fault
+        };
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
         if steps.is_empty()
             && !self.edited
@@ -312,6 +323,50 @@ impl Failure {
 /// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
 pub(super) fn is_whole(command: &str) -> bool {
     !command.contains('…') && !has_variable(command)
+}
+
+/// Returns whether both texts have a name or two words in common.
+fn shares_words(one: &str, other: &str) -> bool {
+    let (names, words) = (statement::names(one), text::features(one));
+    statement::names(other).iter().any(|name| names.contains(name))
+        || text::features(other).iter().filter(|word| words.contains(word)).count() >= 2
+}
+
+/// Returns whether the cause of a failed check names a rule of the checker or the project. Others name the slip.
+fn tells_rule(cause: &str) -> bool {
+    const WORDS: [&str; 24] = [
+        "requires",
+        "require",
+        "expects",
+        "must",
+        "rule",
+        "rules",
+        "forbids",
+        "disallows",
+        "not allowed",
+        "doesn't allow",
+        "does not allow",
+        "only allows",
+        "convention",
+        "wants",
+        "treats",
+        "counts",
+        "규칙",
+        "요구",
+        "필수",
+        "ルール",
+        "必要",
+        "規約",
+        "规则",
+        "必须",
+    ];
+    text::contains_any_words(&cause.to_lowercase(), &WORDS)
+}
+
+/// Returns whether a step, as it is told, ran tests or a linter and changed nothing.
+fn only_checks(step: &str) -> bool {
+    let step = step.trim_matches('`');
+    matches!(commands::class(step), Class::Test | Class::Check) && !commands::mends(step)
 }
 
 /// Returns whether a step, as it is told, only looked at something.

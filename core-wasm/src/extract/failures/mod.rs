@@ -42,6 +42,8 @@ const MAX_EDIT_TROUBLES: usize = 4;
 const MAX_REWORDED: usize = 4;
 /// The minimum length of a line that is recognized when it is printed again, in bytes.
 const MIN_LINE_BYTES: usize = 16;
+/// The maximum number of errors that the user pasted to keep.
+const MAX_PASTED: usize = 4;
 /// The maximum number of sentences that the agent said between failure and success.
 const MAX_SENTENCES: usize = 12;
 
@@ -131,6 +133,9 @@ pub(super) struct Failures {
     /// The error that the user pasted last.
     #[serde(default)]
     pasted: Option<Pasted>,
+    /// Errors that the user pasted before, with what was run: what had mended them is known once it runs again.
+    #[serde(default)]
+    pasted_before: Vec<Pasted>,
     /// What only the user could mend: hashes of what failed, and how often it did.
     #[serde(default)]
     needed: Vec<(u32, u32)>,
@@ -172,6 +177,8 @@ impl Failures {
             || error.contains("no matches found: ")
             || is_answer(command, error)
             || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+            || commands::main_segment(command).trim_start().starts_with("/tmp/")
+            || is_misspelt_look(command, error)
         {
             return None;
         }
@@ -273,10 +280,17 @@ impl Failures {
         }
     }
 
-    /// Records a prompt, which may show an error.
-    pub(super) fn prompted(&mut self, prompt: &str) {
+    /// Records a prompt, which may show an error. Returns the key of an earlier error that the same run met: its cure was none, or only
+    /// the first step.
+    pub(super) fn prompted(&mut self, prompt: &str) -> Option<String> {
         self.human_said(prompt);
+        self.pasted_before.extend(self.pasted.take());
+        let extra = self.pasted_before.len().saturating_sub(MAX_PASTED);
+        self.pasted_before.drain(..extra);
         self.pasted = Pasted::in_prompt(prompt);
+        let pasted = self.pasted.as_ref()?;
+        let at = self.pasted_before.iter().rposition(|before| before.is_same_run(pasted))?;
+        Some(self.pasted_before.remove(at).key())
     }
 
     /// Returns the error that the user pasted, if the agent named its cause and changed something.
@@ -570,6 +584,15 @@ fn has_other_purpose(failed: &str, later: &str) -> bool {
 fn is_part_of(shorter: &str, longer: &str) -> bool {
     let (few, many): (Vec<&str>, Vec<&str>) = (shorter.split_whitespace().collect(), longer.split_whitespace().collect());
     few.len() < many.len() && few.iter().all(|word| many.contains(word))
+}
+
+/// Returns whether git did not know an option with which the agent only wanted to look at something, or did not understand how long to
+/// wait: a slip.
+fn is_misspelt_look(command: &str, error: &str) -> bool {
+    let options = ["unrecognized argument", "unknown option", "unrecognized option", "unknown switch", "invalid option"];
+    let is_git = commands::own_program(commands::main_segment(command)) == "git";
+    (is_git && commands::class(command) == Class::Inspect && text::contains_any(error, &options))
+        || error.starts_with("sleep: ")
 }
 
 /// Returns whether the command was a one-off. Its failure teaches nothing else.

@@ -54,6 +54,15 @@ const LEADS: &[&str] = &[
     "the crash was",
 ];
 
+/// Lines with which a runner says only that what it ran failed.
+const RUNNERS: &[&str] = &["command failed", "exited with", "exit code", "process completed with", "elifecycle"];
+
+/// The beginnings of npm's lines of errors.
+const OF_NPM: [&str; 2] = ["npm error ", "npm err! "];
+
+/// Words of an error that says by itself what is needed.
+const DEMANDS: &[&str] = &["requires", "is required", "are required", "must be", "must have"];
+
 /// A pasted error that waits for its cause and its cure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Pasted {
@@ -61,13 +70,26 @@ pub(super) struct Pasted {
     cause: String,
     /// The files that were changed since then.
     files: Vec<String>,
+    /// A hash of the line that says what was run and failed. 0 if there is none.
+    #[serde(default)]
+    run: u32,
 }
 
 impl Pasted {
     /// Returns the error that a prompt shows, if it shows one.
     pub(super) fn in_prompt(prompt: &str) -> Option<Self> {
         let error = pasted_error(prompt)?;
-        Some(Pasted { error, ..Pasted::default() })
+        Some(Pasted { error, run: failed_run(prompt), ..Pasted::default() })
+    }
+
+    /// Returns whether the same was run and failed again.
+    pub(super) fn is_same_run(&self, other: &Pasted) -> bool {
+        self.run != 0 && self.run == other.run
+    }
+
+    /// Returns the key of the memory of this error.
+    pub(super) fn key(&self) -> String {
+        format!("pasted:{:08x}", text::hash(&normalize(&self.error)))
     }
 
     pub(super) fn agent_said(&mut self, said: &str) {
@@ -96,7 +118,8 @@ impl Pasted {
 
     /// Returns the error with its cause and what was changed.
     pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> Option<SessionMemory> {
-        if self.cause.is_empty() {
+        let lower = self.error.to_lowercase();
+        if self.cause.is_empty() && !text::contains_any_words(&lower, DEMANDS) {
             return None;
         }
         let name = |path: &&String| path.rsplit('/').next().is_some_and(|name| self.cause.contains(name));
@@ -105,7 +128,9 @@ impl Pasted {
         let error = normalize(&self.error);
         let content = |file: &str, cause: &str| {
             let fix = labels.changed_file.replace("{}", &format!("`{file}`"));
-            format!("\"{error}\": {}. {}: {fix}", cause.trim_end_matches('.'), labels.fixed_by)
+            let cause = cause.trim_end_matches('.');
+            let colon = if cause.is_empty() { "" } else { ": " };
+            format!("\"{error}\"{colon}{cause}. {}: {fix}", labels.fixed_by)
         };
         // The end of a path says enough, and the first clauses of a cause.
         let last = file.rsplit('/').next().unwrap_or(file);
@@ -115,7 +140,7 @@ impl Pasted {
             .find(|content| content.chars().count() <= MAX_LINE_CHARS)
             .or_else(|| Some(content(last, whole_clauses(&self.cause, left)?)))?;
         Some(SessionMemory {
-            key: format!("pasted:{:08x}", text::hash(&error)),
+            key: self.key(),
             kind: "error_fix".to_owned(),
             title: text::clip(&content, 200).into_owned(),
             why: self.cause.clone(),
@@ -153,12 +178,46 @@ fn pasted_error(prompt: &str) -> Option<String> {
             && (line.starts_with(|c: char| !c.is_alphabetic())
                 || opens.iter().any(|it| lower.starts_with(it))
                 || has_code(line))
-            && !line.ends_with('?')
+            && !line.ends_with(['?', '{', ';', ','])
             && line.chars().count() >= MIN_ERROR_CHARS
+            || (OF_NPM.iter().any(|opening| lower.starts_with(opening)) && !is_detail_of_npm(&lower))
     };
     let lines = prompt.lines().map(str::trim);
-    let line = lines.filter(|line| line.chars().count() < 600).find(is_error)?;
-    Some(text::clip(line.trim_start_matches(['#', '>', '-', '*', ' ', '`']), MAX_ERROR_CHARS).into_owned())
+    let mut errors = lines.filter(|line| line.chars().count() < 600).filter(is_error);
+    let first = errors.next()?;
+    // What failed says more than that something did.
+    let line = if is_of_runner(first) { errors.find(|line| !is_of_runner(line)).unwrap_or(first) } else { first };
+    if let Some(code) = code_of_npm(prompt).filter(|_| OF_NPM.iter().any(|opening| line.to_lowercase().starts_with(opening)))
+    {
+        return Some(text::clip(&format!("{code}: {}", line[OF_NPM[0].len()..].trim()), MAX_ERROR_CHARS).into_owned());
+    }
+    Some(text::clip(line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│']), MAX_ERROR_CHARS).into_owned())
+}
+
+/// Returns whether a line only says that what was run failed.
+fn is_of_runner(line: &str) -> bool {
+    text::contains_any(&line.to_lowercase(), RUNNERS)
+}
+
+/// Returns a hash of the last line of a prompt that says what was run and failed. 0 if there is none.
+fn failed_run(prompt: &str) -> u32 {
+    let named = |line: &&str| is_of_runner(line) && line.contains(['"', '`', '\'']);
+    let line = prompt.lines().rev().map(str::trim).find(named);
+    line.map_or(0, |line| text::hash(line.trim_end_matches(|c: char| !c.is_alphanumeric())))
+}
+
+/// Returns whether a line of npm in lower case says nothing of what was wrong.
+fn is_detail_of_npm(lower: &str) -> bool {
+    let said = OF_NPM.iter().find_map(|opening| lower.strip_prefix(opening)).unwrap_or(lower).trim();
+    ["code ", "a complete log", "errno", "syscall", "path ", "    ", "{", "}"].iter().any(|it| said.starts_with(it))
+        || said.is_empty()
+}
+
+/// Returns the code that npm gives to an error.
+fn code_of_npm(prompt: &str) -> Option<&str> {
+    prompt
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("npm error code ").or(line.trim().strip_prefix("npm ERR! code ")))
 }
 
 /// Returns whether a line looks like a program's: a path, a position or a name in it.

@@ -270,6 +270,56 @@ fn a_rule_of_a_linter_is_told_with_the_file_that_was_changed_for_it() {
     let told = cure("The linter fails because `useEffect` must not depend on `tabs`.").unwrap();
     assert!(told.ends_with("Fixed by: a change of `src/cart.ts`"), "{told}");
     assert_eq!(cure("I fix the formatting."), None, "a slip teaches nothing");
+    assert_eq!(cure("The issue is that `useEffect` ignores what the cart says."), None, "the slip, not the rule");
+}
+
+#[test]
+fn a_later_fault_of_the_code_is_not_the_cause_of_a_missing_program() {
+    let mut failures = Failures::default();
+    for _ in 0..2 {
+        fail(&mut failures, "npm run typecheck", "Error: Could not locate executable `tsc` in your project");
+    }
+    failures.step("`npm install`");
+    failures.agent_said("The typecheck fails because `cart` is readonly.");
+    let told = failures.command_passed("npm run typecheck", english()).remove(0).content;
+    assert!(told.ends_with("in your project. Fixed by: `npm install`"), "{told}");
+}
+
+#[test]
+fn a_misspelt_option_of_a_look_teaches_nothing() {
+    assert_eq!(cured("fatal: unrecognized argument: --no-cart", false, "git show --no-cart HEAD", "git show HEAD"), None);
+    assert!(cured("error: unknown option --no-cart", false, "till count --no-cart shop", "till count shop").is_some());
+}
+
+#[test]
+fn another_check_cures_nothing() {
+    let mut failures = Failures::default();
+    fail(&mut failures, "npm run lint", "the formatter would have printed another cart");
+    failures.step("`npm run typecheck`");
+    assert!(failures.command_passed("npm run lint", english()).is_empty());
+    assert_eq!(
+        cured("Unknown command \"cart\"", false, "/tmp/till cart", "/tmp/till slip"),
+        None,
+        "a program for the occasion"
+    );
+}
+
+#[test]
+fn a_pasted_error_that_comes_again_was_not_cured() {
+    let mut failures = Failures::default();
+    let run = "error: script \"till:open\" exited with code 1";
+    assert_eq!(failures.prompted(&format!("TillError: the drawer is stuck\n{run}")), None);
+    failures.agent_said("The issue is that the drawer has no key at all.");
+    failures.file_changed("src/till.ts");
+    let first = failures.pasted_memory(&LineRef::default(), english()).unwrap();
+    assert_eq!(failures.prompted("thanks"), None);
+    let again =
+        format!("npm error code EDRAWER\nnpm error This drawer requires a coin.\nERROR: Command failed (1): till\n{run}\\");
+    assert_eq!(failures.prompted(&again), Some(first.key), "the key was not what it lacked");
+    failures.file_changed("src/till.ts");
+    let second = failures.pasted_memory(&LineRef::default(), english()).unwrap();
+    assert_eq!(second.content, "\"EDRAWER: This drawer requires a coin.\". Fixed by: a change of `src/till.ts`");
+    assert_eq!(failures.prompted("TillError: it rings\nerror: script \"till:ring\" exited with code 1"), None);
 }
 
 #[test]

@@ -368,6 +368,106 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)
 }
 
+/// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
+/// What gives a reason or forbids something holds for later, too.
+pub(in crate::extract) fn asks_change(said: &str) -> bool {
+    const CHANGES: [&str; 33] = [
+        "can still see",
+        "still see",
+        "totally see",
+        "instead",
+        "rather than",
+        "should be",
+        "should say",
+        "should show",
+        "should now",
+        "should do",
+        "print",
+        "rename",
+        "remove it",
+        "remove this",
+        "delete",
+        "revert",
+        "undo",
+        "fix it",
+        "roll back",
+        "id like",
+        "not what i wanted",
+        "seem to be missing",
+        "still doing",
+        "still says",
+        "still shows",
+        "제거해",
+        "바꿔",
+        "고쳐",
+        "変えて",
+        "直して",
+        "消して",
+        "改成",
+        "删掉",
+    ];
+    const LASTS: [&str; 30] = [
+        "because",
+        "since",
+        "risk",
+        "otherwise",
+        "so that",
+        "on purpose",
+        "too",
+        "explicit",
+        "easier",
+        "always",
+        "never",
+        "from now on",
+        "dont",
+        "do not",
+        "must not",
+        "should not",
+        "shouldnt",
+        "wont",
+        "not correct",
+        "comes from",
+        "its fine",
+        "this is fine",
+        "때문",
+        "니까",
+        "항상",
+        "절대",
+        "ため",
+        "から",
+        "いつも",
+        "因为",
+    ];
+    // That something is not liked or not seen gives no reason.
+    let lower = ["i dont like", "i dont see", "i do not see", "i do not like"]
+        .iter()
+        .fold(strip_apostrophes(said), |lower, words| lower.replace(words, ""));
+    text::contains_any_words(&lower, &CHANGES) && !text::contains_any_words(&lower, &LASTS)
+}
+
+/// Returns whether a correction only asks to wait or to talk, thinks aloud, asks back or leads to something that was pasted.
+pub(super) fn settles_nothing(said: &str) -> bool {
+    const PAUSES: [&str; 9] = [
+        "lets talk",
+        "lets discuss",
+        "let us talk",
+        "let us discuss",
+        "let me think",
+        "잠깐만",
+        "얘기해 보자",
+        "ちょっと待って",
+        "等一下",
+    ];
+    const MUSES: [&str; 4] = ["thinking aloud", "thinking out loud", "not a case id considered", "is it worth"];
+    const RECORDS: [&str; 4] = ["need to commit", "need to push", "커밋할 필요", "コミットする必要"];
+    const MAX_PAUSE_CHARS: usize = 60;
+    let lower = strip_apostrophes(said);
+    let is_short = lower.chars().count() <= MAX_PAUSE_CHARS;
+    let pauses = is_short && (text::contains_any(&lower, &PAUSES) || text::contains_any(&lower, &RECORDS));
+    let asks = said.ends_with(['?', '？']) && !is_reproach(&lower);
+    pauses || asks || said.ends_with([':', '：']) || text::contains_any(&lower, &MUSES)
+}
+
 /// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
 const DISPUTE_OPENINGS: &[&str] = &[
     "hmm",

@@ -4,6 +4,7 @@ use super::choice::has_pointer;
 use super::consent::without_consent;
 use super::correction::dislikes;
 use super::correction::is_correction;
+use super::correction::settles_nothing;
 use super::pasted::looks_pasted;
 use super::pasted::own_words;
 use super::pasted::quoted;
@@ -70,6 +71,7 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         .iter()
         .position(|sentence| after_work && is_correction(sentence) && !settles_anew(sentence))
         .map(|at| correction_at(&sentences, at))
+        .filter(|said| !settles_nothing(said))
         .filter(|said| !rules.iter().any(|rule| said.contains(rule.as_str())));
     let quoted = correction.as_deref().and_then(|said| quoted(prompt, said));
     let quoted = quoted.map(|passage| text::clip(&passage, MAX_BEFORE_CHARS).into_owned()).unwrap_or_default();

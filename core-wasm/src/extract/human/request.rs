@@ -15,6 +15,9 @@ use crate::extract::signs;
 use crate::query::form::PromptForm;
 use crate::text;
 
+/// The length of the beginning of a report that says where something fails, in bytes.
+const MAX_REPORT_BYTES: usize = 240;
+
 /// Returns the essence of the request, on one line of at most `max` characters.
 pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
@@ -389,4 +392,23 @@ pub(super) fn is_order(sentence: &str) -> bool {
 fn is_banner(line: &str) -> bool {
     let models = ["Opus", "Sonnet", "Haiku"];
     line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
+}
+/// Returns whether a prompt reports that checks on a server fail, or that others commented on the work: the work was pushed.
+pub(in crate::extract) fn speaks_of_pushed_work(prompt: &str) -> bool {
+    const PLACES: [&str; 9] =
+        ["github actions", "on ci", "in ci", "the ci", "ci is", "ci job", "on the pr", "of the pr", "ci에서"];
+    const FAILS: [&str; 8] = ["fail", "failing", "fails", "failed", "broken", "red", "실패", "失敗"];
+    const COMMENTS: [&str; 6] = [
+        "comments on the pr",
+        "comments on this pr",
+        "comment on the pr",
+        "copilot comments",
+        "copilot commented",
+        "bugbot commented",
+    ];
+    let Some(first) = text::first_sentence(prompt) else { return false };
+    // A name such as "test:ci" is that of a command.
+    let lower = text::head(&first, MAX_REPORT_BYTES).to_lowercase().replace(":ci", "");
+    let has = |words: &[&str]| text::contains_any_words(&lower, words);
+    has(&COMMENTS) || (has(&PLACES) && has(&FAILS))
 }

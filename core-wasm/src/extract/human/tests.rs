@@ -319,6 +319,54 @@ fn corrections() {
 }
 
 #[test]
+fn what_fails_on_a_server_was_pushed() {
+    for prompt in [
+        "the tests are failing at github actions, not if I run them here",
+        "Checks still failing on the PR",
+        "can you review the copilot comments on the PR?",
+    ] {
+        assert!(speaks_of_pushed_work(prompt), "{prompt}");
+    }
+    for prompt in ["can you add it to the github actions?", "till run test:ci is failing", "open a PR with these comments"] {
+        assert!(!speaks_of_pushed_work(prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn a_pause_and_a_thought_correct_nothing() {
+    for prompt in [
+        "wait, let's discuss this",
+        "I don't like barge, any other names?",
+        "no that is a case, but thinking aloud, the cart may stop",
+        "no lines of the cart, only this:",
+        "no, we don't need to commit that",
+    ] {
+        assert_eq!(directives(prompt, true).correction, None, "{prompt}");
+    }
+}
+
+#[test]
+fn what_only_has_something_changed() {
+    for said in [
+        "Instead of \"cart\" it should say \"barge\"",
+        "I don't like this wheel, just delete it",
+        "no, rename the cart to barge",
+        "that is wrong, I can still see the barge",
+        "바퀴 말고 손잡이를 제거해줘",
+    ] {
+        assert!(asks_change(said), "{said}");
+    }
+    for said in [
+        "no, rename it, because two carts have that name",
+        "don't print every wheel",
+        "that is not correct: a cart has two wheels",
+        "the wheels should not be there",
+    ] {
+        assert!(!asks_change(said), "{said}");
+    }
+}
+
+#[test]
 fn a_correction_is_told_with_what_it_needs() {
     let said = |prompt: &str| directives(prompt, true).correction.unwrap_or_default();
     assert_eq!(

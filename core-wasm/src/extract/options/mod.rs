@@ -21,6 +21,19 @@ pub(super) struct Resolution {
     pub is_own: bool,
 }
 
+impl Resolution {
+    /// Returns whether the choice is one of how the session itself goes on, which ends with it.
+    pub(super) fn is_of_session(&self) -> bool {
+        const WAYS: [&str; 6] =
+            ["something else", "subagent-driven", "parallel session", "(this session)", "in this session", "다른 것"];
+        let names_way = |option: &str| {
+            let lower = text::head(option, 60).to_lowercase();
+            text::contains_any(&lower, &WAYS)
+        };
+        !self.is_own && (names_way(&self.what) || self.rejected.iter().any(|option| names_way(option)))
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct ProposedOption {
     /// The number or letter: `1`, `b`, …
@@ -285,16 +298,22 @@ fn parse_options(answer: &str) -> Vec<ProposedOption> {
     for line in answer.lines() {
         let trimmed = line.trim();
         let indented = line.starts_with([' ', '\t']);
+        // A row of a table has its option in the first cell, and what it means in the others.
+        let row = trimmed.strip_prefix('|').and_then(|row| row.split_once('|'));
+        let trimmed = row.map_or(trimmed, |(first, _)| first.trim());
         if let Some(option) = parse_named_option(trimmed) {
             if !named.iter().any(|known| known.id == option.id) {
                 named.push(option);
                 open = Some(true);
                 continue;
             }
-        } else if let Some(option) = parse_numbered_option(trimmed).filter(|_| !indented) {
+        } else if let Some(mut option) = parse_numbered_option(trimmed).filter(|_| !indented) {
             // A list that starts again at one is another list. The last list counts.
             if option.id == "1" || option.id == "a" {
                 numbered.clear();
+            }
+            if let Some((_, rest)) = row {
+                rest.trim_matches(['|', ' ']).clone_into(&mut option.body);
             }
             numbered.push(option);
             open = Some(false);
@@ -459,11 +478,11 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
         return true;
     }
     // "1 does seem like a decent path" starts with the choice itself.
-    if lower
-        .strip_prefix(id.as_str())
-        .is_some_and(|rest| rest.starts_with([' ', '.', ',', ')']) && rest.chars().count() <= 160)
-        && id.as_str() != "a"
-    {
+    if lower.strip_prefix(id.as_str()).is_some_and(|rest| {
+        // "A" alone is mostly an article.
+        let marks: &[char] = if id == "a" { &['.', ')'] } else { &[' ', '.', ',', ')'] };
+        rest.starts_with(marks) && rest.chars().count() <= 160
+    }) {
         return true;
     }
     let bare = lower.trim().trim_end_matches(['.', '!', ' ', ')']);
@@ -589,6 +608,31 @@ mod tests {
     use proptest::prelude::*;
 
     const KOREAN: &str = "두 가지 방법을 제안드립니다.\n\n### 방법 1: 가이드에 언어 정책을 명시하는 방식\n\n기본 규칙이 이미 있으므로, `guide.md`에서 한국어를 지정하면 됩니다.\n\n---\n\n### 방법 2: 필드를 추가하는 방식\n\n문서별로 제어합니다.\n\n---\n\n### 추천\n\n**방법 1**이 더 간단합니다.\n\n어떤 방식으로 진행할까요?";
+
+    #[test]
+    fn options_may_stand_in_a_table() {
+        let answer = "How should a lost slip be handled?\n\n| Option | Description |\n|---|---|\n\
+                      | **A. Silent fallback (Recommended)** | Note it and go on. |\n| **B. Stop the till** | Show an error. |\n\nWhich one?";
+        let resolved = resolve("A. is fine, make sure it is noted", answer).unwrap();
+        assert_eq!((resolved.what.as_str(), resolved.why.as_str()), ("Silent fallback", "Note it and go on."));
+        assert_eq!(resolved.rejected, ["Stop the till"]);
+        assert_eq!(resolve("B", answer).unwrap().what, "Stop the till");
+        let found = format!("I found:\n1. A `till` exists\n2. Slips are printed\n\n**First question:** {answer}");
+        let remark = found.replace("Which one?", "Option A seems best because:\n- Slips are rare\n\nWhich one do you want?");
+        assert_eq!(resolve("A.", &remark).unwrap().what, "Silent fallback");
+    }
+
+    #[test]
+    fn how_the_session_goes_on_is_no_choice_about_the_work() {
+        let made = |what: &str, rejected: &[&str]| Resolution {
+            what: what.to_owned(),
+            rejected: rejected.iter().map(|it| (*it).to_owned()).collect(),
+            ..Resolution::default()
+        };
+        assert!(made("Subagent-Driven (this session) - one helper for each cart", &["Parallel Session"]).is_of_session());
+        assert!(made("Improve the cart", &["A new cart", "Something else"]).is_of_session());
+        assert!(!made("Keep the cart of this session", &["Drop it"]).is_of_session());
+    }
 
     #[test]
     fn an_option_named_by_the_human() {

@@ -216,7 +216,8 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
         if is_left_out && !line.is_below(DECISIONS) && !is_scope && !is_reason {
             continue;
         }
-        if item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(UNFINISHED) {
+        let is_told = item.chars().count() >= if item.is_ascii() { 20 } else { 10 } && !item.ends_with(UNFINISHED);
+        if is_told && !is_state_today(&lower) {
             // What stands alone in such a list would read as if it were done.
             let heading = line.headings.iter().rev().find(|heading| !heading.starts_with("why")).filter(|_| is_left_out);
             let item = heading.map_or_else(|| item.clone(), |heading| format!("{}: {item}", text::capitalized(heading)));
@@ -238,6 +239,24 @@ pub(in crate::extract) fn decisions(document: &str) -> Vec<String> {
     all
 }
 
+/// Returns whether an item of a list of decisions, in lower case, only says what there is already.
+fn is_state_today(lower: &str) -> bool {
+    const STATES: [&str; 10] = [
+        "already works",
+        "already exists",
+        "already exist",
+        "already supports",
+        "already handles",
+        "already has",
+        "no change needed",
+        "no changes needed",
+        "이미 있",
+        "既にあ",
+    ];
+    text::contains_any(lower, &STATES)
+        && !text::contains_any_words(lower, &["use", "reuse", "keep", "so", "since", "if", "when"])
+}
+
 /// Returns the decisions of an answer: only the items below a heading that says so.
 pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
     let mut all = Vec::new();
@@ -247,6 +266,7 @@ pub(in crate::extract) fn declared_decisions(answer: &str) -> Vec<String> {
         let least = if item.is_ascii() { 30 } else { 15 };
         if length >= least
             && !item.ends_with(UNFINISHED)
+            && !is_state_today(&item.to_lowercase())
             && !line.is_below(&["open", "pending", "needed", "when", "미결", "未決"])
         {
             push_new(&mut all, text::clip(&item, MAX_ITEM_CHARS).into_owned());
@@ -284,10 +304,36 @@ fn warns(said: &str) -> bool {
         && !said.ends_with(UNFINISHED);
     names
         && is_alone
+        && !is_of_inventory(said)
+        && !is_bare_condition(&lower)
         && !is_order
         && !is_stray(&lower)
         && text::contains_any_words(&lower, FAULTS)
         && (least..=MAX_ITEM_CHARS).contains(&said.chars().count())
+}
+
+/// Returns whether a sentence in lower case is a condition without what follows from it.
+fn is_bare_condition(lower: &str) -> bool {
+    let opens = ["if ", "when ", "unless "].iter().any(|word| lower.starts_with(word));
+    opens && !lower.contains(", ") && !lower.contains(" then ")
+}
+
+/// Returns whether a sentence is an entry of a list of files, with a remark behind its dash: "`src/cart.ts` — the only file to change".
+fn is_of_inventory(said: &str) -> bool {
+    let Some((name, rest)) =
+        said.trim_start_matches(['-', '*', ' ']).strip_prefix('`').and_then(|rest| rest.split_once('`'))
+    else {
+        return false;
+    };
+    let is_path = name.contains('/') || super::heading::file_in(name).as_deref() == Some(name);
+    is_path && rest.trim_start().starts_with(['-', '–', '—'])
+}
+
+/// Returns whether a sentence orders a change of a name in the code: a step, of which the outcome tells what came of it.
+fn is_step_of_code(sentence: &str, lower: &str) -> bool {
+    const VERBS: [&str; 6] = ["change", "update", "replace", "modify", "rename", "pass"];
+    let bare = lower.trim_start_matches(|c: char| !c.is_alphabetic());
+    sentence.contains('`') && VERBS.iter().any(|verb| text::starts_with_words(bare, verb))
 }
 
 /// Returns whether a sentence says what is taken in the place of what, and can be understood alone.
@@ -298,6 +344,7 @@ fn states_contrast(sentence: &str) -> bool {
     (least..=240).contains(&length)
         && text::contains_any(&lower, CONTRASTS)
         && !CONTRASTS.iter().any(|sign| lower.starts_with(sign))
+        && !is_step_of_code(sentence, &lower)
         && !sentence.ends_with(UNFINISHED)
         && !text::contains_any(&lower, &["currently", "at the moment", "right now", "현재", "現在", "目前"])
         && !is_pointer(&lower)
@@ -371,6 +418,9 @@ mod tests {
         );
         let korean = "## 설계 결정\n- 캐시는 메모리 대신 파일에 저장한다\n\n## 배경\n- 지금은 파일 대신 메모리에 저장되고 있어서 느리다";
         assert_eq!(decisions(korean), ["캐시는 메모리 대신 파일에 저장한다"]);
+        let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty\n- Keep `/cart`, which already works\n\n\
+## Steps\n- Change `sumCart()` to return cents instead of euros\n";
+        assert_eq!(decisions(state), ["Keep `/cart`, which already works"]);
         let japanese = "## 方針\n合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。";
         assert_eq!(decisions(japanese), ["合計は各行ではなく最後に一度だけ丸めることにして、誤差をなくす。"]);
     }
@@ -380,6 +430,8 @@ mod tests {
         let answer = "The cart is done.\n\n**Design decisions worth knowing:**\n- `round()` is called once, not in every line\n\n\
 **Notes**\n- The cart uses `cents` instead of floats everywhere";
         assert_eq!(declared_decisions(answer), ["`round()` is called once, not in every line"]);
+        let state = "## Key decisions\n- Server: `DELETE /cart` already works for carts that are empty";
+        assert!(declared_decisions(state).is_empty());
         let led = "Done.\n\nDesign decisions worth knowing:\n\n- `round()` is called once, not in every line\n\nThe rest:\n- all prices are integers of cents now";
         assert_eq!(declared_decisions(led), ["`round()` is called once, not in every line"]);
         assert!(
@@ -397,6 +449,10 @@ mod tests {
             findings("## 注意点\n- `assets/` はビルドでコピーされないため、本番では画像が表示されません。\n").len(),
             1
         );
+        let inventory =
+            "## Critical files\n- `src/cart/total.ts` — the only file to change\n- `docs/cart/` - Target folder (empty now)";
+        assert!(findings(inventory).is_empty(), "a list of files finds nothing");
+        assert!(findings("## Risks\n- If a user edits `src/cart.ts` by hand and does not save it\n").is_empty());
         let orders = "## Warnings\n- Run `tools/upload.sh` before every commit, or nothing works\n- You cannot commit without `tools/upload.sh`";
         assert!(findings(orders).is_empty(), "a report gives no orders");
     }

@@ -219,7 +219,7 @@ fn insight(sentence: &str, heading: &str, previous: &str, is_answer: bool) -> Op
 /// Returns whether a sentence in lower case is a piece of something larger: a line of a walk through code or of a comparison, what a
 /// test verifies, or a remark of a review about the form of the code.
 pub(super) fn is_stray(lower: &str) -> bool {
-    const OPENINGS: [&str; 27] = [
+    const OPENINGS: [&str; 31] = [
         "(",
         "//",
         "a)",
@@ -247,6 +247,10 @@ pub(super) fn is_stray(lower: &str) -> bool {
         "speculation",
         "status:",
         "step ",
+        "test coverage",
+        "graceful",
+        "user: ",
+        "user runs",
     ];
     const WORDS: [&str; 12] = [
         "well isolated",

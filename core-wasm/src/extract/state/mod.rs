@@ -10,7 +10,7 @@ use crate::extract::commits;
 use crate::extract::conventions::Conventions;
 use crate::extract::evidence::Evidence;
 use crate::extract::failures::Failures;
-use crate::extract::files::Files;
+use crate::extract::files::{Files, is_document};
 use crate::extract::labels::{Labels, labels};
 use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
@@ -19,6 +19,7 @@ use crate::extract::recap::Recap;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
+use crate::extract::statement;
 use crate::extract::tasks::Tasks;
 use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
@@ -269,12 +270,7 @@ impl State {
             memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
         };
         let files = &end.files;
-        // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
-        let is_mended = |memory: &SessionMemory| {
-            let is_of_state = memory.from_prose && signs::finds_fault(&memory.title.to_lowercase());
-            is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, memory.source.at))
-        };
-        end.memories.forget(is_mended);
+        end.memories.forget(|memory| is_overtaken(memory, files));
         end.memories.forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
@@ -322,6 +318,24 @@ impl State {
         live.extend(end.results.drafts(end.labels()));
         (end, live)
     }
+}
+
+/// Returns whether a change of the files made a memory of how it was before: it was mended, or it was the reason for the change.
+fn is_overtaken(memory: &SessionMemory, files: &Files) -> bool {
+    let (at, lower) = (memory.source.at, memory.title.to_lowercase());
+    let is_finding = memory.key.starts_with(user::FINDING_KEY);
+    // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
+    let is_of_state = is_finding || (memory.from_prose && signs::finds_fault(&lower));
+    let is_mended = is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, at));
+    // A remark that asked for a change is over with it.
+    let is_done = memory.key.starts_with(user::REMARK_KEY) && files.is_any_edited_after(at, |_| true);
+    // What the agent found before it changed the code was the reason for the change, unless it limits whatever is built. A plan also says
+    // what must be kept to, and a report how other programs are.
+    let is_lasting =
+        || signs::tells_limit(&lower) || (is_finding && (signs::demands(&lower) || !statement::names_code(&memory.title)));
+    let is_found = (memory.from_prose || is_finding) && memory.kind != "decision";
+    let is_reason = || is_found && !is_lasting() && files.is_any_edited_after(at, |path| !is_document(path));
+    is_mended || is_done || is_reason()
 }
 
 fn line_ref(line: &Line<'_>) -> LineRef {

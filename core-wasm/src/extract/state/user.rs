@@ -44,6 +44,10 @@ const MIN_ABOUT_CHARS: usize = 40;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
     &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
+/// The beginning of the key of what a document or a report found.
+pub(super) const FINDING_KEY: &str = "finding:";
+/// The beginning of the key of a correction that has something changed.
+pub(super) const REMARK_KEY: &str = "remark:";
 /// The maximum length of a sub-agent's report, in bytes.
 pub(super) const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
@@ -142,7 +146,9 @@ impl State {
             self.results.doubt();
         }
         self.turns += 1;
-        self.failures.prompted(&prompt);
+        if let Some(failed_again) = self.failures.prompted(&prompt) {
+            self.memories.forget(|memory| memory.key == failed_again);
+        }
         self.language_counts[text::language(&prompt) as usize] += 2;
         self.queue.retain(|queued| !prompt.contains(queued.as_str()));
         // A prompt that did not wait shows that nothing was waiting.
@@ -176,6 +182,9 @@ impl State {
             && let Some(number) = self.commits.iter().rev().find_map(|commit| commits::pull_request_number(commit))
         {
             self.pull_request_merged(number);
+        }
+        if !is_from_program && human::speaks_of_pushed_work(&prompt) {
+            self.undone.pushed_by_others();
         }
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
@@ -456,6 +465,7 @@ impl State {
                     && prose::offers_choice(&resolved.what))
         };
         let all = options::resolve_all(prompt, answer);
+        let chose = |resolved: &options::Resolution| chose(resolved) && !resolved.is_of_session();
         for (number, resolved) in all.into_iter().filter(chose).enumerate() {
             let said = text::clip(&text::one_line(prompt), 120).into_owned();
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
@@ -496,6 +506,8 @@ impl State {
         };
         let labels = self.labels();
         let said = prose::strip_interjection(&said).to_owned();
+        // What only has something changed is over with the change. A refusal steers what comes after it.
+        let kind = if refused.is_empty() && human::asks_change(&said) { REMARK_KEY } else { "correction:" };
         // As the answer to a question it was told with the question.
         let answers = |memory: &SessionMemory| {
             memory.kind == "decision" && memory.source.uuid == source.uuid && memory.title.ends_with(&said)
@@ -516,7 +528,7 @@ impl State {
             (None, None) => said.clone(),
         };
         let memory = SessionMemory {
-            key: format!("correction:{}", source.uuid),
+            key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
             title: said,
             content,
@@ -655,7 +667,7 @@ impl State {
     pub(super) fn record_findings(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         for finding in prose::findings(document) {
             let memory = SessionMemory {
-                key: format!("finding:{:08x}", text::hash(&finding)),
+                key: format!("{FINDING_KEY}{:08x}", text::hash(&finding)),
                 kind: "learning".to_owned(),
                 files: prose::file_in(&finding).into_iter().collect(),
                 title: finding,
@@ -696,9 +708,15 @@ impl State {
                 let about = question.short_text();
                 self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
+            let question = &question.stated();
             if !question.is_decided() {
                 continue;
             }
+            // What was chosen before may turn out not to be possible.
+            self.memories.forget(|known| {
+                let chosen = known.title.rsplit_once(" → ").map(|(_, chosen)| chosen);
+                known.key.starts_with("question:") && chosen.is_some_and(|chosen| question.replaces(chosen))
+            });
             // An answer that only lets the agent proceed with a fix is recorded with that fix.
             if human::is_consent(&question.answer) && self.failures.has_open_checks() {
                 self.failures.step(&format!("\"{}\"", question.answer));

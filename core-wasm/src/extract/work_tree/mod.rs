@@ -56,6 +56,12 @@ impl WorkTree {
         self.changed.retain(|path| !is_restored(path));
     }
 
+    /// Records that somebody else committed what was changed so far.
+    pub(super) fn settled(&mut self) {
+        self.has_settled |= !self.changed.is_empty();
+        self.changed.clear();
+    }
+
     /// Records that nothing is left to commit.
     pub(super) fn found_clean(&mut self) {
         self.changed.clear();
