@@ -387,9 +387,25 @@ pub(super) fn is_promise(lower: &str) -> bool {
         "します。これから",
         "我会",
     ];
-    // What the user is asked to do.
-    const REQUESTS: [&str; 8] =
-        ["please ", "merge when", "run it yourself", "tell me ", "say the word", "알려주", "教えて", "请告诉"];
+    // What the user is asked to do, or may do next.
+    const REQUESTS: [&str; 16] = [
+        "please ",
+        "merge when",
+        "run it yourself",
+        "tell me ",
+        "say the word",
+        "ready for ",
+        "ready to ",
+        "you're ready to ",
+        "you can now ",
+        "now you can ",
+        "next up",
+        "next time you",
+        "알려주",
+        "教えて",
+        "请告诉",
+        "次回は",
+    ];
     let lower = lower.replace('’', "'");
     text::contains_any_words(&lower, &SIGNS) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
 }

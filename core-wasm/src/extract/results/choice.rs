@@ -539,6 +539,29 @@ impl Results {
 
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
+        let gone = self.overtaken(chosen);
+        let left = chosen.iter().filter(|place| !gone.contains(place)).copied().collect();
+        self.without_rests_of_lists(left, &gone)
+    }
+
+    /// Leaves out the lists of which later turns say most anew. Single items stay: a list with gaps misleads.
+    pub(super) fn without_overtaken_lists(&self, chosen: Vec<Place>) -> Vec<Place> {
+        let gone = self.overtaken(&chosen);
+        let mut all = chosen.clone();
+        let left: Vec<Place> = chosen.into_iter().filter(|place| !gone.contains(place)).collect();
+        let left = self.without_rests_of_lists(left, &gone);
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                if !left.iter().any(|(of, number)| *of == at && list.contains(number)) {
+                    all.retain(|(of, number)| *of != at || !list.contains(number));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns which of the chosen statements later turns say anew.
+    fn overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
             chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
         let words: Vec<text::Features> =
@@ -579,7 +602,20 @@ impl Results {
                 if is_proposal && self.turns[turn + 1..].iter().any(|later| later.edited) { PROPOSED } else { OVERTAKEN };
             names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= least
         };
-        (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
+        (0..chosen.len()).filter(|&at| is_overtaken(at) || is_said_again(at)).map(|at| chosen[at]).collect()
+    }
+
+    /// Leaves out what remains of a list of which later turns say most anew: alone it tells the state on the way.
+    fn without_rests_of_lists(&self, mut chosen: Vec<Place>, gone: &[Place]) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                let count = |all: &[Place]| list.clone().filter(|number| all.contains(&(at, *number))).count();
+                if count(gone) > count(&chosen) {
+                    chosen.retain(|(of, number)| *of != at || !list.contains(number));
+                }
+            }
+        }
+        chosen
     }
 }
 

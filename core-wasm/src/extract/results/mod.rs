@@ -239,6 +239,7 @@ impl Results {
         let mut chosen = self.without_leaning(&self.without_records(chosen));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
+        let chosen = self.without_overtaken_lists(chosen);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {
