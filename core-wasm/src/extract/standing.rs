@@ -482,10 +482,12 @@ mod tests {
 
     #[test]
     fn what_is_promised_or_asked_of_the_user() {
-        for said in ["once it lands i'll patch the till", "please unlock the till", "i'd need to add a column"] {
+        for said in
+            ["once it lands i'll patch the till", "please unlock the till", "i'd need to add a column", "ready for step 5"]
+        {
             assert!(is_promise(said), "{said}");
         }
-        assert!(!is_promise("the till is patched"));
+        assert!(!is_promise("the till is patched") && !is_promise("the till is ready for the day"));
     }
 
     #[test]

@@ -61,6 +61,9 @@ pub(super) struct Statement {
     /// Whether it stands behind a list below bold words: they say what the list is, and nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_list: bool,
+    /// Whether it opens an item that has a number.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_step: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -174,6 +177,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
         };
         is_listed |= matches!(form, Form::Item | Form::Row);
+        let is_step = voice != Voice::Human && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
         let block = blocks.iter().find(|block| std::ptr::eq(block.lead, line));
         let leads_to_code = block.is_some_and(Block::is_led);
         let shown = block
@@ -186,7 +190,8 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
                 let is_answer = voice == Voice::Answer;
                 let shown =
                     block.filter(|_| is_answer).and_then(|it| it.shown_behind(&part).or_else(|| it.steps_behind(&part)));
-                let Some(said) = shown.or_else(|| code_block::said_before(&part)) else { continue };
+                let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
+                let Some(said) = shown.or_else(|| code_block::said_before(&part)).or_else(step) else { continue };
                 part = said;
             }
             // What the agent says after it gave in is what holds.
@@ -203,6 +208,7 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
                     goes_on: number > 0,
                     is_proposed,
                     is_behind_list: is_behind_list && form == Form::Sentence,
+                    is_step: is_step && number == 0,
                     ..Statement::default()
                 });
             }

@@ -58,7 +58,8 @@ impl TurnResult {
         };
         let is_told = |at: usize| {
             let statement = &self.statements[at];
-            statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
+            // A step is one of several, with or without what stands below it.
+            statement.form == Form::Heading || !is_lead(&statement.text) || statement.is_step || is_followed(at)
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         // The body of a commit often repeats the answer in other words. Its subject stays.
