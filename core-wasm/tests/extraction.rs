@@ -1967,3 +1967,19 @@ fn what_is_told_as_the_request_is_not_told_before_its_answer() {
     let outcome = script.outcome();
     assert!(outcome.notes.outcome.starts_with("The slip shows the tax once"), "{}", outcome.notes.outcome);
 }
+
+#[test]
+fn what_the_agent_can_do_is_not_what_the_session_is_for() {
+    let asked = |first: &str| {
+        let mut script = Script::default();
+        script
+            .human(first)
+            .agent("Yes, I can read and change them.")
+            .human("I'd like to plan the new tax of the shop with you");
+        script.agent("The tax of the shop may be a rate of the country, or a sum for each sale.").human("yes, do that");
+        script.edit("/home/u/proj/tax.ts", "a", "b").agent("The tax is a rate of the country.");
+        script.outcome().notes.original_request
+    };
+    assert_eq!(asked("do you have access to the tracker?"), "I'd like to plan the new tax of the shop with you");
+    assert_eq!(asked("Draw the shop in green"), "Draw the shop in green");
+}

@@ -182,7 +182,7 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let turns = state.results.turns();
     let lines = state.results.lines(state.labels()).into_iter();
     let lines = lines.map(|(at, line)| (at, without_request(state, &turns[at], line))).collect();
-    let mut lines = with_commits(lines, state.labels().committed);
+    let mut lines = with_commits(turns, lines, state.labels().committed);
     let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
@@ -195,7 +195,7 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
         (at, end) = earlier;
     }
     // So is what it says to a report of the client after it summed up the work: that is told behind the summary.
-    if let Some(closing) = state.results.closing().filter(|&closing| closing < at) {
+    if let Some(closing) = state.results.closing().filter(|&closing| closing < at && !discusses(&turns[closing])) {
         let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
         let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
         let is_summed_up = later > 0 && lines[later - 1].0 == closing;
@@ -237,7 +237,7 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
     let results = lines.iter().map(|(at, line)| {
         let turn = &turns[*at];
-        let is_found = !turn.edited && !turn.committed && !standing::is_deed(&line.to_lowercase());
+        let is_found = !has_work(turn) && !standing::is_deed(&line.to_lowercase());
         match asked_of(state, *at, line) {
             Some(asked) => (format!("“{asked}” → {}", sentence(line)), is_found),
             None => (sentence(line), is_found),
@@ -250,8 +250,7 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
 /// the session ended, unless the chore's turn did what was discussed and says nothing of it.
 fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: &str, label: &str) -> Option<usize> {
     let last = lines.len().checked_sub(1)?;
-    let has_work = |of: usize| turns[of].edited || turns[of].committed;
-    if !(0..turns.len()).any(has_work) || has_work(lines[last].0) {
+    if !turns.iter().any(has_work) || has_work(&turns[lines[last].0]) {
         return Some(last);
     }
     let own = end.split(label).next().unwrap_or_default();
@@ -262,7 +261,7 @@ fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: 
     if turns[at].edited {
         return Some(last);
     }
-    lines.iter().rposition(|(of, _)| has_work(*of)).or(Some(last))
+    lines.iter().rposition(|(of, _)| has_work(&turns[*of])).or(Some(last))
 }
 
 /// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
@@ -301,20 +300,32 @@ fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
     if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
 }
 
-/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it.
-fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
+/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
+/// between the two was not committed.
+fn with_commits(turns: &[TurnResult], lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
     let mut all: Vec<(usize, String)> = Vec::new();
     for (at, line) in lines {
-        let has_room = |work: &str| work.chars().count() + line.chars().count() <= MAX_END_CHARS;
-        match all.last_mut().filter(|(_, work)| line.starts_with(label) && has_room(work)) {
-            Some((of, work)) => {
-                *of = at;
-                *work = format!("{} — {line}", as_sentence(work));
+        let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
+        let work = all.iter().rposition(|(of, _)| !discusses(&turns[*of])).or(all.len().checked_sub(1));
+        match work.filter(|_| line.starts_with(label)).filter(has_room) {
+            Some(place) => {
+                let work = all.remove(place).1;
+                all.push((at, format!("{} — {line}", as_sentence(&work))));
             }
             None => all.push((at, line)),
         }
     }
     all
+}
+
+/// Returns whether a turn changed something.
+fn has_work(turn: &TurnResult) -> bool {
+    turn.edited || turn.committed
+}
+
+/// Returns whether a turn only answered a question. Commands change something, too.
+fn discusses(turn: &TurnResult) -> bool {
+    !has_work(turn) && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
 /// Removes the sentences from a line, unless nothing else would remain of it.

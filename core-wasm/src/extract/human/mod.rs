@@ -24,6 +24,6 @@ pub(super) use correction::{disputes, doubts, excuses, is_correction, refutes, w
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};
-pub(super) use request::{is_demand, only_asks, request_summary, sets_value, states_fact, task};
+pub(super) use request::{asks_ability, is_demand, only_asks, request_summary, sets_value, states_fact, task};
 pub(super) use rule::is_rule;
 pub(super) use ruling::{replacement, rulings};
