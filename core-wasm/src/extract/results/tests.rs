@@ -347,6 +347,18 @@ fn tests_that_were_written_are_told_only_alone() {
 }
 
 #[test]
+fn a_short_heading_is_told_only_above_something() {
+    let turn = turn(
+        "The tax is a rate.\n\n## Loose ends\n\n- The slip is late.\n\n## The tax of the shop is exempt at night\n\n- One",
+        "",
+    );
+    assert_eq!(line(&turn, [0, 1].into_iter()), "The tax is a rate.");
+    assert_eq!(line(&turn, [0, 1, 2].into_iter()), "The tax is a rate. Loose ends: The slip is late.");
+    assert_eq!(line(&turn, [0, 3].into_iter()), "The tax is a rate. The tax of the shop is exempt at night");
+    assert_eq!(line(&turn, [1].into_iter()), "Loose ends", "nothing else is told");
+}
+
+#[test]
 fn many_names_of_tests_say_nothing_unless_they_were_asked_for() {
     let answer = "The total is rounded:\n\n- `TestTotal` - verifies the total\n- `TestTax`\n- `TestDay` — the day\n- `TestSlip` needs a printer that answers in time";
     let told = |asked: &str| {
