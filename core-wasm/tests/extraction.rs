@@ -1982,3 +1982,50 @@ fn that_all_tests_pass_is_not_told_of_some() {
     script.bash("go test ./...", "ok  \tshop/cart\t0.2s", false);
     assert!(told(&script).contains("All tests pass and"), "{}", told(&script));
 }
+
+#[test]
+fn a_discussion_before_the_commit_is_not_how_the_session_ended() {
+    let mut script = Script::default();
+    script
+        .human("Round the total of the cart to whole cents.")
+        .edit("/home/u/proj/cart.ts", "a", "b")
+        .agent("The total of the cart is rounded to whole cents before the tax is added.")
+        .human("How do other shops print their slips at night?")
+        .agent("Most shops print the slips of the day in one batch after the till was closed.")
+        .human("commit this")
+        .bash("git commit -m 'Round the total'", "[main 1a2b3c4] Round the total\n 1 file changed", false)
+        .agent("Committed.");
+    let notes = script.outcome().notes;
+    assert!(notes.outcome.starts_with("The total of the cart is rounded") && notes.outcome.contains("1a2b3c4"), "{notes:?}");
+    assert!(!notes.outcome.contains("batch"), "{}", notes.outcome);
+}
+
+#[test]
+fn what_is_told_as_the_request_is_not_told_before_its_answer() {
+    let mut script = Script::default();
+    script
+        .human("Round the total of the cart to whole cents.")
+        .edit("/home/u/proj/cart.ts", "a", "b")
+        .agent("The total of the cart is rounded to whole cents before the tax is added.")
+        .human("No, the slip of the shop must never show the tax twice")
+        .edit("/home/u/proj/slip.ts", "a", "b")
+        .agent("The slip shows the tax once, below the sum of the cart.");
+    let outcome = script.outcome();
+    assert!(outcome.notes.outcome.starts_with("The slip shows the tax once"), "{}", outcome.notes.outcome);
+}
+
+#[test]
+fn what_the_agent_can_do_is_not_what_the_session_is_for() {
+    let asked = |first: &str| {
+        let mut script = Script::default();
+        script
+            .human(first)
+            .agent("Yes, I can read and change them.")
+            .human("I'd like to plan the new tax of the shop with you");
+        script.agent("The tax of the shop may be a rate of the country, or a sum for each sale.").human("yes, do that");
+        script.edit("/home/u/proj/tax.ts", "a", "b").agent("The tax is a rate of the country.");
+        script.outcome().notes.original_request
+    };
+    assert_eq!(asked("do you have access to the tracker?"), "I'd like to plan the new tax of the shop with you");
+    assert_eq!(asked("Draw the shop in green"), "Draw the shop in green");
+}

@@ -5,6 +5,7 @@
 
 mod ci;
 pub(crate) mod clean;
+mod code_block;
 pub(crate) mod commands;
 pub(crate) mod commits;
 mod compact;

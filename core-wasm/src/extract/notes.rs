@@ -3,6 +3,7 @@
 use super::clean;
 use super::human;
 use super::prose;
+use super::results::TurnResult;
 use super::signs;
 use super::standing;
 use super::state::State;
@@ -180,9 +181,11 @@ fn is_only_proposed(state: &State, outcome: &str) -> bool {
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
 fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
-    let mut lines = with_commits(state.results.lines(state.labels()), state.labels().committed);
-    let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     let turns = state.results.turns();
+    let lines = state.results.lines(state.labels()).into_iter();
+    let lines = lines.map(|(at, line)| (at, without_request(state, &turns[at], line))).collect();
+    let mut lines = with_commits(turns, lines, state.labels().committed);
+    let Some((mut at, mut end)) = lines.pop() else { return (String::new(), Vec::new()) };
     // "Done." says less than the work before it, and so does what the agent says to "thanks". To "yes, do that" it may answer with
     // all that was settled.
     let is_chat =
@@ -194,7 +197,7 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
         (at, end) = earlier;
     }
     // So is what it says to a report of the client after it summed up the work: that is told behind the summary.
-    if let Some(closing) = state.results.closing().filter(|&closing| closing < at) {
+    if let Some(closing) = state.results.closing().filter(|&closing| closing < at && !discusses(&turns[closing])) {
         let is_report = |at: usize| !turns[at].substantive && !turns[at].edited;
         let later = lines.iter().rposition(|(of, _)| *of <= closing).map_or(0, |place| place + 1);
         let is_summed_up = later > 0 && lines[later - 1].0 == closing;
@@ -213,8 +216,9 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
-    if (is_short || is_commit) && lines.last().is_some_and(|(_, work)| is_short || fits(work)) {
-        let work = lines.pop().map(|(_, work)| work).unwrap_or_default();
+    let before = work_before(turns, &lines, at, &end, state.labels().committed);
+    if let Some(place) = before.filter(|&place| is_short || (is_commit && fits(&lines[place].1))) {
+        let work = lines.remove(place).1;
         // The line of a turn that says nothing itself is what was committed.
         let is_message = end.starts_with(state.labels().committed)
             || turns[at].statements.iter().any(|it| it.voice == Voice::Commit && end.starts_with(it.text.as_str()));
@@ -235,13 +239,31 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
     let results = lines.iter().map(|(at, line)| {
         let turn = &turns[*at];
-        let is_found = !turn.edited && !turn.committed && !standing::is_deed(&line.to_lowercase());
+        let is_found = !has_work(turn) && !standing::is_deed(&line.to_lowercase());
         match asked_of(state, *at, line) {
             Some(asked) => (format!("“{asked}” → {}", sentence(line)), is_found),
             None => (sentence(line), is_found),
         }
     });
     (sentence(&end), results.collect())
+}
+
+/// Returns the place of the line with the work before a chore that says less. What the user only discussed between the two is not how
+/// the session ended, unless the chore's turn did what was discussed and says nothing of it.
+fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: &str, label: &str) -> Option<usize> {
+    let last = lines.len().checked_sub(1)?;
+    if !turns.iter().any(has_work) || has_work(&turns[lines[last].0]) {
+        return Some(last);
+    }
+    let own = end.split(label).next().unwrap_or_default();
+    let says = |said: &String| said.chars().count() >= MIN_REST_CHARS && prose::checked(said).is_none();
+    if text::sentences(own).iter().any(says) {
+        return None;
+    }
+    if turns[at].edited {
+        return Some(last);
+    }
+    lines.iter().rposition(|(of, _)| has_work(&turns[*of])).or(Some(last))
 }
 
 /// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
@@ -264,20 +286,48 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }
 
-/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it.
-fn with_commits(lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
+/// Strips what the user said from the line of a turn, as far as that is told as the request.
+fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
+    if turn.asked != state.request && later_request(state) != Some(turn.asked.as_str()) {
+        return line;
+    }
+    let Some((said, answer)) = line.split_once(" → ") else { return line };
+    let own = turn.statements.iter().filter(|it| it.voice == Voice::Human);
+    if !own.clone().any(|it| said.starts_with(it.text.as_str())) {
+        return line;
+    }
+    let told = own.filter(|it| turn.asked.contains(it.text.as_str()));
+    let rest = told.fold(said.to_owned(), |said, it| said.replacen(it.text.as_str(), "", 1));
+    let rest = rest.trim_matches([' ', ';']);
+    if rest.is_empty() { answer.to_owned() } else { format!("{rest} → {answer}") }
+}
+
+/// Appends the commit of a turn that gave nothing else to the work before it, while that has room for it. What was only discussed
+/// between the two was not committed.
+fn with_commits(turns: &[TurnResult], lines: Vec<(usize, String)>, label: &str) -> Vec<(usize, String)> {
     let mut all: Vec<(usize, String)> = Vec::new();
     for (at, line) in lines {
-        let has_room = |work: &str| work.chars().count() + line.chars().count() <= MAX_END_CHARS;
-        match all.last_mut().filter(|(_, work)| line.starts_with(label) && has_room(work)) {
-            Some((of, work)) => {
-                *of = at;
-                *work = format!("{} — {line}", as_sentence(work));
+        let has_room = |place: &usize| all[*place].1.chars().count() + line.chars().count() <= MAX_END_CHARS;
+        let work = all.iter().rposition(|(of, _)| !discusses(&turns[*of])).or(all.len().checked_sub(1));
+        match work.filter(|_| line.starts_with(label)).filter(has_room) {
+            Some(place) => {
+                let work = all.remove(place).1;
+                all.push((at, format!("{} — {line}", as_sentence(&work))));
             }
             None => all.push((at, line)),
         }
     }
     all
+}
+
+/// Returns whether a turn changed something.
+fn has_work(turn: &TurnResult) -> bool {
+    turn.edited || turn.committed
+}
+
+/// Returns whether a turn only answered a question. Commands change something, too.
+fn discusses(turn: &TurnResult) -> bool {
+    !has_work(turn) && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
 /// Removes the sentences from a line, unless nothing else would remain of it.

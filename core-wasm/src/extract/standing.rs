@@ -387,9 +387,25 @@ pub(super) fn is_promise(lower: &str) -> bool {
         "します。これから",
         "我会",
     ];
-    // What the user is asked to do.
-    const REQUESTS: [&str; 8] =
-        ["please ", "merge when", "run it yourself", "tell me ", "say the word", "알려주", "教えて", "请告诉"];
+    // What the user is asked to do, or may do next.
+    const REQUESTS: [&str; 16] = [
+        "please ",
+        "merge when",
+        "run it yourself",
+        "tell me ",
+        "say the word",
+        "ready for ",
+        "ready to ",
+        "you're ready to ",
+        "you can now ",
+        "now you can ",
+        "next up",
+        "next time you",
+        "알려주",
+        "教えて",
+        "请告诉",
+        "次回は",
+    ];
     let lower = lower.replace('’', "'");
     text::contains_any_words(&lower, &SIGNS) || REQUESTS.iter().any(|opening| lower.starts_with(opening))
 }
@@ -466,10 +482,12 @@ mod tests {
 
     #[test]
     fn what_is_promised_or_asked_of_the_user() {
-        for said in ["once it lands i'll patch the till", "please unlock the till", "i'd need to add a column"] {
+        for said in
+            ["once it lands i'll patch the till", "please unlock the till", "i'd need to add a column", "ready for step 5"]
+        {
             assert!(is_promise(said), "{said}");
         }
-        assert!(!is_promise("the till is patched"));
+        assert!(!is_promise("the till is patched") && !is_promise("the till is ready for the day"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::code_block::{self, Block};
 use super::prose;
 use super::signs;
 use crate::text;
@@ -60,6 +61,9 @@ pub(super) struct Statement {
     /// Whether it stands behind a list below bold words: they say what the list is, and nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_behind_list: bool,
+    /// Whether it opens an item that has a number.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_step: bool,
     /// Whether files were changed after it in its turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_before_edit: bool,
@@ -135,7 +139,9 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
     let mut is_proposed = false;
     // The cells of the first row of the table that the line stands in.
     let mut header: Option<Vec<String>> = None;
-    let to_code = if voice == Voice::Human { Vec::new() } else { leads_to_code(said) };
+    let blocks = if voice == Voice::Human { Vec::new() } else { code_block::blocks(said) };
+    // Whether the line before leads to headings with code below them, which shows what came of the work.
+    let mut is_showing = false;
     // Whether the heading is a line of bold words, and whether a list stands below it.
     let (mut is_bold, mut is_listed) = (false, false);
     for line in text::prose_lines(said) {
@@ -171,11 +177,21 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
             (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
         };
         is_listed |= matches!(form, Form::Item | Form::Row);
-        let leads_to_code = to_code.iter().any(|(lead, _)| *lead == line);
+        let is_step = voice != Voice::Human && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
+        let block = blocks.iter().find(|block| std::ptr::eq(block.lead, line));
+        let leads_to_code = block.is_some_and(Block::is_led);
+        let shown = block
+            .filter(|_| voice == Voice::Answer && form == Form::Heading)
+            .and_then(|it| it.shown_below(line, is_showing));
+        is_showing = if form == Form::Heading { is_showing } else { block.is_none() && code_block::announces_result(line) };
         let count = parts.len();
         for (number, mut part) in parts.into_iter().enumerate() {
             if leads_to_code && number + 1 == count && form != Form::Heading {
-                let Some(said) = said_before_code(&part) else { continue };
+                let is_answer = voice == Voice::Answer;
+                let shown =
+                    block.filter(|_| is_answer).and_then(|it| it.shown_behind(&part).or_else(|| it.steps_behind(&part)));
+                let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
+                let Some(said) = shown.or_else(|| code_block::said_before(&part)).or_else(step) else { continue };
                 part = said;
             }
             // What the agent says after it gave in is what holds.
@@ -192,15 +208,19 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
                     goes_on: number > 0,
                     is_proposed,
                     is_behind_list: is_behind_list && form == Form::Sentence,
+                    is_step: is_step && number == 0,
                     ..Statement::default()
                 });
             }
+        }
+        if let Some(text) = shown {
+            all.push(Statement { text, heading: heading.clone(), voice, form: Form::Sentence, ..Statement::default() });
         }
     }
     // What says nothing else says what it leads to.
     let is_empty = |it: &Statement| it.form == Form::Heading || prose::is_filler(&it.text);
     if all.iter().all(is_empty)
-        && let Some(text) = to_code.first().copied().and_then(said_with_code)
+        && let Some(text) = blocks.iter().find(|block| block.is_led()).and_then(Block::with_lead)
     {
         all.push(Statement { text, heading: String::new(), voice, form: Form::Sentence, ..Statement::default() });
     }
@@ -229,80 +249,6 @@ fn with_bold_lead(line: &str, mut parts: Vec<String>) -> Vec<String> {
 fn goes_below(line: &str) -> bool {
     let said = text::plain(line);
     said.ends_with([':', '：']) && said.chars().count() <= MAX_LEAD_ON_CHARS
-}
-
-/// Returns what a sentence says that ends with a colon before a code block, unless it says nothing without the code: "This shows
-/// what is sent:".
-fn said_before_code(sentence: &str) -> Option<String> {
-    const MIN_WORDS: usize = 6;
-    // What opens a sentence that points to the code.
-    const POINTERS: [&str; 27] = [
-        "here", "this", "that", "these", "it", "then", "so", "for", "in", "to", "run", "use", "now", "and", "the", "we",
-        "you", "with", "or", "if", "after", "before", "from", "as", "let", "i", "output",
-    ];
-    // What ends a sentence that the code completes.
-    const OPEN_ENDS: [&str; 24] = [
-        "this",
-        "these",
-        "follows",
-        "following",
-        "below",
-        "with",
-        "to",
-        "is",
-        "are",
-        "was",
-        "be",
-        "do",
-        "like",
-        "example",
-        "as",
-        "from",
-        "by",
-        "of",
-        "in",
-        "at",
-        "for",
-        "and",
-        "or",
-        "using",
-    ];
-    let said = sentence.trim_end_matches([':', '：', '*', ' ']);
-    let lower = said.to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let first = bare(words.first()?);
-    let says = words.len() >= MIN_WORDS
-        && said.contains('`')
-        && !POINTERS.contains(&first.as_str())
-        && !OPEN_ENDS.contains(&bare(words.last()?).as_str());
-    says.then(|| format!("{said}."))
-}
-
-/// Returns the lines that end with a colon before a code block, each with the block's first line.
-fn leads_to_code(said: &str) -> Vec<(&str, &str)> {
-    let mut all = Vec::new();
-    let (mut last, mut is_open) = ("", false);
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-    while let Some(line) = lines.next() {
-        if line.starts_with("```") || line.starts_with("~~~") {
-            if !is_open && last.trim_end_matches('*').ends_with([':', '：']) {
-                all.push((last, lines.peek().copied().unwrap_or_default()));
-            }
-            is_open = !is_open;
-        }
-        last = line;
-    }
-    all
-}
-
-/// Returns what a line says with the first line of the code to which it leads: "It prints: `Hint: name a file`".
-fn said_with_code((lead, code): (&str, &str)) -> Option<String> {
-    const MAX_CODE_CHARS: usize = 160;
-    let lead = text::sentences(lead).pop()?;
-    let lead = text::capitalized(lead.strip_prefix("Now ").unwrap_or(&lead));
-    let is_short = code.chars().any(char::is_alphabetic) && code.chars().count() <= MAX_CODE_CHARS;
-    (is_short && !code.contains('`')).then(|| format!("{} `{code}`", lead.trim_end_matches('*')))
 }
 
 /// Returns the cells of a table's row. Some may be empty.
@@ -497,7 +443,7 @@ mod tests {
         let said = "There's a `taxOf()` function in `tax.ts` that returns the rate of the country:\n\n```ts\ntaxOf()\n```";
         assert_eq!(texts(said), ["There's a `taxOf()` function in `tax.ts` that returns the rate of the country."]);
         let shown = "Done. Now when you run `till open`, you'll see:\n\n```\nHint: name a till\n\nUsage: till\n```";
-        assert_eq!(texts(shown), ["Done.", "When you run `till open`, you'll see: `Hint: name a till`"]);
+        assert_eq!(texts(shown), ["Done.", "When you run `till open`, you'll see: `Hint: name a till ⏎ Usage: till`"]);
         assert_eq!(texts("Two tills are open.\n\nThe output is:\n\n```\n2\n```"), ["Two tills are open."]);
     }
 

@@ -243,6 +243,27 @@ pub(in crate::extract) fn is_demand(sentence: &str) -> bool {
         || text::contains_any_words(&lower, &asks)
 }
 
+/// Returns whether a request only asks what the agent has or can do: what the session is for comes after it.
+pub(in crate::extract) fn asks_ability(request: &str) -> bool {
+    const MAX_CHARS: usize = 80;
+    const OPENINGS: [&str; 8] = [
+        "do you have access",
+        "do you have the tool",
+        "can you access",
+        "can you see my",
+        "are you able to",
+        "are you connected",
+        "which tools do you",
+        "what tools do you",
+    ];
+    let lower = request.to_lowercase();
+    let lower = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_wide = text::contains_any(lower, &["접근할 수 있", "アクセスでき", "能访问"]);
+    request.ends_with(['?', '？'])
+        && request.chars().count() <= MAX_CHARS
+        && (is_wide || OPENINGS.iter().any(|opening| text::starts_with_words(lower, opening)))
+}
+
 /// Returns whether a request only asks something, so that an answer is all that it wants.
 pub(in crate::extract) fn only_asks(request: &str) -> bool {
     let lower = request.to_lowercase();

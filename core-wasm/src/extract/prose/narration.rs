@@ -229,6 +229,9 @@ pub(in crate::extract) fn strip_interjection(sentence: &str) -> &str {
     }
 }
 
+/// The number of words up to which a sentence says nothing but that the work is complete.
+const MAX_COMPLETE_WORDS: usize = 8;
+
 /// Returns whether a sentence reports nothing.
 pub(in crate::extract) fn is_filler(sentence: &str) -> bool {
     let bare: String =
@@ -255,6 +258,18 @@ pub(in crate::extract) fn is_filler(sentence: &str) -> bool {
         "pushed",
         "finished",
         "success",
+        "much better",
+        "both pass",
+        "all passing",
+        "all fixed",
+        "everything passes",
+        "everything works",
+        "implementation complete",
+        "implementation is complete",
+        "the fix is in place",
+        "the implementation is in place",
+        "all changes are complete",
+        "the changes are complete",
         "완료했습니다",
         "완료되었습니다",
         "수정 완료했습니다",
@@ -278,5 +293,7 @@ pub(in crate::extract) fn is_filler(sentence: &str) -> bool {
         "changes made",
         "what changed",
     ];
-    bare.chars().count() < 4 || empty.contains(&bare.as_str())
+    // "The implementation is complete and ready for use!"
+    let is_complete = bare.starts_with("the implementation is complete") && bare.split(' ').count() <= MAX_COMPLETE_WORDS;
+    bare.chars().count() < 4 || is_complete || empty.contains(&bare.as_str())
 }

@@ -16,6 +16,9 @@ const MAX_END_CHARS: usize = 3_000;
 const MAX_ANSWER_CHARS: usize = 700;
 /// The maximum length of what is added to complete one list, in characters.
 const MAX_LIST_CHARS: usize = 300;
+/// The number of steps of a list from which the others are added, and the maximum length of these, in characters.
+const MIN_STEPS: usize = 2;
+const MAX_STEPS_CHARS: usize = 500;
 /// The maximum length of what is added from below one heading that says how something was mended, in characters.
 const MAX_FIX_CHARS: usize = 360;
 /// The minimum length of a sentence that alone says what an answer says, in characters.
@@ -436,6 +439,35 @@ impl Results {
         chosen
     }
 
+    /// Adds the missing steps of the numbered lists of which enough is chosen: a cause or a procedure without one of its steps is
+    /// another one. What is only offered is no step.
+    pub(super) fn with_whole_steps(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            if turn.disputed || turn.conceded || turn.reverted || turn.is_refused {
+                continue;
+            }
+            for list in turn.lists() {
+                let is_choice = |number: usize| {
+                    let it = &turn.statements[number];
+                    turn.is_offered(number)
+                        || statement::is_question(&it.text)
+                        || signs::is_proposals(&it.heading)
+                        || it.is_proposed
+                };
+                let is_step = |number: &usize| turn.statements[*number].is_step;
+                let (told, missing): (Vec<usize>, Vec<usize>) =
+                    list.clone().filter(is_step).partition(|number| chosen.contains(&(at, *number)));
+                let chars: usize = missing.iter().map(|&number| turn.statements[number].text.chars().count()).sum();
+                let is_most = told.len() >= MIN_STEPS && 2 * told.len() >= missing.len();
+                if is_most && chars <= MAX_STEPS_CHARS && !list.clone().any(is_choice) {
+                    chosen.extend(missing.into_iter().map(|number| (at, number)));
+                }
+            }
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
     /// Leaves out the rows of a table of which less than half is told: a few rows do not stand for the others.
     pub(super) fn without_stray_rows(&self, mut chosen: Vec<Place>) -> Vec<Place> {
         for (at, turn) in self.turns.iter().enumerate() {
@@ -539,6 +571,29 @@ impl Results {
 
     /// Leaves out what a later turn says anew: the state at the end wins over the state on the way.
     fn without_overtaken(&self, chosen: &[Place]) -> Vec<Place> {
+        let gone = self.overtaken(chosen);
+        let left = chosen.iter().filter(|place| !gone.contains(place)).copied().collect();
+        self.without_rests_of_lists(left, &gone)
+    }
+
+    /// Leaves out the lists of which later turns say most anew. Single items stay: a list with gaps misleads.
+    pub(super) fn without_overtaken_lists(&self, chosen: Vec<Place>) -> Vec<Place> {
+        let gone = self.overtaken(&chosen);
+        let mut all = chosen.clone();
+        let left: Vec<Place> = chosen.into_iter().filter(|place| !gone.contains(place)).collect();
+        let left = self.without_rests_of_lists(left, &gone);
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                if !left.iter().any(|(of, number)| *of == at && list.contains(number)) {
+                    all.retain(|(of, number)| *of != at || !list.contains(number));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns which of the chosen statements later turns say anew.
+    fn overtaken(&self, chosen: &[Place]) -> Vec<Place> {
         let names: Vec<Vec<u32>> =
             chosen.iter().map(|&(turn, number)| statement::names(&self.turns[turn].statements[number].text)).collect();
         let words: Vec<text::Features> =
@@ -579,7 +634,27 @@ impl Results {
                 if is_proposal && self.turns[turn + 1..].iter().any(|later| later.edited) { PROPOSED } else { OVERTAKEN };
             names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= least
         };
-        (0..chosen.len()).filter(|&at| !is_overtaken(at) && !is_said_again(at)).map(|at| chosen[at]).collect()
+        (0..chosen.len()).filter(|&at| is_overtaken(at) || is_said_again(at)).map(|at| chosen[at]).collect()
+    }
+
+    /// Leaves out what remains of a list of which later turns say most anew: alone it tells the state on the way. An item that names
+    /// something of which no later turn speaks stays.
+    fn without_rests_of_lists(&self, mut chosen: Vec<Place>, gone: &[Place]) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate() {
+            for list in turn.lists() {
+                let count = |all: &[Place]| list.clone().filter(|number| all.contains(&(at, *number))).count();
+                if count(gone) <= count(&chosen) {
+                    continue;
+                }
+                let later = chosen.iter().filter(|(of, _)| *of > at);
+                let known: Vec<u32> =
+                    later.flat_map(|&(of, number)| statement::names(&self.turns[of].statements[number].text)).collect();
+                let is_new =
+                    |number: usize| statement::names(&turn.statements[number].text).iter().any(|name| !known.contains(name));
+                chosen.retain(|&(of, number)| of != at || !list.contains(&number) || is_new(number));
+            }
+        }
+        chosen
     }
 }
 

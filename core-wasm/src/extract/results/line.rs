@@ -19,6 +19,9 @@ pub(super) const REPEATED: f32 = 0.6;
 /// The same if the answer also has all of its names.
 pub(super) const NAMED: f32 = 0.4;
 
+/// The number of words up to which a heading says nothing alone.
+const MAX_SHORT_WORDS: usize = 2;
+
 /// The minimum length of what follows a label that can be left out, in characters.
 const MIN_LABELLED_CHARS: usize = 24;
 
@@ -58,7 +61,8 @@ impl TurnResult {
         };
         let is_told = |at: usize| {
             let statement = &self.statements[at];
-            statement.form == Form::Heading || !is_lead(&statement.text) || is_followed(at)
+            // A step is one of several, with or without what stands below it.
+            statement.form == Form::Heading || !is_lead(&statement.text) || statement.is_step || is_followed(at)
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         // The body of a commit often repeats the answer in other words. Its subject stays.
@@ -170,6 +174,11 @@ fn without_praise(said: &str) -> Cow<'_, str> {
     Cow::Owned(text::capitalized(rest))
 }
 
+/// Returns whether a statement is a heading of a few words.
+fn is_short_heading(statement: &Statement) -> bool {
+    statement.form == Form::Heading && statement.text.split_whitespace().count() <= MAX_SHORT_WORDS
+}
+
 /// Joins statements into running text. A heading stands once before the statements below it.
 fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut line = String::new();
@@ -177,7 +186,12 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let statements: Vec<&Statement> = statements.collect();
     let is_alone = statements.iter().all(|statement| prose::is_filler(&statement.text));
     let mut last: Option<&Statement> = None;
-    for statement in statements {
+    for (at, &statement) in statements.iter().enumerate() {
+        // A few words above nothing that is told promise what does not come: "Loose ends".
+        let is_above = statements.get(at + 1).is_some_and(|next| next.heading == statement.text);
+        if is_short_heading(statement) && !is_above && statements.len() > 1 {
+            continue;
+        }
         // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
         let is_empty = is_container(statement.text.trim_end_matches([':', '：'])) || prose::is_filler(&statement.text);
         if is_empty && !is_alone {

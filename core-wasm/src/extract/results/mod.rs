@@ -235,10 +235,11 @@ impl Results {
         let chosen = self.with_answer(self.without_stray_rows(chosen));
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
-        let chosen = self.with_verdicts(self.with_main_results(chosen));
+        let chosen = self.with_whole_steps(self.with_verdicts(self.with_main_results(chosen)));
         let mut chosen = self.without_leaning(&self.without_records(chosen));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
+        let chosen = self.without_overtaken_lists(chosen);
         let said = Said::of(chosen.iter().map(|&(turn, number)| &self.turns[turn].statements[number]));
         (0..self.turns.len())
             .filter_map(|at| {

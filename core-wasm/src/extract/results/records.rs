@@ -2,7 +2,7 @@
 
 use super::barred::MIN_CAUSE;
 use super::line::REPEATED;
-use super::turn_result::share;
+use super::turn_result::{TurnResult, is_lead, share};
 use super::{Place, Results};
 use crate::extract::prose;
 use crate::extract::signs;
@@ -14,10 +14,40 @@ const MIN_TOLD_CHARS: usize = 160;
 /// The length up to which the prompt of a turn that only commits asks for nothing else, in characters: "comit".
 const MAX_CHORE_CHARS: u32 = 12;
 
+/// The number of tests of a list from which their names say nothing, and the number of words that say no more than a name.
+const MIN_BARE_TESTS: usize = 3;
+const MAX_BARE_WORDS: usize = 5;
+
 /// Parts of the names of files with tests.
 const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"];
 /// Openings of headings above the tests that were written.
 const TESTS: [&str; 5] = ["test", "new test", "테스트", "テスト", "测试"];
+
+/// Returns the places of the tests of which a turn lists so many that their names say nothing, unless the user asked for tests.
+fn bare_tests(at: usize, turn: &TurnResult) -> Vec<Place> {
+    let asked = turn.asked.to_lowercase();
+    if TESTS.iter().any(|word| asked.contains(word)) {
+        return Vec::new();
+    }
+    let is_bare = |number: &usize| is_bare_test(&turn.statements[*number].text);
+    let lists = turn.lists().into_iter().map(|list| list.filter(is_bare).collect::<Vec<usize>>());
+    lists.filter(|tests| tests.len() >= MIN_BARE_TESTS).flatten().map(|number| (at, number)).collect()
+}
+
+/// Returns whether an entry of a list is the name of a test in code, alone or with what tests do: "`TestTotal` - verifies the total".
+fn is_bare_test(said: &str) -> bool {
+    const DEEDS: [&str; 7] = ["verifies", "verify", "tests", "checks", "ensures", "covers", "validates"];
+    let (name, rest) = said.split_once(' ').unwrap_or((said, ""));
+    let name = name.trim_matches(['`', ':', ',', '.']);
+    let is_name = |rest: &str| {
+        rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+            && rest.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let is_test = name.strip_prefix("Test").is_some_and(is_name) || name.strip_prefix("test").is_some_and(is_name);
+    let rest = rest.trim_start_matches(['-', '–', '—', ':', ' ']).to_lowercase();
+    let is_short = !rest.contains('`') && rest.split_whitespace().count() <= MAX_BARE_WORDS;
+    is_test && (is_short || DEEDS.iter().any(|deed| text::starts_with_words(&rest, deed)))
+}
 
 impl Results {
     /// Leaves out what others tell better: how it was before a change that the answer tells, the body of a commit, and what the
@@ -40,6 +70,7 @@ impl Results {
                 };
                 dropped.extend(words.iter().filter(is_way));
             }
+            let bare_tests = bare_tests(at, turn);
             // The list of files tells the tests that were written, and their run what they say.
             let is_of_test = |place: &&Place| {
                 let it = statement(place);
@@ -47,9 +78,15 @@ impl Results {
                 let heading = it.heading.to_lowercase();
                 let is_file = |said: &str| text::contains_any(said, &TEST_FILES);
                 let is_list = TESTS.iter().any(|word| heading.starts_with(word));
-                it.voice == Voice::Answer && it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list)
+                let is_of_file = it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list);
+                it.voice == Voice::Answer && (is_of_file || bare_tests.contains(place))
             };
-            if words.iter().any(|place| !is_of_test(&place)) {
+            // That all pass says nothing of what was done.
+            let says = |place: &Place| {
+                let said = &statement(place).text;
+                !is_of_test(&place) && !is_lead(said) && !prose::is_filler(said) && prose::checked(said).is_none()
+            };
+            if words.iter().any(says) {
                 dropped.extend(words.iter().filter(is_of_test));
             }
             let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;

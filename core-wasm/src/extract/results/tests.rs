@@ -343,6 +343,58 @@ fn tests_that_were_written_are_told_only_alone() {
     let list = "- `src/cart.ts`: rounds the total\n- `src/cart.test.ts`: 4 tests of the total";
     assert_eq!((told(list, &[0, 1]), told(list, &[1])), (1, 1));
     assert_eq!(told("The total is rounded.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 1);
+    assert_eq!(told("All tests pass.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 3, "nothing else");
+}
+
+#[test]
+fn a_short_heading_is_told_only_above_something() {
+    let turn = turn(
+        "The tax is a rate.\n\n## Loose ends\n\n- The slip is late.\n\n## The tax of the shop is exempt at night\n\n- One",
+        "",
+    );
+    assert_eq!(line(&turn, [0, 1].into_iter()), "The tax is a rate.");
+    assert_eq!(line(&turn, [0, 1, 2].into_iter()), "The tax is a rate. Loose ends: The slip is late.");
+    assert_eq!(line(&turn, [0, 3].into_iter()), "The tax is a rate. The tax of the shop is exempt at night");
+    assert_eq!(line(&turn, [1].into_iter()), "Loose ends", "nothing else is told");
+}
+
+#[test]
+fn many_names_of_tests_say_nothing_unless_they_were_asked_for() {
+    let answer = "The total is rounded:\n\n- `TestTotal` - verifies the total\n- `TestTax`\n- `TestDay` — the day\n- `TestSlip` needs a printer that answers in time";
+    let told = |asked: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, asked: asked.to_owned(), ..turn(answer, "") });
+        results.without_records((0..5).map(|at| (0, at)).collect()).len()
+    };
+    assert_eq!((told("Round the total"), told("Add tests for the total")), (1 + 1, 5));
+}
+
+#[test]
+fn a_numbered_list_keeps_its_steps() {
+    let mut results = Results::default();
+    results.push(turn(
+        "The slip is late:\n\n1. The till opens\n2. The scale answers\n3. The slip waits for it\n\n- One\n- Two\n- Three",
+        "",
+    ));
+    assert_eq!(results.with_whole_steps(vec![(0, 1), (0, 3)]), [(0, 1), (0, 2), (0, 3)]);
+    assert_eq!(results.with_whole_steps(vec![(0, 1)]), [(0, 1)], "one step is no list");
+    assert_eq!(results.with_whole_steps(vec![(0, 4), (0, 5)]).len(), 2, "a list without numbers");
+    results.dispute();
+    assert_eq!(results.with_whole_steps(vec![(0, 1), (0, 3)]).len(), 2, "it may be wrong");
+}
+
+#[test]
+fn a_list_goes_once_later_turns_say_most_of_it() {
+    let mut results = Results::default();
+    let list = "- `sumCart()` rounds each total of the cart to whole cents\n- `printSlip()` prints one slip for each sale of the day\n- It is faster\n";
+    results.push(work(&format!("{list}- `openDrawer()` waits")));
+    results.push(work(list.split("- It").next().unwrap()));
+    let all: Vec<Place> = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)].to_vec();
+    assert_eq!(results.without_overtaken_lists(all.clone()), [(1, 0), (1, 1)]);
+    let with_new = [&all[..3], &[(0, 3)], &all[3..]].concat();
+    assert!(results.without_overtaken_lists(with_new).contains(&(0, 3)), "no later turn speaks of the drawer");
+    let half: Vec<Place> = [(0, 0), (0, 2), (0, 3), (1, 0)].to_vec();
+    assert_eq!(results.without_overtaken_lists(half.clone()), half, "single items stay");
 }
 
 #[test]
@@ -364,6 +416,8 @@ fn labels_fillers_and_praise_are_left_out() {
     let turn = turn(answer, "");
     assert_eq!(line(&turn, 0..5), "The total is rounded before the tax. Moved the tax into `tax.ts`. The tax is a rate.");
     assert_eq!(line(&turn, 0..1), "Done.");
+    let complete = self::turn("The implementation is complete and ready for use! The tax is a rate.", "");
+    assert_eq!(line(&complete, 0..2), "The tax is a rate.");
 }
 
 /// Chooses among the statements of a session as if all of them were worth telling.

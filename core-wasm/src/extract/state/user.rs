@@ -246,6 +246,13 @@ impl State {
             self.request_only_asks &= !(changed && human::is_consent(&turn.title));
             return;
         }
+        // "Do you have access to the tracker?" only leads to what the session is for.
+        if self.request_only_asks && human::asks_ability(&self.request) && !human::asks_ability(&turn.title) {
+            self.request.clone_from(&turn.title);
+            self.request_only_asks = human::only_asks(&turn.title) && !changed;
+            self.later.clear();
+            return;
+        }
         let goes_on = human::begins_with_consent(&turn.title) || human::speaks_of_recording(&turn.title);
         let was_question = self.request_only_asks && (self.request_is_chat || !goes_on);
         if changed && std::mem::take(&mut self.request_only_asks) && was_question {
