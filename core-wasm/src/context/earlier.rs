@@ -1,8 +1,8 @@
 //! What sessions before the last one settled and ran into. A project has many of them, so each trouble is told once, what came back
 //! in several sessions comes first, and details of old plans are left to the search.
 
-use super::Memories;
 use super::line;
+use super::memories::Memories;
 use super::page::{Page, is_failed_edit};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};

@@ -9,6 +9,7 @@ mod compacted;
 mod earlier;
 mod line;
 mod marks;
+mod memories;
 mod new_session;
 mod page;
 mod prompt;
@@ -16,29 +17,9 @@ mod relevance;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
-use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use line::StoredText;
+pub use memories::Memories;
 use page::{Entry, Page, SectionKind};
-
-/// What is stored about this project: the contract's capability `memories`, which documents each function.
-pub trait Memories {
-    /// The newest memories first.
-    fn recent(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// The most important memories first.
-    fn important(&self, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// The memories of one session, in the order in which they were learned.
-    fn of_session(&self, session: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Full-text search, best matches first.
-    fn search(&self, query: &str, kinds: &[&str], limit: u32) -> Vec<Memory>;
-    /// Facts about the project as a whole, newest first.
-    fn knowledge(&self, limit: u32) -> Vec<Fact>;
-    /// Sessions, newest first, without the one that the call is about.
-    fn sessions(&self, limit: u32) -> Vec<SessionRecord>;
-    /// The newest session other than the one that the call is about.
-    fn last_session(&self) -> Option<SessionRecord>;
-    /// One session, possibly the current one.
-    fn session(&self, id: &str) -> Option<SessionRecord>;
-}
 
 /// Builds the text for the request's source within its budget. None if there is nothing worth saying.
 pub fn build(request: &Request, memories: &dyn Memories) -> Option<Context> {
