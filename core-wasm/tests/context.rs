@@ -352,6 +352,7 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
         fix("a", &format!("{hook} `rm -rf tmp/toys/run-4711`")),
         fix("b", "`make test` fails: 3 pass, 2 fail. Cause: Both are left over in tmp/toys."),
         fix("c", "`make lint` fails: the drawer stands open. Fixed by: `make format`"),
+        fix("c2", "`make lint` fails: the drawer stands open. Fixed by: `make tidy`"),
         fix("d", "`bin/till` fails: no paper roll was found. Cause: The printer was off."),
         of_session("e", memory("e", "failure", 0.7, "`Skill` fails: Unknown skill: pay")),
     ];
@@ -362,7 +363,7 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
     assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[2].ends_with("`rm -rf tmp/toys/run-4711` (in 2 sessions)"), "{text}");
     assert!(lines[3].contains("The printer was off."), "{text}");
-    assert!(text.contains("2 more memories left out"), "{text}");
+    assert!(text.contains("3 more memories left out"), "{text}");
 }
 
 #[test]

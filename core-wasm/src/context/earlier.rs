@@ -34,6 +34,9 @@ const RECENT_SESSIONS: usize = 4;
 /// The weight below which a lesson of earlier sessions is left to the search.
 const MIN_WEIGHT: f32 = 0.44;
 
+/// In how many sessions a check must have failed alike to be told without a cause. Most fail now and then, and pass later.
+const ROUTINE: u32 = 3;
+
 /// The share of words in common from which two errors are the same, in tenths.
 const SAME_TENTHS: usize = 8;
 /// The minimum number of words in common. Fewer occur by chance.
@@ -124,8 +127,9 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
         let times = times(&trouble);
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);
         let factor = match best.is_explained() {
-            _ if told.is_some() || times > 1 => 1.0,
-            false if best.is_routine() => 0.0,
+            _ if told.is_some() => 1.0,
+            false if best.is_routine() && times < ROUTINE => 0.0,
+            _ if times > 1 => 1.0,
             false => UNEXPLAINED,
             true if is_recent => RECENT,
             true => OLD,
