@@ -51,9 +51,10 @@ const DETAIL: f32 = 0.85;
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
 
-/// What a question asks that was only about the work of its day, in lower case.
-const OF_ITS_DAY: [&str; 16] = [
+/// How a question begins that is only about the work of its day, in lower case, and how it ends in languages that ask at the end.
+const OF_ITS_DAY: [&str; 12] = [
     "want me to",
+    "do you want me to",
     "would you like me",
     "shall i",
     "should i",
@@ -62,13 +63,30 @@ const OF_ITS_DAY: [&str; 16] = [
     "which pr",
     "do you have",
     "ready to",
-    "할까요",
-    "드릴까요",
-    "하시겠",
-    "しますか",
-    "ましょうか",
     "要我",
     "需要我",
+];
+const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어요", "しますか", "ましょうか"];
+
+/// The number of words up to which an answer says no more than yes, no or which.
+const MAX_ANSWER_WORDS: usize = 5;
+
+/// What a correction says that forbids or demands something, which may happen again, in lower case.
+const STANDING: [&str; 14] = [
+    "do not",
+    "don't",
+    "dont",
+    "never",
+    "always",
+    "must",
+    "stop",
+    "하지 마",
+    "하지마",
+    "말아",
+    "しないで",
+    "禁止",
+    "不要",
+    "必须",
 ];
 
 /// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
@@ -104,10 +122,15 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
     }
 }
 
-/// Returns whether a decision answers a question about the work of its day.
+/// Returns whether a decision only says yes or no to a question about the work of its day.
 fn is_of_its_day(memory: &Memory) -> bool {
-    let question = memory.content.split_once(" → ").map(|(question, _)| question.to_lowercase());
-    question.is_some_and(|question| text::contains_any(&question, &OF_ITS_DAY))
+    let Some((question, answer)) = memory.content.split_once(" → ") else { return false };
+    let lower = question.to_lowercase();
+    let asked = lower.trim_end_matches(['?', '？', ' ']);
+    let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
+    let is_about_the_day =
+        OF_ITS_DAY.iter().any(|opening| last.starts_with(opening)) || ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end));
+    is_about_the_day && answer.split_whitespace().count() <= MAX_ANSWER_WORDS
 }
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
@@ -228,7 +251,12 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
-        self.memory.kind == "learning" || !self.cause.is_empty()
+        let forbids = || text::contains_any_words(&self.memory.content.to_lowercase().replace('’', "'"), &STANDING);
+        match self.memory.kind.as_str() {
+            "learning" => true,
+            "correction" => forbids(),
+            _ => !self.cause.is_empty(),
+        }
     }
 
     /// Returns whether a check or a tool failed once, as they do in each session.
@@ -338,9 +366,23 @@ mod tests {
     }
 
     #[test]
+    fn a_correction_that_forbids_is_more_than_steering() {
+        let is_explained =
+            |content: &str| Lesson::of(&Memory { kind: "correction".to_owned(), ..failure("1", content) }).is_explained();
+        assert!(
+            is_explained("don’t run the whole count, it is too slow") && is_explained("서랍은 열지 말아 주세요: 열지 말아")
+        );
+        assert!(!is_explained("somebody else opens the till"));
+    }
+
+    #[test]
     fn a_question_about_the_next_step_is_of_its_day() {
         let decision = |content: &str| is_of_its_day(&failure("1", content));
-        assert!(decision("Want me to start the till? → yes") && decision("서랍을 닫을까요? 지금 정리할까요? → 네"));
+        assert!(
+            decision("The drawer is open. Want me to close it? → yes") && decision("서랍이 열렸어요. 지금 정리할까요? → 네")
+        );
         assert!(!decision("Which till should the shop use? → the old one") && !decision("keep the drawer, shall i say"));
+        assert!(!decision("There is no list. What should I fill in? → the one on the door"));
+        assert!(!decision("Want me to start? → yes, but keep in mind that the till needs its key first"));
     }
 }

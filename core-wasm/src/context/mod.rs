@@ -81,7 +81,8 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
 fn add_conventions(page: &mut Page, conventions: &[Fact], factor: f32) {
     let usual = usual(conventions);
     let line = line::join(&usual.iter().map(|it| line::sanitize(it)).collect::<Vec<_>>(), "; ", line::MAX_LINE_CHARS);
-    let entry = conventions.iter().fold(Entry::new(&line, 0.6 * factor), |entry, it| entry.with_key(&it.content));
+    // It is short, certain and needed each day.
+    let entry = conventions.iter().fold(Entry::new(&line, 0.93 * factor), |entry, it| entry.with_key(&it.content));
     page.add(SectionKind::Knowledge, entry);
 }
 
