@@ -267,8 +267,8 @@ fn what_an_agent_saved_as_a_preference_does_not_pass_for_the_users_word() {
 #[test]
 fn a_new_session_is_told_which_decisions_are_not_the_users() {
     for (kind, said_by, mark) in [
-        ("decision", "agent", " (2026-02-20; by agent)"),
-        ("decision", "tool", " (2026-02-20; by tool)"),
+        ("decision", "agent", " (by agent; 2026-02-20)"),
+        ("decision", "tool", " (by tool; 2026-02-20)"),
         ("decision", "human", " (2026-02-20)"),
         ("decision", "agreed", " (2026-02-20)"),
         ("correction", "agent", " (by agent)"),

@@ -317,7 +317,7 @@ impl Page {
         self.add_marked(memory, factor, String::new());
     }
 
-    /// Does the same with a mark in parentheses behind the text. An empty mark is none.
+    /// Does the same with a mark in parentheses behind the text, after who said it. An empty mark is none.
     pub(super) fn add_marked(&mut self, memory: &Memory, factor: f32, mark: String) {
         if !self.seen.insert(memory.id.clone()) || is_failed_edit(memory) {
             return;
@@ -332,9 +332,7 @@ impl Page {
             _ => memory_text(memory),
         };
         let mut entry = Entry::from_memory(memory, &said, factor);
-        if !mark.is_empty() {
-            entry.marks.insert(0, mark);
-        }
+        entry.marks.extend((!mark.is_empty()).then_some(mark));
         match SectionKind::of(&memory.kind) {
             Some(kind) => self.add(kind, entry),
             None => {
