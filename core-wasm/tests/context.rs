@@ -367,6 +367,23 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
 }
 
 #[test]
+fn what_was_saved_on_purpose_is_no_routine() {
+    let saved = |id: &str, memory: Memory| Memory { id: id.into(), session_id: String::new(), ..memory };
+    let mut by_agent = memory("3", "decision", 0.5, "The lid stays open");
+    by_agent.attributes = vec![("source".into(), "agent".into()), ("said-by".into(), "agent".into())];
+    let mut fake = project();
+    fake.memories = vec![
+        saved("1", memory("", "error_fix", 0.7, "Ten drawers were not enough; there are forty now.")),
+        saved("2", memory("", "learning", 0.5, "Every limit was measured.")),
+        of_session("long ago", by_agent),
+    ];
+    let text = shown("startup", &fake).text;
+    for told in ["Ten drawers were not enough", "Every limit was measured", "The lid stays open"] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+#[test]
 fn a_decision_of_an_earlier_session_has_its_date_and_a_detail_its_plan() {
     let agreed = |id: &str, importance: f32, content: &str| {
         let attributes = vec![("said-by".to_owned(), "agreed".to_owned())];

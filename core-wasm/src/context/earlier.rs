@@ -103,8 +103,9 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             continue;
         }
         let day = line::day(memory.created).unwrap_or_default();
-        let is_detail =
-            memory.importance < MIN_ANSWER && SaidBy::of(&memory).is_some_and(|said_by| said_by != SaidBy::Human);
+        let is_detail = memory.importance < MIN_ANSWER
+            && !is_saved(&memory)
+            && SaidBy::of(&memory).is_some_and(|said_by| said_by != SaidBy::Human);
         if !is_detail {
             page.add_marked(&memory, 1.0, day);
             continue;
@@ -120,6 +121,11 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             None => page.leave_out(&memory),
         }
     }
+}
+
+/// Returns whether a memory was saved on purpose: by a command, a note or a tool, and not found in a transcript.
+fn is_saved(memory: &Memory) -> bool {
+    memory.session_id.is_empty() || memory.attributes.iter().any(|(name, _)| name == "source")
 }
 
 /// Returns whether a decision only says yes or no to a question about the work of its day.
@@ -150,7 +156,7 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
         let times = times(&trouble);
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);
         let factor = match best.is_explained() {
-            _ if told.is_some() => 1.0,
+            _ if told.is_some() || is_saved(best.memory) => 1.0,
             false if best.is_routine() && times < ROUTINE => 0.0,
             _ if times > 1 => 1.0,
             false => UNEXPLAINED,
@@ -235,8 +241,11 @@ struct Lesson<'m> {
 
 impl<'m> Lesson<'m> {
     fn of(memory: &'m Memory) -> Self {
-        let is_failure = matches!(memory.kind.as_str(), "error_fix" | "failure");
-        let (said, cause, fix) = if is_failure { line::parse_failure(&memory.content) } else { ("", "", "") };
+        let (said, cause, fix) = line::parse_failure(&memory.content);
+        // What somebody wrote down himself has another form.
+        let is_failure = matches!(memory.kind.as_str(), "error_fix" | "failure")
+            && (said.starts_with('`') || !cause.is_empty() || !fix.is_empty());
+        let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
         let error = said.split_once("` ").filter(|_| said.starts_with('`')).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
@@ -253,9 +262,8 @@ impl<'m> Lesson<'m> {
     fn is_explained(&self) -> bool {
         let forbids = || text::contains_any_words(&self.memory.content.to_lowercase().replace('’', "'"), &STANDING);
         match self.memory.kind.as_str() {
-            "learning" => true,
             "correction" => forbids(),
-            _ => !self.cause.is_empty(),
+            _ => !self.is_failure || !self.cause.is_empty(),
         }
     }
 
