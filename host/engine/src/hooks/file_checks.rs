@@ -266,9 +266,9 @@ impl FileChecks {
 
     /// Takes a cost from what may still be spent. Returns false if less than that is left.
     fn spends(&self, cost: u64) -> bool {
-        let left = self.left.get().checked_sub(cost);
-        self.left.set(left.unwrap_or(self.left.get()));
-        left.is_some()
+        let Some(left) = self.left.get().checked_sub(cost) else { return false };
+        self.left.set(left);
+        true
     }
 }
 
