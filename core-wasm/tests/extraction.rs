@@ -1435,6 +1435,18 @@ fn a_plan_says_why_it_is_carried_out() {
         .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "plan-reason"), "When both are given, `lineTotal` wins and the tax is lost.");
+    assert!(outcome.notes.attributes.iter().all(|(name, _)| name != "plan-title"));
+    let mut later = Script::default();
+    later
+        .human("Sort the menu by price.")
+        .edit("/home/u/proj/src/menu.ts", "items", "sorted(items)")
+        .agent("`menu.ts` sorts its items by price.")
+        .human("Then make the totals right as well")
+        .agent("I looked at the totals of the cart.")
+        .human(plan)
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
+    assert_eq!(attribute(&later.outcome(), "plan-title"), "Fix the total");
     assert_eq!(outcome.notes.pending, ["Planned, but not checked: `bun run typecheck`"]);
     let mut asked = Script { lines: script.lines.clone(), used: script.used };
     asked.agent("The totals in `src/cart.ts` are rounded to cents. Should the tax be rounded, too?");

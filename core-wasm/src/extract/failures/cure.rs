@@ -305,8 +305,15 @@ impl Failure {
         // Retries are not fixes.
         let own = display_command(&self.what);
         let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
+        let is_missing = lacks_module(&self.error);
         let is_cure = |step: &&str| {
-            step.trim_matches('`') != own && is_whole(step) && !is_look(step) && !only_checks(step) && !is_own_fault
+            let is_build = commands::class(step.trim_matches('`')) == Class::Build;
+            step.trim_matches('`') != own
+                && is_whole(step)
+                && !is_look(step)
+                && !only_checks(step)
+                && !is_own_fault
+                && (!is_build || is_missing)
         };
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
         if steps.is_empty()
@@ -361,6 +368,13 @@ fn tells_rule(cause: &str) -> bool {
         "必须",
     ];
     text::contains_any_words(&cause.to_lowercase(), &WORDS)
+}
+
+/// Returns whether an error says that another module is not there, which may only have to be built.
+fn lacks_module(error: &str) -> bool {
+    const SIGNS: &[&str] =
+        &["cannot find module", "cannot find package", "module not found", "could not resolve", "failed to resolve"];
+    text::contains_any(&error.to_lowercase(), SIGNS)
 }
 
 /// Returns whether a step, as it is told, ran tests or a linter and changed nothing.

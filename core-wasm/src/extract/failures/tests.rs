@@ -123,6 +123,20 @@ fn a_look_is_no_cure() {
 }
 
 #[test]
+fn a_build_cures_what_was_not_found() {
+    let cure = |error: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "bun run --filter @shop/till test", error);
+        failures.step("`bun run build`");
+        failures.command_passed("bun run --filter @shop/till test", english()).pop().map(|cure| cure.content)
+    };
+    let told = cure("error: Cannot find module '@shop/cart' from 'till.test.ts'").unwrap();
+    assert!(told.ends_with("Fixed by: `bun run build`"), "{told}");
+    assert_eq!(cure("error: expected 3 slips, got 4"), None);
+    assert_eq!(cure("Error: connection refused by the till"), None, "a build is no cure of that");
+}
+
+#[test]
 fn a_cure_can_be_run_as_it_stands() {
     let (failed, error) = ("wsl zsh /mnt/x/a.zsh", "can't create temp file");
     let cure = |passed| cured(error, false, failed, passed).unwrap_or_default();

@@ -425,7 +425,9 @@ fn is_lasting_demand(lower: &str) -> bool {
     let demands = ["make sure", "ensure", "has to", "have to", "must", "should", "needs to", "need to"];
     let times = ["once we", "as soon as", "whenever", "every time", "when we add", "when you add", "when adding"];
     let says = |words: &[&str]| text::contains_any_words(lower, words);
-    says(&demands) && says(&times)
+    // "We should probably …, so whenever …" proposes something and says what it is for.
+    let proposes = says(&["should probably", "could probably", "i think we should", "so whenever", "so every time"]);
+    says(&demands) && says(&times) && !proposes
 }
 
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.

@@ -400,6 +400,7 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "we need a sign that is \"always\" lit",
         "still reads as if we open a new till always",
         "To keep it apart and avoid noise, the sign should be hidden rather than left as none",
+        "I think we should probably put a sign on it, so whenever guests see the cart they leave it",
     ] {
         assert!(!is_rule(said), "{said}");
     }
@@ -524,12 +525,13 @@ fn to_resolve_conflicts_is_no_chore() {
 
 #[test]
 fn the_user_says_that_it_is_merged() {
-    for said in ["PRs merged", "merged, go on", "머지했어"] {
+    for said in ["PRs merged", "merged, go on", "머지했어", "マージしました。次のステップは？", "I merged it. What is next?"] {
         assert!(says_merged(said), "{said}");
     }
     for said in [
         "is it merged?",
         "once merged, tag it",
+        "머지되면 태그해줘",
         "not merged",
         "the two lists are merged into one by the reader of the cart, slowly",
     ] {

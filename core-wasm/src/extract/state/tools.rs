@@ -293,7 +293,8 @@ impl State {
                 self.failures.printed_on_success(command, output);
                 cured.extend(self.failures.command_passed(command, labels));
             }
-            if commands::may_fix(command) {
+            // What a test of another package does not find may only have to be built.
+            if commands::may_fix(command) || class == commands::Class::Build {
                 self.failures.step(&format!("`{}`", failures::display_command(command)));
             }
             cured
