@@ -1749,6 +1749,17 @@ fn what_the_agent_was_at_when_the_session_ended() {
     assert!(outcome.notes.outcome.contains("`openTill()`"), "{}", outcome.notes.outcome);
     let pending = &outcome.notes.pending;
     assert!(pending.contains(&"The session ended when the agent was at: Commit and push".to_owned()), "{pending:?}");
+    let at_tests = |output: &str| {
+        let mut script = Script::default();
+        script
+            .human("Fix the test of the till, the code is right")
+            .edit("/home/u/proj/src/till.test.ts", "expect(3)", "expect(4)")
+            .agent("Now let me run the tests to verify the fix:")
+            .bash("bun test", output, output.contains("1 fail"));
+        script.outcome().notes.pending
+    };
+    assert!(at_tests("12 pass\n0 fail").is_empty(), "{:?}", at_tests("12 pass\n0 fail"));
+    assert!(!at_tests("11 pass\n1 fail").is_empty());
     script.agent("Committed and pushed: the till asks for the rate once.");
     let pending = script.outcome().notes.pending;
     assert!(pending.iter().all(|it| !it.contains("was at")), "{pending:?}");

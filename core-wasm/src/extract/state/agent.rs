@@ -270,7 +270,8 @@ impl State {
             let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
                 || turn.answer.contains("```")
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
-            if (says_something && !turn.cut_off && !turn.is_unfinished()) || (turn.committed && !turn.substantive) {
+            let ends_well = (says_something && !turn.cut_off && !turn.is_unfinished()) || turn.has_checked();
+            if ends_well || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
             } else if turn.is_unfinished() && !turn.title.is_empty() && turn.prompt_chars > 0 {
                 // "do 0.54.0" says little, but it is what the agent was at.

@@ -275,6 +275,10 @@ impl State {
         class: commands::Class,
     ) -> Vec<SessionMemory> {
         let (command, labels) = (tool_use.what.as_str(), self.labels());
+        if class != commands::Class::Inspect {
+            let checks = matches!(class, commands::Class::Test | commands::Class::Check | commands::Class::Build);
+            self.turn.checked(checks && !failed && commands::passed(command, output));
+        }
         if failed {
             // A line of a test's output says nothing of the commit that its hook refused.
             let of_hook = (class == commands::Class::Commit).then(|| commands::failed_tests_of_hook(output)).flatten();
