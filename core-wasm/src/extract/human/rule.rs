@@ -172,6 +172,10 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
+    // A comment in pasted code is nobody's rule.
+    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
+        return false;
+    }
     // How something is done today is no rule for tomorrow.
     // Nor is an example of what was said before it.
     if [" right now", " currently", " at the moment", " today ", " like there ", " like it "]

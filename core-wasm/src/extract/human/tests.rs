@@ -401,6 +401,7 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "still reads as if we open a new till always",
         "To keep it apart and avoid noise, the sign should be hidden rather than left as none",
         "値段が古いので、表を新しくしてください",
+        "// Always written as the number of carts",
         "I think we should probably put a sign on it, so whenever guests see the cart they leave it",
     ] {
         assert!(!is_rule(said), "{said}");
