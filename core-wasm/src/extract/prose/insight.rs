@@ -345,12 +345,18 @@ pub(in crate::extract) fn causes(said: &str) -> Vec<String> {
             && !is_change_note(&lower)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && !pointer
+            && !is_expected(&lower)
             && cause_weight(sentence) > 1
         {
             all.push(sentence.to_owned());
         }
     }
     all
+}
+
+/// Returns whether a sentence in lower case says that something had to fail: a test that was written before the code.
+fn is_expected(lower: &str) -> bool {
+    text::contains_any(lower, &["as expected", "expected to fail", "예상대로", "想定通り", "期待通り", "符合预期"])
 }
 
 /// Words for what does not show in a file.
