@@ -1090,6 +1090,11 @@ fn a_reason_stands_beside_the_request_and_a_check_is_told_once() {
     {
         notes.attributes.push((name.into(), value.into()));
     }
+    let mut of_later = notes.clone();
+    of_later.attributes.push(("plan-title".into(), "Fix the tax".into()));
+    let fake = Fake { sessions: vec![record("before", MONDAY, of_later)], ..Fake::default() };
+    let text = build(&request("startup", 9_500), &fake).expect("there is a page").text;
+    assert!(text.contains("the total\" — Why (\"Fix the tax\"): `lineTotal` wins"), "{text}");
     let mut edit = memory("edit", "failure", 0.7, "`Edit src/cart.ts` fails: String to replace not found in file.");
     edit.keywords = strings(["failure"]);
     let fake = Fake { sessions: vec![record("before", MONDAY, notes)], memories: vec![edit], ..Fake::default() };

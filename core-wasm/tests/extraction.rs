@@ -1435,6 +1435,18 @@ fn a_plan_says_why_it_is_carried_out() {
         .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
     let outcome = script.outcome();
     assert_eq!(attribute(&outcome, "plan-reason"), "When both are given, `lineTotal` wins and the tax is lost.");
+    assert!(outcome.notes.attributes.iter().all(|(name, _)| name != "plan-title"));
+    let mut later = Script::default();
+    later
+        .human("Sort the menu by price.")
+        .edit("/home/u/proj/src/menu.ts", "items", "sorted(items)")
+        .agent("`menu.ts` sorts its items by price.")
+        .human("Then make the totals right as well")
+        .agent("I looked at the totals of the cart.")
+        .human(plan)
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("The totals in `src/cart.ts` are rounded to cents before they are shown.");
+    assert_eq!(attribute(&later.outcome(), "plan-title"), "Fix the total");
     assert_eq!(outcome.notes.pending, ["Planned, but not checked: `bun run typecheck`"]);
     let mut asked = Script { lines: script.lines.clone(), used: script.used };
     asked.agent("The totals in `src/cart.ts` are rounded to cents. Should the tax be rounded, too?");
@@ -1737,6 +1749,17 @@ fn what_the_agent_was_at_when_the_session_ended() {
     assert!(outcome.notes.outcome.contains("`openTill()`"), "{}", outcome.notes.outcome);
     let pending = &outcome.notes.pending;
     assert!(pending.contains(&"The session ended when the agent was at: Commit and push".to_owned()), "{pending:?}");
+    let at_tests = |output: &str| {
+        let mut script = Script::default();
+        script
+            .human("Fix the test of the till, the code is right")
+            .edit("/home/u/proj/src/till.test.ts", "expect(3)", "expect(4)")
+            .agent("Now let me run the tests to verify the fix:")
+            .bash("bun test", output, output.contains("1 fail"));
+        script.outcome().notes.pending
+    };
+    assert!(at_tests("12 pass\n0 fail").is_empty(), "{:?}", at_tests("12 pass\n0 fail"));
+    assert!(!at_tests("11 pass\n1 fail").is_empty());
     script.agent("Committed and pushed: the till asks for the rate once.");
     let pending = script.outcome().notes.pending;
     assert!(pending.iter().all(|it| !it.contains("was at")), "{pending:?}");

@@ -160,18 +160,26 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
+/// Returns why the latest plan was carried out: behind the first request, and behind the later ones if it was for one of these.
+fn plan_reason(notes: &SessionNotes) -> (String, String) {
+    let words = labels::of(attribute(notes, "language").unwrap_or_default());
+    let Some(reason) = attribute(notes, "plan-reason").map(line::sanitize) else { return Default::default() };
+    match attribute(notes, "plan-title").map(line::sanitize) {
+        Some(title) => (String::new(), format!(" — {} (\"{title}\"): {reason}", words.why)),
+        None => (format!(" — {}: {reason}", words.why), String::new()),
+    }
+}
+
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // A standing rule that was stated last appears under the preferences.
     let is_rule = notes.preferences.contains(&notes.current_objective);
     // With an outcome it was answered, or is told as left undone.
     let is_open = !has_outcome(notes) && is_unfinished(notes) && !is_rule;
-    let words = labels::of(attribute(notes, "language").unwrap_or_default());
-    let reason = attribute(notes, "plan-reason").map(|reason| format!(" — {}: {}", words.why, line::sanitize(reason)));
-    let reason = reason.unwrap_or_default();
     let request = line::sanitize(&notes.original_request);
+    let (reason, later_reason) = plan_reason(notes);
     let mut asked = Entry::result_line("Asked", &request, 1.0);
-    if !reason.is_empty() {
-        asked = asked.with_whole_text(&format!("Asked: {request}{reason}"), MAX_RESULT_CHARS);
+    if !(reason.is_empty() && later_reason.is_empty()) {
+        asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
     let later: Vec<String> = of("more-requests")
@@ -182,7 +190,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let later = later.join(" … ");
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let both = format!("Asked: {request}{reason} … later: {later}");
+        let both = format!("Asked: {request}{reason} … later: {later}{later_reason}");
         asked = asked.with_whole_text(&both, MAX_RESULT_CHARS);
     }
     page.add(SectionKind::LastSession, asked);

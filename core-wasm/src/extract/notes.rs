@@ -547,6 +547,9 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     }
     if !state.plan_reason.is_empty() {
         all.push(("plan-reason".to_owned(), clean::without_positions(&state.plan_reason).into_owned()));
+        if !state.plan_title.is_empty() {
+            all.push(("plan-title".to_owned(), state.plan_title.clone()));
+        }
     }
     if !state.title.is_empty() {
         all.push(("title".to_owned(), state.title.clone()));

@@ -19,6 +19,10 @@ const MAX_LOOK_CHARS: usize = 60;
 const MIN_STATED_CHARS: usize = 20;
 /// The minimum length of a word that says which option was meant, in characters.
 const MIN_OPTION_WORD_CHARS: usize = 5;
+/// The maximum length of an option that only approves, or asks for a change without saying which, in characters.
+const MAX_APPROVAL_CHARS: usize = 24;
+/// The same, in words.
+const MAX_APPROVAL_WORDS: usize = 3;
 /// How the client writes that no option was chosen.
 const NO_ANSWER: &[&str] = &["(notes only)", "(no option selected)"];
 
@@ -126,7 +130,66 @@ impl Question {
             "다음 단계로",
             "次に進",
         ];
-        signs.iter().any(|sign| question.contains(sign))
+        signs.iter().any(|sign| question.contains(sign)) || self.approves()
+    }
+
+    /// Returns whether the user only approved of what was shown: the other options were to change it.
+    fn approves(&self) -> bool {
+        const CHANGES: &[&str] = &[
+            "change",
+            "changes",
+            "needs changes",
+            "make changes",
+            "modify",
+            "revise",
+            "adjust",
+            "edit",
+            "修正",
+            "変更",
+            "調整",
+            "수정",
+            "변경",
+            "조정",
+            "修改",
+            "调整",
+        ];
+        const APPROVALS: &[&str] = &[
+            "yes",
+            "ok",
+            "okay",
+            "looks good",
+            "approve",
+            "proceed",
+            "go ahead",
+            "continue",
+            "no changes",
+            "問題な",
+            "このまま",
+            "はい",
+            "承認",
+            "네",
+            "이대로",
+            "그대로",
+            "진행",
+            "승인",
+            "문제없",
+            "문제 없",
+            "好",
+            "继续",
+            "批准",
+        ];
+        let opens = |label: &str, words: &[&str]| {
+            let lower = label.trim().to_lowercase();
+            words.iter().any(|word| text::starts_with_words(&lower, word) || (!word.is_ascii() && lower.starts_with(word)))
+        };
+        let (chosen, rejected) = (self.chosen(), self.rejected());
+        let is_short = |label: &str| {
+            label.chars().count() <= MAX_APPROVAL_CHARS && label.split_whitespace().count() <= MAX_APPROVAL_WORDS
+        };
+        !rejected.is_empty()
+            && chosen.iter().all(|option| opens(&option.label, APPROVALS) && is_short(&option.label))
+            && !chosen.is_empty()
+            && rejected.iter().all(|label| opens(label, CHANGES) && is_short(label))
     }
 
     /// Returns the question with an answer in the user's own words without what that asks back, if it says something else, too.
@@ -386,6 +449,22 @@ mod tests {
             questions[0].answer = answer.to_owned();
             assert!(questions[0].is_decided(), "{answer}");
         }
+    }
+
+    #[test]
+    fn to_approve_of_what_is_shown_decides_nothing() {
+        let asked = |chosen: &str, other: &str| {
+            let option = |label: &str| Choice { label: label.to_owned(), ..Choice::default() };
+            let question = Question {
+                text: "Does the menu hold?".to_owned(),
+                options: vec![option(chosen), option(other)],
+                answer: chosen.to_owned(),
+                ..Question::default()
+            };
+            question.is_decided()
+        };
+        assert!(!asked("Looks good", "Needs changes") && !asked("OK、PR 作成へ", "修正あり") && !asked("이대로 진행", "수정 필요"));
+        assert!(asked("Yes", "No") && asked("Looks good", "Change the soup to fish") && asked("Fish", "Edit it"));
     }
 
     #[test]

@@ -334,6 +334,59 @@ pub(super) fn says_all_done(answer: &str) -> bool {
     })
 }
 
+/// Returns whether a heading stands above checks that hold: "Verification".
+pub(super) fn is_check_heading(heading: &str) -> bool {
+    const HEADINGS: [&str; 17] = [
+        "verification",
+        "verification complete",
+        "verification results",
+        "verified",
+        "validation",
+        "validation results",
+        "checks",
+        "검증",
+        "검증 완료",
+        "검증 결과",
+        "검증 내용",
+        "확인 사항",
+        "検証",
+        "検証結果",
+        "検証完了",
+        "验证",
+        "验证结果",
+    ];
+    let lower = heading.to_lowercase();
+    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    HEADINGS.contains(&bare)
+        || bare.split_once(' ').is_some_and(|(number, rest)| {
+            number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && HEADINGS.contains(&rest)
+        })
+        || ["형식 검증", "무결성 검증"].iter().any(|end| bare.ends_with(end))
+}
+
+/// Returns whether a text in lower case says how far work has come that goes on by itself: "3/5 done", "running in the background".
+pub(super) fn is_progress(lower: &str) -> bool {
+    const RUNS: [&str; 8] = [
+        "agents are running in the background",
+        "is running in the background",
+        "are running in parallel",
+        "백그라운드에서 실행 중",
+        "개만 남았",
+        "バックグラウンドで実行中",
+        "あと1つ",
+        "在后台运行",
+    ];
+    const DONE: [&str; 7] = ["done", "complete", "completed", "finished", "완료", "完了", "完成"];
+    let is_part = |word: &str| {
+        let counts = word.trim_matches(|c: char| !c.is_ascii_digit()).split_once('/');
+        let counts = counts.and_then(|(part, all)| Some((part.parse::<u32>().ok()?, all.parse::<u32>().ok()?)));
+        counts.is_some_and(|(part, all)| part < all)
+    };
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let counts = words.windows(2).any(|pair| is_part(pair[0]) && DONE.iter().any(|done| pair[1].starts_with(done)));
+    counts || text::contains_any(lower, &RUNS)
+}
+
 /// Returns whether an answer says, without naming them, that all checks pass.
 pub(super) fn says_clean(answer: &str) -> bool {
     const ALL: [&str; 7] =
@@ -488,6 +541,21 @@ mod tests {
             assert!(is_promise(said), "{said}");
         }
         assert!(!is_promise("the till is patched") && !is_promise("the till is ready for the day"));
+    }
+
+    #[test]
+    fn how_far_the_work_has_come() {
+        for said in ["14/15 완료, 메뉴만 남았습니다", "3/5 done", "all agents are running in the background", "3개만 남았습니다"]
+        {
+            assert!(is_progress(said), "{said}");
+        }
+        assert!(!is_progress("15/15 완료") && !is_progress("5/5 done") && !is_progress("the 1/2 menu is done"));
+    }
+
+    #[test]
+    fn checks_that_hold_stand_below_a_heading() {
+        assert!(is_check_heading("Verification") && is_check_heading("✅ 검증 완료") && is_check_heading("4. 검증 결과"));
+        assert!(!is_check_heading("Verification of slips") && !is_check_heading("Changes"));
     }
 
     #[test]

@@ -38,6 +38,12 @@ const MAX_FILES: usize = 40;
 /// Marks where the middle was left out.
 const GAP: &str = "…";
 
+/// Words with which the agent announces that it is about to check its work.
+const CHECKING: &[&str] = &[
+    "run", "verify", "check", "test", "tests", "linter", "lint", "build", "검증", "확인", "테스트", "실행", "確認", "テスト", "実行",
+    "验证", "测试", "运行",
+];
+
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
@@ -89,6 +95,9 @@ pub(super) struct Turn {
     edited_since: bool,
     /// Whether it used tools after its latest text.
     works: bool,
+    /// Whether tests, a check or a build passed after its latest text, and nothing failed or was changed behind it.
+    #[serde(default)]
+    has_passed: bool,
     /// Whether the agent used tools at all.
     #[serde(default)]
     pub used_tools: bool,
@@ -122,7 +131,7 @@ impl Turn {
     /// Adds a text of the agent.
     pub(super) fn say(&mut self, said: &str, source: LineRef) {
         self.add(said);
-        (self.cut_off, self.works) = (false, false);
+        (self.cut_off, self.works, self.has_passed) = (false, false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
         if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {
@@ -181,6 +190,12 @@ impl Turn {
         !self.stopped_at().is_empty()
     }
 
+    /// Returns whether the agent announced a check last, and it passed: "Let me run the tests".
+    pub(super) fn has_checked(&self) -> bool {
+        let announces = |last: String| text::contains_any_words(&last.to_lowercase(), CHECKING);
+        self.has_passed && text::sentences(&self.answer).pop().is_some_and(announces)
+    }
+
     /// Returns what the agent was about to do when the turn ended, if it said nothing of it since. Otherwise an empty text.
     pub(super) fn stopped_at(&self) -> String {
         let announces = |last: &String| {
@@ -189,9 +204,14 @@ impl Turn {
         let last = text::sentences(&self.answer).pop();
         // Without any tool, nothing of what was announced was done.
         let is_left = |last: &String| self.works || (!self.used_tools && signs::announces_deed(&last.to_lowercase()));
-        last.filter(|last| is_left(last) && announces(last))
+        last.filter(|last| is_left(last) && announces(last) && !self.has_checked())
             .map(|last| last.trim_end_matches([':', '：']).to_owned())
             .unwrap_or_default()
+    }
+
+    /// Records whether tests, a check or a build passed, or that something else failed or was changed.
+    pub(super) fn checked(&mut self, has_passed: bool) {
+        self.has_passed = has_passed;
     }
 
     /// Keeps what the agent stated so far for which `holds` returns true.
@@ -213,7 +233,7 @@ impl Turn {
 
     /// Records that the agent changed a file.
     pub(super) fn file_edited(&mut self) {
-        (self.edited, self.edited_since) = (true, true);
+        (self.edited, self.edited_since, self.has_passed) = (true, true, false);
         for statement in self.statements.iter_mut().filter(|statement| statement.voice == Voice::Work) {
             statement.is_before_edit = true;
         }

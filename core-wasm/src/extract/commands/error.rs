@@ -312,6 +312,8 @@ fn is_frame(line: &str) -> bool {
         || lower.contains("command finished with error")
         || (lower.contains("script \"") && lower.contains("exited with code"))
         || lower.starts_with("please report")
+        // How to go past an error is no error.
+        || lower.starts_with("- to ")
         || lower.starts_with("$ ")
         || lower.starts_with("> ")
 }

@@ -76,6 +76,10 @@ fn the_informative_line_of_an_error() {
         "(eval):1: can't create temp file for here document: operation not permitted"
     );
     assert_eq!(error_line("Exit code 1"), None);
+    assert_eq!(
+        error_line("No .till.yaml file was found\n- To silence this, run `TILL=1 git ...`\n- To allow a missing one, use -m").unwrap(),
+        "No .till.yaml file was found"
+    );
     let of_compiler = "Exit code 1\n# shop/till\nsrc/till.go:4:2: undefined: nightTill\nsrc/till.go:9:2: undefined: dayTill";
     assert_eq!(error_line_of(Class::Build, of_compiler).unwrap(), "src/till.go:4:2: undefined: nightTill");
     assert_eq!(error_line_of(Class::Build, "Exit code 1\nat 10:20:30: the till opens"), None);

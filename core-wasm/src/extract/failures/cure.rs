@@ -1,6 +1,7 @@
 //! What a failure teaches once it is over: its cause and its cure.
 
 use super::display::display_command;
+use super::form::{other_path, without_display_options};
 use super::normalize::normalize;
 use super::{EditTrouble, Failure, Subject};
 use crate::extract::commands::{self, Class};
@@ -274,6 +275,9 @@ impl Failure {
             // A script that was written for the occasion is of no use to anybody else.
             if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
         };
+        if let Some(segment) = command.and_then(|command| other_path(&self.what, command, &self.error)) {
+            return format!("`{}`", text::one_line(segment));
+        }
         if let Some(command) = command.filter(|command| !is_other_place(&self.what, command, &self.error)) {
             let command = commands::with_values(command);
             let command = command.as_str();
@@ -284,7 +288,8 @@ impl Failure {
             let is_own = commands::runs_program_of(&self.what, command)
                 || commands::class(&self.what) == Class::Publish
                 || commands::is_unknown_subcommand(&self.error);
-            let is_other = before != after && !self.tried.contains(&after) && is_own;
+            let is_same = without_display_options(&before) == without_display_options(&after);
+            let is_other = !is_same && !self.tried.contains(&after) && is_own;
             let is_way = commands::class(&self.what) != Class::Test || self.is_rightly_built_by(command);
             if is_other && (commands::is_invocation(&self.error) || is_way) {
                 return shown(command, after);
@@ -293,20 +298,28 @@ impl Failure {
             let earlier = commands::segments(&self.what);
             let added = commands::segments(command);
             let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
-            if let Some(added) = added.filter(|added| before == after && display_command(added) != after) {
+            if let Some(added) = added.filter(|added| is_same && display_command(added) != after) {
                 return shown(added, display_command(added));
             }
             // The same command in another folder.
             let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
-            if before == after && before_in_folder != after_in_folder {
+            let is_elsewhere = without_display_options(&before_in_folder) != without_display_options(&after_in_folder);
+            if is_same && is_elsewhere {
                 return shown(command, after_in_folder);
             }
         }
         // Retries are not fixes.
         let own = display_command(&self.what);
         let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);
+        let is_missing = lacks_module(&self.error);
         let is_cure = |step: &&str| {
-            step.trim_matches('`') != own && is_whole(step) && !is_look(step) && !only_checks(step) && !is_own_fault
+            let is_build = commands::class(step.trim_matches('`')) == Class::Build;
+            step.trim_matches('`') != own
+                && is_whole(step)
+                && !is_look(step)
+                && !only_checks(step)
+                && !is_own_fault
+                && (!is_build || is_missing)
         };
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).filter(is_cure).collect();
         if steps.is_empty()
@@ -361,6 +374,13 @@ fn tells_rule(cause: &str) -> bool {
         "必须",
     ];
     text::contains_any_words(&cause.to_lowercase(), &WORDS)
+}
+
+/// Returns whether an error says that another module is not there, which may only have to be built.
+fn lacks_module(error: &str) -> bool {
+    const SIGNS: &[&str] =
+        &["cannot find module", "cannot find package", "module not found", "could not resolve", "failed to resolve"];
+    text::contains_any(&error.to_lowercase(), SIGNS)
 }
 
 /// Returns whether a step, as it is told, ran tests or a linter and changed nothing.

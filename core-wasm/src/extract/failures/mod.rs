@@ -2,6 +2,7 @@
 
 mod cure;
 mod display;
+mod form;
 mod normalize;
 mod pasted;
 mod refusals;
@@ -374,16 +375,18 @@ impl Failures {
     pub(super) fn command_reached(&mut self, command: &str, error: &str, labels: &Labels) -> Vec<SessionMemory> {
         self.close_matching(
             |failure| {
+                let is_elsewhere = || form::other_path(&failure.what, command, &failure.error).is_some();
                 failure.subject == Subject::Command
                     && failure.error != error
-                    && commands::is_invocation(&failure.error)
+                    && (is_elsewhere()
+                        || commands::is_invocation(&failure.error)
                     && !commands::is_invocation(error)
                     && text::one_line(&failure.what) != text::one_line(command)
                     && !has_other_purpose(&failure.what, command)
                     && (commands::is_form_of(&failure.what, command) || commands::is_unknown_subcommand(&failure.error))
                     && commands::is_rewording(&failure.what, command)
                     // After the user spoke, the work may be another.
-                    && (!failure.is_answered || commands::same_purpose(&failure.what, command))
+                    && (!failure.is_answered || commands::same_purpose(&failure.what, command)))
             },
             Some(command),
             labels,

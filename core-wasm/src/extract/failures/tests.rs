@@ -123,6 +123,44 @@ fn a_look_is_no_cure() {
 }
 
 #[test]
+fn a_file_that_stands_elsewhere_is_read_from_there() {
+    let mut failures = Failures::default();
+    let told = |failures: &mut Failures, command: &str| {
+        failures.command_reached(command, "", english()).pop().map(|cure| cure.content)
+    };
+    fail(&mut failures, "source .venv/bin/activate && pytest till", "bash: .venv/bin/activate: No such file or directory");
+    assert_eq!(told(&mut failures, "source .venv/bin/activate && pytest"), None);
+    let cure = told(&mut failures, "source venv/bin/activate && pytest till -x").unwrap();
+    assert!(cure.ends_with("No such file or directory. Fixed by: `source venv/bin/activate`"), "{cure}");
+}
+
+#[test]
+fn what_is_only_printed_otherwise_cures_nothing() {
+    let error = "ModuleNotFoundError: No module named 'till'";
+    let cure = cured(error, false, "pytest till -x --tb=short", "pip install -e . && pytest till -v --tb=long").unwrap();
+    assert!(cure.ends_with("Fixed by: `pip install -e .`"), "{cure}");
+    assert_eq!(cured(error, false, "pytest till -x", "pytest till -v"), None);
+    let mut failures = Failures::default();
+    fail(&mut failures, "pytest till", error);
+    failures.agent_said("Tests fail as expected because the new class does not exist yet.");
+    assert!(failures.command_passed("pytest till", english()).is_empty(), "that was to be");
+}
+
+#[test]
+fn a_build_cures_what_was_not_found() {
+    let cure = |error: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "bun run --filter @shop/till test", error);
+        failures.step("`bun run build`");
+        failures.command_passed("bun run --filter @shop/till test", english()).pop().map(|cure| cure.content)
+    };
+    let told = cure("error: Cannot find module '@shop/cart' from 'till.test.ts'").unwrap();
+    assert!(told.ends_with("Fixed by: `bun run build`"), "{told}");
+    assert_eq!(cure("error: expected 3 slips, got 4"), None);
+    assert_eq!(cure("Error: connection refused by the till"), None, "a build is no cure of that");
+}
+
+#[test]
 fn a_cure_can_be_run_as_it_stands() {
     let (failed, error) = ("wsl zsh /mnt/x/a.zsh", "can't create temp file");
     let cure = |passed| cured(error, false, failed, passed).unwrap_or_default();

@@ -326,10 +326,17 @@ pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !is_greeting(prompt)
 }
 
+/// The maximum length of a prompt that says in a few words that something is merged, in characters.
+const MAX_MERGED_CHARS: usize = 60;
+
 /// Returns whether the user says in a few words that the pull request is merged.
 pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
     const WORDS: [&str; 7] = ["merged", "머지했", "머지됐", "マージした", "マージしました", "合并了", "已合并"];
-    let lower = prompt.trim().to_lowercase();
-    let is_other = lower.contains(['?', '？']) || text::contains_any(&lower, &["not ", "n't ", "once ", "when ", "if "]);
-    lower.chars().count() <= 60 && !is_other && text::contains_any_words(&lower, &WORDS)
+    const OTHERS: [&str; 10] = ["not ", "n't ", "once ", "when ", "if ", "하면", "되면", "したら", "すれば", "如果"];
+    let says = |sentence: &String| {
+        let lower = sentence.to_lowercase();
+        let is_other = lower.contains(['?', '？']) || text::contains_any(&lower, &OTHERS);
+        !is_other && text::contains_any_words(&lower, &WORDS)
+    };
+    prompt.trim().chars().count() <= MAX_MERGED_CHARS && text::sentences(prompt.trim()).iter().any(says)
 }

@@ -10,6 +10,8 @@ use super::rule::remarks_on_text;
 use super::rule::strip_apostrophes;
 use crate::text;
 
+/// The number of words up to which a sentence that opens with "again" only asks to repeat the work.
+const MAX_REPEAT_WORDS: usize = 2;
 /// Signs that the user corrects the agent, at the start of a sentence.
 const CORRECTION_OPENINGS: &[&str] = &[
     "no",
@@ -362,7 +364,9 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
         "dont worry",
         "do not worry",
     ];
-    if harmless.iter().any(|words| lower.starts_with(words)) {
+    // "Do it again" says nothing of what was wrong.
+    let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
+    if only_repeats || harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
     CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)

@@ -1,6 +1,7 @@
 //! Tells what the user typed from what the user pasted or quoted.
 
 use crate::text;
+use crate::text::Language;
 
 /// The maximum length of a request below or above pasted text, in characters.
 pub(super) const MAX_BESIDE_PASTE: usize = 500;
@@ -31,6 +32,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
     let lines: Vec<&str> = prompt.lines().collect();
     let lines = without_foreign(&lines);
     let has_hunks = prompt.contains("\n@@ ") || prompt.contains("diff --git ");
+    let is_wide = lines.iter().any(|line| text::language(line) != Language::English);
     let (mut own, mut next, mut in_diff, mut in_quotation, mut in_finding) = (String::new(), 0, false, false, false);
     let mut in_terminal = false;
     while let Some(&line) = lines.get(next) {
@@ -66,7 +68,7 @@ pub(in crate::extract) fn own_words(prompt: &str) -> String {
         let is_context = in_diff && line.starts_with([' ', '\t']);
         let is_quoted =
             bare.starts_with(['<', '|']) || in_quotation || in_finding || reports_speech(bare) || is_log_line(bare);
-        let is_quoted = is_quoted || in_terminal;
+        let is_quoted = is_quoted || in_terminal || (is_wide && is_foreign(bare));
         if !(is_quoted || is_changed || is_context || is_change(line)) {
             own.push_str(line);
             own.push('\n');
@@ -95,6 +97,14 @@ const ISSUE_PARTS: &[&str] = &[
 
 /// How reviewing programs grade a finding, on a line of its own below its title.
 const GRADES_ALONE: &[&str] = &["low severity", "medium severity", "high severity", "critical severity"];
+
+/// The number of words from which a line in English among others in another language was not typed.
+const MIN_FOREIGN_WORDS: usize = 12;
+
+/// Returns whether a line is so much English that somebody who writes in another language pasted it.
+fn is_foreign(line: &str) -> bool {
+    text::language(line) == Language::English && line.split_whitespace().count() >= MIN_FOREIGN_WORDS
+}
 
 /// Leaves out what somebody else wrote at the beginning or at the end of a prompt: messages of a chat with the times at which
 /// they were sent, the parts of an issue, and the finding of a reviewing program.
@@ -505,6 +515,13 @@ mod tests {
             let own = own_words(&format!("Look.\n\n{pasted}"));
             assert_eq!(own.trim(), "Look.", "{pasted}");
         }
+    }
+
+    #[test]
+    fn a_long_line_in_another_language_is_pasted() {
+        let pasted = "The cart must always be closed, so from now on whoever opens the till has to lock it.";
+        assert_eq!(own_words(&format!("이거 확인해줘\n{pasted}")).trim(), "이거 확인해줘");
+        assert_eq!(own_words(&format!("Look\n{pasted}")).trim(), format!("Look\n{pasted}"));
     }
 
     #[test]

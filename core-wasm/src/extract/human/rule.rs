@@ -153,6 +153,8 @@ const WIDE_ORDER_ENDINGS: &[&str] = &[
     "めて",
     "ください",
     "すること",
+    "ように",
+    "도록",
     "しない",
     "しないで",
     "禁止",
@@ -168,6 +170,10 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
+        return false;
+    }
+    // A comment in pasted code is nobody's rule.
+    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
     }
     // How something is done today is no rule for tomorrow.
@@ -260,6 +266,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
         || is_reasoned_prohibition(&lower)
         || is_naming_rule(&lower)
+        || is_reasoned_convention(&lower)
         || is_lasting_demand(&lower)
 }
 
@@ -420,12 +427,27 @@ fn is_naming_rule(lower: &str) -> bool {
     says(&named) && says(&ways)
 }
 
+/// Returns whether a Korean or Japanese sentence in lower case says how commits or pull requests have to be, and why: the reason holds
+/// for the next ones too.
+fn is_reasoned_convention(lower: &str) -> bool {
+    const RECORDS: [&str; 8] = ["pr", "コミット", "ブランチ", "プルリク", "커밋", "브랜치", "풀리퀘", "머지"];
+    const REASONS: [&str; 7] = ["ので", "から、", "ため、", "니까", "므로", "때문에", "어서 "];
+    const DEMANDS: [&str; 9] =
+        ["ように", "ようにして", "べき", "してください", "하도록", "하도록 해줘", "해야 해", "해야 합니다", "맞춰줘"];
+    let end = lower.trim_end().trim_end_matches(['.', '。', '!', '！']);
+    text::contains_any(lower, &RECORDS)
+        && text::contains_any(lower, &REASONS)
+        && DEMANDS.iter().any(|demand| end.ends_with(demand))
+}
+
 /// Returns whether a sentence in lower case demands something for all times at which something else happens.
 fn is_lasting_demand(lower: &str) -> bool {
     let demands = ["make sure", "ensure", "has to", "have to", "must", "should", "needs to", "need to"];
     let times = ["once we", "as soon as", "whenever", "every time", "when we add", "when you add", "when adding"];
     let says = |words: &[&str]| text::contains_any_words(lower, words);
-    says(&demands) && says(&times)
+    // "We should probably …, so whenever …" proposes something and says what it is for.
+    let proposes = says(&["should probably", "could probably", "i think we should", "so whenever", "so every time"]);
+    says(&demands) && says(&times) && !proposes
 }
 
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.

@@ -400,6 +400,9 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "we need a sign that is \"always\" lit",
         "still reads as if we open a new till always",
         "To keep it apart and avoid noise, the sign should be hidden rather than left as none",
+        "値段が古いので、表を新しくしてください",
+        "// Always written as the number of carts",
+        "I think we should probably put a sign on it, so whenever guests see the cart they leave it",
     ] {
         assert!(!is_rule(said), "{said}");
     }
@@ -409,6 +412,8 @@ fn a_demand_of_the_product_is_no_standing_rule() {
         "Prioritize moving carts over asking me.",
         "The commit message should always have the number of the cart.",
         "カートのテストを先に書いてください",
+        "夜にまとめるので、PRの題名も店の規格に合わせるように。",
+        "밤에 합치니까 커밋 제목도 가게 규칙에 맞춰줘",
     ] {
         assert!(is_rule(said), "{said}");
     }
@@ -524,12 +529,13 @@ fn to_resolve_conflicts_is_no_chore() {
 
 #[test]
 fn the_user_says_that_it_is_merged() {
-    for said in ["PRs merged", "merged, go on", "머지했어"] {
+    for said in ["PRs merged", "merged, go on", "머지했어", "マージしました。次のステップは？", "I merged it. What is next?"] {
         assert!(says_merged(said), "{said}");
     }
     for said in [
         "is it merged?",
         "once merged, tag it",
+        "머지되면 태그해줘",
         "not merged",
         "the two lists are merged into one by the reader of the cart, slowly",
     ] {

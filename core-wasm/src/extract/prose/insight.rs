@@ -267,8 +267,37 @@ pub(super) fn is_stray(lower: &str) -> bool {
         "is in the right place",
     ];
     let bare = lower.trim_start_matches(['`', '"', '*', '-', ' ']);
+    if is_mapping(bare) || is_inventory(lower) || names_nothing(bare) {
+        return true;
+    }
     OPENINGS.iter().any(|opening| bare.starts_with(opening)) || text::contains_any_words(lower, &WORDS)
 }
+
+/// Returns whether an item in lower case only says what became what: "`<price>` → a column of prices".
+fn is_mapping(bare: &str) -> bool {
+    let is_short = bare.chars().count() <= MAX_MAPPING_CHARS;
+    let is_sentence = bare.ends_with(['.', '。', '!']);
+    is_short && !is_sentence && bare.split_once(" → ").is_some_and(|(from, _)| from.ends_with(['`', '"', '>']))
+}
+
+/// Returns whether an item in lower case only says how long a file is, and what it holds: "`menu.md` (93 lines) - the dishes".
+fn is_inventory(lower: &str) -> bool {
+    let rest = lower.strip_prefix('`').and_then(|rest| rest.split_once("` ")).map_or("", |(_, rest)| rest);
+    let counted = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or("", |(counted, _)| counted);
+    let unit = counted.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '+' | '~' | ' '));
+    unit.len() < counted.len() && ["lines", "loc", "라인", "줄", "행", "行"].contains(&unit)
+}
+
+/// Returns whether an item in lower case says that there is nothing to list: "None (the menu is optional)".
+fn names_nothing(bare: &str) -> bool {
+    ["none", "n/a", "없음", "なし", "无"]
+        .iter()
+        .any(|word| bare.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '.', '(', '*'])))
+        && !bare.starts_with("none of")
+}
+
+/// The maximum length of an item that only says what became what, in characters.
+const MAX_MAPPING_CHARS: usize = 90;
 
 /// Returns whether a sentence in lower case names a step to take: "Add a flag that opts in".
 fn is_step(lower: &str) -> bool {
@@ -316,12 +345,18 @@ pub(in crate::extract) fn causes(said: &str) -> Vec<String> {
             && !is_change_note(&lower)
             && !sentence.ends_with(['?', '？', ':', '：'])
             && !pointer
+            && !is_expected(&lower)
             && cause_weight(sentence) > 1
         {
             all.push(sentence.to_owned());
         }
     }
     all
+}
+
+/// Returns whether a sentence in lower case says that something had to fail: a test that was written before the code.
+fn is_expected(lower: &str) -> bool {
+    text::contains_any(lower, &["as expected", "expected to fail", "예상대로", "想定通り", "期待通り", "符合预期"])
 }
 
 /// Words for what does not show in a file.

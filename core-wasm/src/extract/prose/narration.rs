@@ -199,6 +199,9 @@ const NARRATION_ENDS: &[&str] = &[
     "修正します",
     "見ます",
     "調べます",
+    "コミットします",
+    "プッシュします",
+    "再実行します",
 ];
 
 /// Returns whether a sentence only narrates the agent's next step.

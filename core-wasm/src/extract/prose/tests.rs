@@ -94,3 +94,16 @@ fn what_stands_in_parentheses_behind_a_deed_is_told_with_it() {
     assert!(admissions("The tax moved to `tax.ts` (not verified in the browser).").is_empty());
     assert_eq!(admissions("The tax was not verified in the browser.").len(), 1);
 }
+
+#[test]
+fn what_lists_things_teaches_nothing() {
+    for said in [
+        "- `<price_conflict>` → 3 lines of a table that conflict with others",
+        "- None (the menu's update is optional and does not work at this time)",
+        "- `menu.md` (93 lines) - the dishes that conflicts with the cellar must be sorted by",
+    ] {
+        assert!(insights(said, true).is_empty(), "{said}");
+    }
+    let said = "- The carts do not work with `tar`, because the crane does not support it.";
+    assert_eq!(insights(said, true).len(), 1);
+}

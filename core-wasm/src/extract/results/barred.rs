@@ -83,9 +83,21 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
+        || (statement.form == Form::Item && lists_checks(statement, turn, &lower))
+        || (standing::is_progress(&lower) && (is_past || !turn.ends_answer(statement)))
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human
             && (signs::is_code(&statement.text) || signs::is_output(&statement.text) || signs::names_only(&statement.text)))
+}
+
+/// Returns whether an item only says that a check holds, and the answer says something else as well. What was not checked, or fails, is
+/// news.
+fn lists_checks(item: &Statement, turn: &TurnResult, lower: &str) -> bool {
+    standing::is_check_heading(&item.heading)
+        && !signs::is_problem(lower)
+        && !signs::is_failing(lower)
+        && !standing::says_missing(lower)
+        && turn.statements.iter().any(|it| it.voice == Voice::Answer && it.form == Form::Item && it.heading != item.heading)
 }
 
 /// Returns whether a statement praises what it speaks of: it stands below "Benefits", or behind that word.

@@ -162,6 +162,12 @@ impl TurnResult {
         statement.voice == Voice::Answer && self.statements.iter().filter(is_before).all(is_empty)
     }
 
+    /// Returns whether a statement is the last one of the answer.
+    pub(super) fn ends_answer(&self, statement: &Statement) -> bool {
+        let last = self.statements.iter().rfind(|it| it.voice == Voice::Answer);
+        last.is_some_and(|last| std::ptr::eq(last, statement))
+    }
+
     /// Returns the line that leads to the list in which an item stands.
     pub(super) fn lead(&self, number: usize) -> Option<&Statement> {
         let item = &self.statements[number];

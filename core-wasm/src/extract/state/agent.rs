@@ -106,6 +106,10 @@ impl State {
             let is_of = |said: &str| words.is_subset(&text::features(said)) && !standing::is_deed(&said.to_lowercase());
             self.forget_claims(is_of);
         }
+        // Commands and plans are in English in every session. Until the first answer, the first words of the agent show the language.
+        if self.language_counts.iter().sum::<u32>() <= 2 {
+            self.language_counts[text::language(&said) as usize] += 2;
+        }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.vanished.agent_said(&said, self.turns);
@@ -242,7 +246,7 @@ impl State {
     pub(super) fn close_turn(&mut self, settled: &mut Vec<Draft>) {
         let turn = &self.turn;
         if !turn.answer.is_empty() {
-            self.language_counts[text::language(&turn.answer) as usize] += 1;
+            self.language_counts[text::language(&turn.answer) as usize] += 2;
             self.blockers = prose::blockers(&turn.answer);
             let admissions = prose::admissions(&turn.answer);
             // A chore such as "commit this" does not check anything.
@@ -266,7 +270,8 @@ impl State {
             let says_something = text::sentences(&turn.answer).iter().any(|sentence| !prose::is_narration(sentence))
                 || turn.answer.contains("```")
                 || turn.answer.lines().any(|line| line.trim_start().starts_with('|'));
-            if (says_something && !turn.cut_off && !turn.is_unfinished()) || (turn.committed && !turn.substantive) {
+            let ends_well = (says_something && !turn.cut_off && !turn.is_unfinished()) || turn.has_checked();
+            if ends_well || (turn.committed && !turn.substantive) {
                 self.undone.asked("");
             } else if turn.is_unfinished() && !turn.title.is_empty() && turn.prompt_chars > 0 {
                 // "do 0.54.0" says little, but it is what the agent was at.

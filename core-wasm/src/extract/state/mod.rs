@@ -55,6 +55,8 @@ pub(super) struct State {
     pub(super) request: String,
     /// Why the latest plan is carried out. May be empty.
     pub(super) plan_reason: String,
+    /// The title of that plan, if it is for a later request than the first.
+    pub(super) plan_title: String,
     pub(super) objective: String,
     /// The latest request that says by itself what it asks for. "Now the next two" does not.
     pub(super) later: String,

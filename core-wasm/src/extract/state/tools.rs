@@ -275,6 +275,10 @@ impl State {
         class: commands::Class,
     ) -> Vec<SessionMemory> {
         let (command, labels) = (tool_use.what.as_str(), self.labels());
+        if class != commands::Class::Inspect {
+            let checks = matches!(class, commands::Class::Test | commands::Class::Check | commands::Class::Build);
+            self.turn.checked(checks && !failed && commands::passed(command, output));
+        }
         if failed {
             // A line of a test's output says nothing of the commit that its hook refused.
             let of_hook = (class == commands::Class::Commit).then(|| commands::failed_tests_of_hook(output)).flatten();
@@ -293,7 +297,8 @@ impl State {
                 self.failures.printed_on_success(command, output);
                 cured.extend(self.failures.command_passed(command, labels));
             }
-            if commands::may_fix(command) {
+            // What a test of another package does not find may only have to be built.
+            if commands::may_fix(command) || class == commands::Class::Build {
                 self.failures.step(&format!("`{}`", failures::display_command(command)));
             }
             cured

@@ -564,7 +564,7 @@ impl State {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
             content: plan_outline(plan),
-            title,
+            title: title.clone(),
             importance,
             source: source.clone(),
             said_by,
@@ -573,6 +573,10 @@ impl State {
         self.memories.forget(|known| known.key == memory.key);
         self.memories.add(memory, settled);
         self.plan_reason = human::plan_reason(plan).unwrap_or_default();
+        // The reason is told with the first request, unless the plan is for a later one.
+        let is_of_request =
+            self.objective.is_empty() || self.objective == self.request || self.request.contains(title.as_str());
+        self.plan_title = if is_of_request { String::new() } else { title };
         // What an earlier version decided that nobody agreed to does not count any more.
         self.memories.forget(|known| known.key.starts_with("planned:") && known.said_by == SaidBy::Agent);
         for decided in prose::decisions(plan) {
