@@ -143,10 +143,10 @@ impl Results {
         all
     }
 
-    /// Returns the texts of the claims that the agent gave up, each with the number of its turn.
+    /// Returns the texts of the claims that the agent gave up or replaced, each with the number of its turn.
     pub(in crate::extract) fn given_up(&self) -> Vec<(u32, String)> {
         let text = |(turn, number): Place| (self.turns[turn].number, self.turns[turn].statements[number].text.clone());
-        self.taken_back().into_iter().map(text).collect()
+        self.taken_back().into_iter().chain(self.other_causes()).map(text).collect()
     }
 }
 

@@ -106,6 +106,14 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the user gives up all that was changed so far.
+    pub(super) fn abandon(&mut self) {
+        for turn in self.turns.iter_mut().filter(|turn| turn.edited || turn.committed) {
+            (turn.conceded, turn.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
     /// Records that a prompt asks to check what the latest turn said.
     pub(super) fn doubt(&mut self) {
         if let Some(last) = self.latest() {
@@ -225,7 +233,7 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken = [self.taken_back(), self.superseded()].concat();
+        let overtaken = [self.taken_back(), self.other_causes(), self.superseded()].concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
@@ -236,7 +244,7 @@ impl Results {
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
         let chosen = self.with_whole_steps(self.with_verdicts(self.with_main_results(chosen)));
-        let mut chosen = self.without_leaning(&self.without_records(chosen));
+        let mut chosen = self.without_leaning(&self.with_commit_lists(self.without_records(chosen)));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
         let chosen = self.without_overtaken_lists(chosen);

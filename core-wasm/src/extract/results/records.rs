@@ -18,6 +18,14 @@ const MAX_CHORE_CHARS: u32 = 12;
 const MIN_BARE_TESTS: usize = 3;
 const MAX_BARE_WORDS: usize = 5;
 
+/// The length of a told answer from which the list of a commit adds little, in characters.
+const MIN_ANSWER_TOLD: usize = 80;
+/// The number of entries from which a commit's body is a list, and how much of it is told, in characters.
+const MIN_COMMIT_ITEMS: usize = 3;
+const MAX_COMMIT_LIST: usize = 700;
+/// The maximum length of the label of such an entry, in characters: "H1".
+const MAX_LABEL_CHARS: usize = 4;
+
 /// Parts of the names of files with tests.
 const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"];
 /// Openings of headings above the tests that were written.
@@ -47,6 +55,13 @@ fn is_bare_test(said: &str) -> bool {
     let rest = rest.trim_start_matches(['-', '–', '—', ':', ' ']).to_lowercase();
     let is_short = !rest.contains('`') && rest.split_whitespace().count() <= MAX_BARE_WORDS;
     is_test && (is_short || DEEDS.iter().any(|deed| text::starts_with_words(&rest, deed)))
+}
+
+/// Returns whether a line of a commit's body is an entry of a list: an item, or a line behind a short label.
+fn is_listed(statement: &Statement) -> bool {
+    let label = statement.text.split_once(": ").map(|(label, _)| label);
+    let is_label = |label: &str| label.chars().count() <= MAX_LABEL_CHARS && label.bytes().any(|byte| byte.is_ascii_digit());
+    statement.form == Form::Item || label.is_some_and(is_label)
 }
 
 impl Results {
@@ -134,6 +149,27 @@ impl Results {
             }
         }
         chosen.retain(|place| !dropped.contains(place));
+        chosen
+    }
+
+    /// Adds the list in the body of a commit to a turn that did the work and hardly says what: "H1: the key is wrapped, H2: …".
+    pub(super) fn with_commit_lists(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited && turn.committed) {
+            let of_turn = || chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| &turn.statements[number]);
+            let answer = of_turn().filter(|it| it.voice == Voice::Answer);
+            let told: usize = answer.map(|it| it.text.chars().count()).sum();
+            let has_commit = of_turn().any(|it| it.voice == Voice::Commit);
+            let is_item = |number: &usize| {
+                let it = &turn.statements[*number];
+                it.voice == Voice::Commit && it.place > 0 && is_listed(it) && !chosen.contains(&(at, *number))
+            };
+            let items: Vec<usize> = (0..turn.statements.len()).filter(is_item).collect();
+            if has_commit && told < MIN_ANSWER_TOLD && items.len() >= MIN_COMMIT_ITEMS {
+                let added = self.fitting(at, items.into_iter(), MAX_COMMIT_LIST);
+                chosen.extend(added);
+            }
+        }
+        chosen.sort_unstable();
         chosen
     }
 

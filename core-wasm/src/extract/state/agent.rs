@@ -210,6 +210,7 @@ impl State {
             files: turn.files.clone(),
             prompt_chars: turn.prompt_chars,
             edited: turn.edited,
+            built: turn.built,
             committed: turn.committed,
             failed: turn.failed,
             substantive: turn.substantive,

@@ -145,6 +145,9 @@ impl State {
         if human::doubts(&prompt) {
             self.results.doubt();
         }
+        if human::abandons(&prompt) {
+            self.abandon_work();
+        }
         self.turns += 1;
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
@@ -183,7 +186,7 @@ impl State {
         {
             self.pull_request_merged(number);
         }
-        if !is_from_program && human::speaks_of_pushed_work(&prompt) {
+        if !is_from_program && (human::speaks_of_pushed_work(&prompt) || human::speaks_of_own_commit(&prompt)) {
             self.undone.pushed_by_others();
         }
         self.recap.prompted(substantive);
@@ -217,6 +220,13 @@ impl State {
         if plan.is_some() {
             self.turn.take_plan();
         }
+    }
+
+    /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways stays.
+    fn abandon_work(&mut self) {
+        self.results.abandon();
+        let is_step = |memory: &SessionMemory| memory.said_by == SaidBy::Agreed && memory.rejected.is_empty();
+        self.memories.forget(|memory| memory.kind == "decision" && is_step(memory));
     }
 
     /// Returns what the user asked for last, for a remark that does not say what it is about.
