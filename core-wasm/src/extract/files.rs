@@ -278,8 +278,10 @@ pub(crate) fn is_description(path: &str) -> bool {
         "requirement",
         "requirements",
     ];
+    const OTHERS: [&str; 8] = [".mdx", "skill", "prompt", "/commands/", "/agents/", "claude.md", "agents.md", "readme.md"];
     let lower = path.to_ascii_lowercase();
-    is_document(path) && lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
+    let is_work = text::contains_any(&lower, &OTHERS);
+    is_document(path) && !is_work && lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
 /// Returns whether a file only configures a service or a tool, so that nobody runs it here.
@@ -335,7 +337,12 @@ mod tests {
     #[test]
     fn a_plan_describes_and_a_skill_works() {
         assert!(is_description("docs/cart.md") && is_description("/home/u/.agent/plans/till.md"));
-        assert!(!is_description("skills/till/SKILL.md") && !is_description("docs/build.ts") && !is_description("README.md"));
+        assert!(
+            !is_description("docs/page.mdx")
+                && !is_description("skills/docs/SKILL.md")
+                && !is_description("docs/build.ts")
+                && !is_description("README.md")
+        );
     }
 
     #[test]

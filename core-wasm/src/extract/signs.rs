@@ -1034,6 +1034,37 @@ pub(super) fn lacks_something(lower: &str) -> bool {
         || text::contains_any_words(lower, &SIGNS)
 }
 
+/// Returns whether a text in lower case says too little to stand alone for a whole turn: the middle of a thought, a step to take, or what
+/// the agent liked or would do.
+pub(super) fn is_fragment(lower: &str) -> bool {
+    const OPENINGS: [&str; 17] = [
+        "then",
+        "or",
+        "so the fix should",
+        "if multiple",
+        "i like",
+        "i'd recommend",
+        "i would recommend",
+        "i recommend",
+        "manual verification",
+        "to verify",
+        "to test it",
+        "run `",
+        "추천:",
+        "おすすめ:",
+        "推奨:",
+        "推荐：",
+        "推荐:",
+    ];
+    let bare = lower.replace('’', "'");
+    let bare = bare.trim_end_matches(['.', ' ']);
+    let ends_open = [", or", ", and", " because"].iter().any(|end| bare.ends_with(end));
+    ends_open
+        || OPENINGS.iter().any(|opening| {
+            text::starts_with_words(bare, opening) || (opening.ends_with(['`', ':', '：']) && bare.starts_with(opening))
+        })
+}
+
 /// Returns whether a text in lower case opens with what to do. Words that may also say what was done, or name something, do not count.
 pub(super) fn is_imperative(lower: &str) -> bool {
     const VERBS: [&str; 23] = [
@@ -1313,7 +1344,10 @@ mod tests {
         assert!(lacks_something("missing entirely: the slip") && lacks_something("the till is outdated"));
         assert!(!lacks_something("it rounds whichever total is missing"));
         assert!(
-            is_imperative("add `tax` to the slip") && is_imperative("store `tax`") && !is_imperative("added `tax`") && !is_imperative("update: it rings")
+            is_imperative("add `tax` to the slip")
+                && is_imperative("store `tax`")
+                && !is_imperative("added `tax`")
+                && !is_imperative("update: it rings")
         );
         assert!(advises("the slip should be printed") && !advises("the slip is printed"));
     }
@@ -1420,6 +1454,19 @@ mod tests {
         assert!(!addresses_reader("the label \"your cart\" is grey") && !addresses_reader("the youngest cart"));
         assert!(speaks_of_named_before("each has a colour of its own") && !speaks_of_named_before("the cart has a colour"));
         assert!(is_about_pushing("not pushed and no pr opened") && !is_about_pushing("the total is not rounded"));
+    }
+
+    #[test]
+    fn what_is_too_little_for_a_turn() {
+        for said in [
+            "then the second till has no slip.",
+            "or simpler: keep the slip",
+            "run `till open` to see it",
+            "the till asks, or.",
+        ] {
+            assert!(is_fragment(said), "{said}");
+        }
+        assert!(!is_fragment("the till asks for the slip.") && !is_fragment("order of the slips: by day"));
     }
 
     #[test]

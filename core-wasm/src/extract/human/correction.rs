@@ -313,20 +313,22 @@ pub(in crate::extract) fn abandons(prompt: &str) -> bool {
     const WIDE: [&str; 4] = ["브랜치는 버리", "ブランチは捨て", "ブランチを捨て", "放弃这个分支"];
     let Some(first) = text::first_sentence(&own_words(text::head(prompt, 2_000))) else { return false };
     let lower = strip_apostrophes(&first);
-    let gives_up = VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} "))).any(|opening| {
-        lower.match_indices(&opening).any(|(at, words)| {
-            let is_order = ["", "lets", "please", "should", "just"].contains(&lower[..at].split_whitespace().last().unwrap_or(""));
-            let rest = &lower[at + words.len()..];
-            is_order && WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause))
-        })
-    });
+    let gives_up =
+        VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} "))).any(|opening| {
+            lower.match_indices(&opening).any(|(at, words)| {
+                let is_order =
+                    ["", "lets", "please", "should", "just"].contains(&lower[..at].split_whitespace().last().unwrap_or(""));
+                let rest = &lower[at + words.len()..];
+                is_order && WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause))
+            })
+        });
     gives_up || tells_reversal(&lower) || text::contains_any(&lower, &WIDE)
 }
 
 /// Returns whether a sentence in lower case, without apostrophes, says that the user took the agent's changes back: "I've reverted
 /// your changes".
 fn tells_reversal(lower: &str) -> bool {
-    const ADVERBS: [&str; 6] = ["have", "just", "now", "already", "unfortunately", "accidentally"];
+    const ADVERBS: [&str; 4] = ["have", "just", "now", "already"];
     const DEEDS: [&str; 6] = ["reverted", "discarded", "undid", "undone", "rolled back", "threw away"];
     const WORK: [&str; 10] = [
         "your changes",
@@ -730,9 +732,10 @@ pub(in crate::extract) fn refutes(prompt: &str) -> bool {
 
 /// Returns whether a prompt asks to check what the agent said.
 pub(in crate::extract) fn doubts(prompt: &str) -> bool {
-    const SIGNS: [&str; 16] = [
+    const SIGNS: [&str; 17] = [
         "double check",
         "doublecheck",
+        "if we can validate",
         "are you sure",
         "are you certain",
         "can you verify",

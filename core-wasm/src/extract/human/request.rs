@@ -435,8 +435,8 @@ pub(in crate::extract) fn speaks_of_own_commit(prompt: &str) -> bool {
         ["latest commit", "last commit", "latest commits", "last commits", "last two commits", "last three commits"];
     const LOOKS: [&str; 5] = ["look at", "look into", "check", "verify", "compare"];
     const OTHERS: [&str; 14] = [
-        "if i", "when i", "before i", "after i", "once i", "amend", "squash", "fixup", "rebase", "revert", "reset", "undo", "not",
-        "in ../",
+        "if i", "when i", "before i", "after i", "once i", "amend", "squash", "fixup", "rebase", "revert", "reset", "undo",
+        "not", "in ../",
     ];
     let said = text::sentences(text::head(prompt, MAX_REPORT_BYTES));
     said.iter().take(MAX_REPORT_SENTENCES).any(|sentence| {

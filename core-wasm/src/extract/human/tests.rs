@@ -265,10 +265,21 @@ fn what_the_agent_claimed_is_disputed_by_what_the_user_knows() {
 
 #[test]
 fn work_that_the_user_gives_up() {
-    for prompt in ["yeah let's abandon the current branch, and begin at main", "please discard the changes", "scrap this branch", "I've just reverted your changes - only round the total"] {
+    for prompt in [
+        "yeah let's abandon the current branch, and begin at main",
+        "please discard the changes",
+        "scrap this branch",
+        "I've just reverted your changes - only round the total",
+    ] {
         assert!(abandons(prompt), "{prompt}");
     }
-    for prompt in ["drop the branch of the till from the list", "discard the changes in `till.ts`", "what if they drop the branch?", "I reverted the order of the list"] {
+    for prompt in [
+        "drop the branch of the till from the list",
+        "discard the changes in `till.ts`",
+        "what if they drop the branch?",
+        "I reverted the order of the list",
+        "I unfortunately discarded your changes",
+    ] {
         assert!(!abandons(prompt), "{prompt}");
     }
 }

@@ -113,7 +113,9 @@ fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
 /// Returns the part of an option's title that names it.
 fn label(title: &str) -> String {
     let ends = [" — ", " – ", " - ", ": ", ". ", " (", "? ", "："];
-    let end = ends.iter().filter_map(|mark| title.find(mark)).filter(|at| *at >= MIN_LABEL_BYTES).min();
+    let is_outside_code = |at: &usize| title[..*at].matches('`').count().is_multiple_of(2);
+    let end = ends.iter().flat_map(|mark| title.match_indices(mark)).map(|(at, _)| at);
+    let end = end.filter(|at| *at >= MIN_LABEL_BYTES).filter(is_outside_code).min();
     let label = title[..end.unwrap_or(title.len())].trim();
     text::clip(label.trim_end_matches(['.', ':', ',', '。']), MAX_LABEL_CHARS).into_owned()
 }
@@ -197,6 +199,16 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         && !are_steps
         && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
+    if is_choice
+        && named.len() == 1
+        && prompt.chars().count() >= MIN_OWN_WORDS
+        && names_letter(prompt, &options[named[0]].id)
+    {
+        let mut chosen = choose(&options, &named, answer);
+        // What the user says beside the letter limits the choice.
+        chosen.what = format!("{} → {}", label(&chosen.what), text::clip(&text::one_line(prompt), MAX_REPLY_CHARS));
+        return Some(chosen);
+    }
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
@@ -230,6 +242,9 @@ fn only_wonders_about(prompt: &str, option: &ProposedOption) -> bool {
 /// The minimum length of an option that somebody quotes, and the maximum length of what stands before it, in characters.
 const MIN_QUOTED_CHARS: usize = 16;
 const MAX_BEFORE_QUOTE: usize = 12;
+
+/// The length from which a prompt says more than the letter of an option, in characters.
+const MIN_OWN_WORDS: usize = 40;
 
 /// Returns whether an answer ends with the question what is to be done next.
 fn asks_what_is_next(answer: &str) -> bool {
@@ -546,7 +561,8 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
 /// Returns whether a prompt takes an option by its letter, in upper case: "I think B, it leaves us room", "let's go with A".
 fn names_letter(prompt: &str, id: &str) -> bool {
     const BEFORE: [&str; 16] = [
-        "think", "with", "for", "option", "pick", "prefer", "do", "choose", "like", "take", "yes", "ok", "okay", "yeah", "say", "vote",
+        "think", "with", "for", "option", "pick", "prefer", "do", "choose", "like", "take", "yes", "ok", "okay", "yeah",
+        "say", "vote",
     ];
     let letter = id.to_ascii_uppercase();
     if id.len() != 1 || !id.bytes().all(|byte| byte.is_ascii_lowercase()) || prompt.contains(['?', '？']) {
@@ -577,9 +593,10 @@ fn accepts(lower: &str, id: &str) -> bool {
         "looks good",
         "makes sense",
     ];
-    lower.strip_prefix(id).and_then(|rest| rest.strip_prefix(' ')).is_some_and(|rest| {
-        VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict))
-    })
+    lower
+        .strip_prefix(id)
+        .and_then(|rest| rest.strip_prefix(' '))
+        .is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
 }
 
 /// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
@@ -770,7 +787,8 @@ mod tests {
 
     #[test]
     fn an_option_is_chosen_by_the_sentence_that_calls_it_right() {
-        let answer = "What should the slip hold?\n\n1. **The whole cart** and the tax\n2. **Only the tax**\n\nWhich is correct?";
+        let answer =
+            "What should the slip hold?\n\n1. **The whole cart** and the tax\n2. **Only the tax**\n\nWhich is correct?";
         let told = &resolve_all("the receipt is wrong then, sorry I missed this. 1 is correct", answer)[0];
         assert!(told.what.starts_with("The whole cart") && told.rejected.len() == 1, "{told:?}");
         assert!(resolve_all("the receipt is wrong then. 1 is missing", answer).is_empty());
@@ -781,7 +799,9 @@ mod tests {
         let answer = "How is it stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
                       | **B. As a table** | Longer. |\n| **C. As a list** | Slower. |\n\nWhich one do you prefer?";
         let told = |said: &str| resolve(said, answer).map(|it| it.what);
-        assert_eq!(told("I think B, in the old file - it leaves us room later on.").as_deref(), Some("As a table"));
+        let own = "I think B, in the old file - it leaves us room later on.";
+        assert_eq!(told(own), Some(format!("As a table → {own}")));
+        assert_eq!(label("`round: { cents: true }` as an object"), "`round: { cents: true }` as an object");
         assert_eq!(told("let's go with A").as_deref(), Some("As one word"));
         assert_eq!(told("A slip is missing in till B."), None);
         assert_eq!(told("I think B, but what is it for?"), None);

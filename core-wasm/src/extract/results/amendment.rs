@@ -127,6 +127,11 @@ impl Results {
         turn.checked_sub(1).is_some_and(|before| self.turns[before].disputed && self.turns[before].conceded)
     }
 
+    /// Returns whether the agent gave in to the prompt of the latest turn.
+    pub(in crate::extract) fn gives_up_before(&self) -> bool {
+        self.turns.len().checked_sub(2).is_some_and(|before| self.turns[before].conceded)
+    }
+
     /// Returns the claims that the agent gave up, each with the sentences that go on after it.
     pub(super) fn taken_back(&self) -> Vec<Place> {
         let mut all: Vec<Place> = Vec::new();

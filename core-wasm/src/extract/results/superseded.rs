@@ -122,13 +122,15 @@ fn claims_cause(statement: &Statement) -> bool {
 
 /// Returns whether a statement of the agent says that the cause is another one than it seemed to be.
 fn finds_real_cause(statement: &Statement) -> bool {
+    is_of_agent(statement) && names_real_cause(&statement.text)
+}
+
+/// Returns whether a text says that the cause is another one than it seemed to be: "Found the actual bug!"
+pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
     const KINDS: [&str; 2] = ["actual", "real"];
     const CAUSES: [&str; 7] = ["root cause", "cause", "bug", "culprit", "issue", "problem", "reason"];
     const WIDE: [&str; 6] = ["진짜 원인", "실제 원인", "本当の原因", "真の原因", "真正的原因", "真正原因"];
-    if !is_of_agent(statement) {
-        return false;
-    }
-    let lower = statement.text.to_lowercase();
+    let lower = said.to_lowercase();
     let is_named = KINDS.iter().any(|kind| {
         let after = |(at, word): (usize, &str)| lower[at + word.len()..].trim_start();
         let names = |rest: &str| CAUSES.iter().any(|cause| text::starts_with_words(rest, cause));

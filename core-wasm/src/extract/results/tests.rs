@@ -842,7 +842,8 @@ fn ways_beside_a_recommended_one_are_options() {
 
 #[test]
 fn the_list_of_a_commit_is_told_if_the_answer_says_little() {
-    let commit = "Mend the till\n\nH1: Wrap the key of each slip\nH2: Check the length of the code\nM3: Clear the drawer at night";
+    let commit =
+        "Mend the till\n\nH1: Wrap the key of each slip\nH2: Check the length of the code\nM3: Clear the drawer at night";
     let told = |answer: &str| {
         let mut results = Results::default();
         results.push(TurnResult { edited: true, committed: true, ..turn(answer, commit) });
@@ -855,4 +856,23 @@ fn the_list_of_a_commit_is_told_if_the_answer_says_little() {
          drawer of the till is cleared by `closeDay()` each night.",
     );
     assert!(!line.contains("H1"), "{line}");
+}
+
+#[test]
+fn a_fragment_alone_does_not_tell_a_turn() {
+    let mut results = Results::default();
+    results.push(turn("Then the second till of the shop has only `slipOf()`, and not the full state.", ""));
+    results.push(turn("`slipOf()` is shared by both tills, because the drawer of each has its own number.", ""));
+    let told: Vec<usize> = results.lines(labels()).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(told, [1]);
+}
+
+#[test]
+fn a_turn_that_the_agent_gives_up_is_known_as_such() {
+    let mut results = Results::default();
+    results.push(turn("The slip of the till is lost when the drawer is closed.", ""));
+    results.concede(false);
+    assert!(!results.gives_up_before());
+    results.push(turn("You're right, the drawer keeps it.", ""));
+    assert!(results.gives_up_before());
 }

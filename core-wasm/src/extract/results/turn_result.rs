@@ -154,7 +154,9 @@ impl TurnResult {
             return false;
         }
         let leads = signs::offers_options(&item.heading.to_lowercase());
-        leads || self.is_beside_recommended(number) || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
+        leads
+            || self.is_beside_recommended(number)
+            || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
     }
 
     /// Returns whether a statement stands in a list of which one item is recommended: the items are ways to choose from.

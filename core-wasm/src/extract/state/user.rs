@@ -146,7 +146,7 @@ impl State {
             self.results.doubt();
         }
         if human::abandons(&prompt) {
-            self.abandon_work();
+            self.abandon_work(&prompt);
         }
         self.turns += 1;
         if let Some(failed_again) = self.failures.prompted(&prompt) {
@@ -222,11 +222,16 @@ impl State {
         }
     }
 
-    /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways stays.
-    fn abandon_work(&mut self) {
+    /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways
+    /// stays, and so does a plan of which the user wants more than a part.
+    fn abandon_work(&mut self, prompt: &str) {
         self.results.abandon();
-        let is_step = |memory: &SessionMemory| memory.said_by == SaidBy::Agreed && memory.rejected.is_empty();
-        self.memories.forget(|memory| memory.kind == "decision" && is_step(memory));
+        let is_narrowed = text::contains_any_words(&prompt.to_lowercase(), &["only", "만", "だけ", "只"]);
+        let is_over = |memory: &SessionMemory| {
+            (memory.key.starts_with("choice:") && memory.rejected.is_empty())
+                || (is_narrowed && memory.key.starts_with("planned:"))
+        };
+        self.memories.forget(|memory| memory.kind == "decision" && is_over(memory));
     }
 
     /// Returns what the user asked for last, for a remark that does not say what it is about.
