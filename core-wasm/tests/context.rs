@@ -761,6 +761,23 @@ fn lines_about(notes: SessionNotes) -> Vec<String> {
 }
 
 #[test]
+fn a_choice_is_told_although_another_line_has_its_few_words() {
+    let decision = |what: &str, rejected: &[&str]| Decision {
+        what: what.into(),
+        why: String::new(),
+        rejected: rejected.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let notes = SessionNotes {
+        outcome: "The slip is printed at closing time, and the drawer is locked.".into(),
+        decisions: vec![decision("At closing time", &["On each sale"]), decision("the drawer is locked", &[])],
+        ..empty_notes()
+    };
+    let lines = lines_about(notes);
+    assert!(lines.contains(&"1. At closing time (rejected: On each sale)".to_owned()), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains(". the drawer is locked")), "{lines:#?}");
+}
+
+#[test]
 fn what_was_only_proposed_is_no_outcome() {
     let mut notes = SessionNotes { outcome: "I suggest rounding at the till.".into(), ..empty_notes() };
     assert!(lines_about(notes.clone()).contains(&"- Outcome: I suggest rounding at the till.".to_owned()));
@@ -788,6 +805,12 @@ fn the_end_of_a_session_stands_before_the_turns_that_led_to_it() {
         "the last work: {lines:#?}"
     );
     assert!(place("### How the Last Session Got There") < place("- Did: Totals are rounded in each line"), "{lines:#?}");
+
+    // A design that is only written down is not done.
+    notes.attributes.push(("documented".into(), "0".into()));
+    let lines = lines_about(notes.clone());
+    assert!(lines.iter().any(|line| line.starts_with("- Documented: Totals are rounded in each line")), "{lines:#?}");
+    notes.attributes.clear();
 
     // Without an end, the turns say where the session stood.
     notes.outcome.clear();

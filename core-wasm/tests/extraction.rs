@@ -1785,6 +1785,24 @@ fn a_turn_that_changed_nothing_has_found_something() {
 }
 
 #[test]
+fn what_is_only_written_down_is_told_as_documented() {
+    let mut script = Script::default();
+    script
+        .human("Write a design for a cache of the rates, so that the till opens without the server.")
+        .edit("/home/u/proj/docs/cache.md", "", "# Cache of the rates")
+        .agent("The design in `docs/cache.md` keeps the rates for a day: `openTill()` asks the server, and `closeTill()` saves them.")
+        .human("Good. Round the total of the cart to cents meanwhile, that is another thing.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.")
+        .human("Now show the tax below the total of the cart, in the same style.")
+        .edit("/home/u/proj/src/tax.ts", "", "export const showTax = () => {};")
+        .agent("`showTax()` in `src/tax.ts` shows the tax below the total, in the style of the total.");
+    let outcome = script.outcome();
+    assert_eq!(outcome.notes.done.len(), 2, "{:?}", outcome.notes.done);
+    assert_eq!(attribute(&outcome, "documented"), "0");
+}
+
+#[test]
 fn a_problem_is_told_with_what_stands_below_the_fix() {
     let mut script = Script::default();
     script

@@ -193,6 +193,11 @@ const MAX_ANSWER_REASON: usize = 120;
 const MAX_REASON: usize = 180;
 const MAX_REJECTED: usize = 60;
 
+/// Returns whether the line of a decision names what was rejected.
+pub(super) fn names_rejected(line: &str) -> bool {
+    line.contains(" (rejected: ")
+}
+
 /// Formats a decision as "What — why (rejected: …)", in one line. What was chosen stands in full. The reason is told if its first
 /// sentence fits whole. Of what was rejected only the names are told, as many as fit.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {
@@ -297,6 +302,11 @@ impl TextKey {
             pairs[hash as usize / 64] |= 1 << (hash % 64);
         }
         (!words.is_empty()).then_some(Self { words, pairs })
+    }
+
+    /// Returns the length of the words, in characters.
+    pub(super) fn chars(&self) -> usize {
+        self.words.chars().count()
     }
 
     /// Returns whether `other` contains everything that this text says: word for word, and long enough that it is not a

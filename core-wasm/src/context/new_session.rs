@@ -203,7 +203,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     let (short, results): (Vec<&String>, Vec<&String>) =
         notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
     // What was only found out may have been changed since.
-    let found: Vec<&String> = places(notes, "found").filter_map(|place| notes.done.get(place)).collect();
+    let of_kind = |name| -> Vec<&String> { places(notes, name).filter_map(|place| notes.done.get(place)).collect() };
+    // What is only written down may be a design of what is still to be built.
+    let (found, documented) = (of_kind("found"), of_kind("documented"));
     if results.is_empty() && !short.is_empty() && !has_outcome(notes) {
         let short: Vec<String> = short.into_iter().cloned().collect();
         add_joined(page, SectionKind::LastSession, "Did", &short);
@@ -213,7 +215,11 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
     let last_work = results.iter().rposition(|result| !found.contains(result));
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {
-        let (label, importance) = if found.contains(result) { ("Found", importance - 0.05) } else { ("Did", importance) };
+        let (label, importance) = match result {
+            result if found.contains(result) => ("Found", importance - 0.05),
+            result if documented.contains(result) => ("Documented", importance),
+            _ => ("Did", importance),
+        };
         let is_end = Some(at) == last_work || !has_outcome(notes);
         let kind = if is_end { SectionKind::LastSession } else { SectionKind::OnTheWay };
         page.add(kind, Entry::result_line(label, result, importance));

@@ -17,6 +17,8 @@ use crate::transcript::user_text::INJECTED_HEADING;
 const REPEATED_TENTHS: usize = 9;
 /// The number of words from which that is no accident.
 const MIN_REPEATED_WORDS: usize = 8;
+/// The length from which what was chosen is not in another line by accident, in characters: "At commit time" may be.
+const MIN_CHOICE_CHARS: usize = 40;
 
 /// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +100,8 @@ pub(super) struct Entry {
     /// Whether this line is about the session as a whole. Such a line may cover a memory, but a memory never covers
     /// such a line.
     is_session_line: bool,
+    /// Whether this is a choice between ways. A few of its words in another line do not tell it.
+    is_choice: bool,
     /// The words of the text, once they were asked for.
     words: OnceCell<text::Features>,
 }
@@ -115,6 +119,7 @@ impl Entry {
             ids: Vec::new(),
             keys,
             is_session_line: false,
+            is_choice: false,
             words: OnceCell::new(),
         }
     }
@@ -150,6 +155,7 @@ impl Entry {
             ids: Vec::new(),
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
+            is_choice: false,
             words: OnceCell::new(),
         }
     }
@@ -211,7 +217,8 @@ impl Entry {
     fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
         if self.is_session_line {
-            pairs().any(|(mine, theirs)| theirs.is_within(mine))
+            let may_count = |theirs: &TextKey| !other.is_choice || theirs.chars() >= MIN_CHOICE_CHARS;
+            pairs().any(|(mine, theirs)| may_count(theirs) && theirs.is_within(mine))
         } else {
             pairs().any(|(mine, theirs)| mine.is_same(theirs))
         }
@@ -301,6 +308,7 @@ impl Page {
             return;
         }
         entry.text = clean::relative_paths(&entry.text, &self.root);
+        entry.is_choice = kind == SectionKind::Decisions && line::names_rejected(&entry.text);
         if matches!(kind, SectionKind::WatchOut | SectionKind::Knowledge | SectionKind::Discoveries)
             && self.merge_repeated(&entry)
         {

@@ -236,6 +236,16 @@ pub(super) fn says_clean(output: &str) -> bool {
     text::contains_any(output, &["nothing to commit", "working tree clean"])
 }
 
+/// Returns whether a line begins with a short label that has a number, so that it is an entry of a list: "H1: wrap the key".
+pub(super) fn has_numbered_label(line: &str) -> bool {
+    const MAX_LABEL_CHARS: usize = 4;
+    line.split_once(": ").is_some_and(|(label, _)| {
+        label.chars().count() <= MAX_LABEL_CHARS
+            && label.starts_with(|c: char| c.is_ascii_uppercase())
+            && label.ends_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 /// Returns the body of a commit with its wrapped lines joined: one line for each paragraph and list item.
 pub(super) fn unwrapped(body: &str) -> String {
     let mut text = String::new();
@@ -250,7 +260,9 @@ pub(super) fn unwrapped(body: &str) -> String {
             is_open = false;
             continue;
         }
-        let starts = bare.starts_with(['-', '*', '•', '#', '|', '>']) || bare.starts_with(|c: char| c.is_ascii_digit());
+        let starts = bare.starts_with(['-', '*', '•', '#', '|', '>'])
+            || bare.starts_with(|c: char| c.is_ascii_digit())
+            || has_numbered_label(bare);
         if !text.is_empty() {
             text.push(if is_open && !starts && !bare.is_empty() { ' ' } else { '\n' });
         }
@@ -570,6 +582,7 @@ mod tests {
     fn wrapped_lines_of_a_body_are_joined() {
         let body = "Clear the cache at\nlogin.\n\n- one\n  more\n- two";
         assert_eq!(unwrapped(body), "Clear the cache at login.\n\n- one more\n- two");
+        assert_eq!(unwrapped("H1: wrap the key\nof each slip\nM2: clear it"), "H1: wrap the key of each slip\nM2: clear it");
     }
 
     #[test]

@@ -255,6 +255,35 @@ pub(crate) fn is_document(path: &str) -> bool {
     NAMES.contains(&name) || [".md", ".mdx", ".txt", ".rst", ".adoc"].iter().any(|end| name.ends_with(end))
 }
 
+/// Returns whether a document describes something, a plan or a manual, by a word of its path. A skill or a prompt in Markdown is the
+/// work itself.
+pub(crate) fn is_description(path: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "doc",
+        "docs",
+        "documentation",
+        "plan",
+        "plans",
+        "planning",
+        "design",
+        "designs",
+        "architecture",
+        "spec",
+        "specs",
+        "rfc",
+        "rfcs",
+        "adr",
+        "proposal",
+        "proposals",
+        "requirement",
+        "requirements",
+    ];
+    const OTHERS: [&str; 8] = [".mdx", "skill", "prompt", "/commands/", "/agents/", "claude.md", "agents.md", "readme.md"];
+    let lower = path.to_ascii_lowercase();
+    let is_work = text::contains_any(&lower, &OTHERS);
+    is_document(path) && !is_work && lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
+}
+
 /// Returns whether a file only configures a service or a tool, so that nobody runs it here.
 pub(crate) fn is_configuration(path: &str) -> bool {
     [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
@@ -304,6 +333,17 @@ fn is_zero(at: &u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_describes_and_a_skill_works() {
+        assert!(is_description("docs/cart.md") && is_description("/home/u/.agent/plans/till.md"));
+        assert!(
+            !is_description("docs/page.mdx")
+                && !is_description("skills/docs/SKILL.md")
+                && !is_description("docs/build.ts")
+                && !is_description("README.md")
+        );
+    }
 
     #[test]
     fn what_is_left_of_a_new_file_is_new() {

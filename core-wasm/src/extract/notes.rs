@@ -69,8 +69,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     elsewhere
         .extend(of(&["error_fix"]).flat_map(|memory| text::sentences(&memory.why)).filter(|it| it.len() >= MIN_REST_CHARS));
     let outcome = without(&outcome, &elsewhere);
-    let (results, found): (Vec<String>, Vec<bool>) =
-        results.into_iter().map(|(result, is_found)| (without(&result, &elsewhere), is_found)).unzip();
+    let (results, given): (Vec<String>, Vec<Given>) =
+        results.into_iter().map(|(result, given)| (without(&result, &elsewhere), given)).unzip();
     let mut attributes = attributes(state);
     let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
     let more = more_requests(state, &told);
@@ -85,10 +85,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         attributes.push(("done".to_owned(), "tasks".to_owned()));
     }
     let left_out = results.len().saturating_sub(MAX_ENTRIES);
-    let found: Vec<String> =
-        found[left_out..].iter().enumerate().filter(|(_, is_found)| **is_found).map(|(at, _)| at.to_string()).collect();
-    if !found.is_empty() {
-        attributes.push(("found".to_owned(), found.join(" ")));
+    for (name, kind) in [("found", Given::Finding), ("documented", Given::Document)] {
+        let own = given[left_out..].iter().enumerate().filter(|(_, given)| **given == kind);
+        let own: Vec<String> = own.map(|(at, _)| at.to_string()).collect();
+        if !own.is_empty() {
+            attributes.push((name.to_owned(), own.join(" ")));
+        }
     }
     let (created, removed) = state.files.created_and_removed();
     for (name, places) in [("created-files", created), ("removed-files", removed)] {
@@ -176,11 +178,34 @@ fn is_only_proposed(state: &State, outcome: &str) -> bool {
     !has_work && !state.open_question.is_empty() && proposes()
 }
 
-/// Returns how the session ended and what its earlier turns gave, one line a turn, with whether the turn only found something out.
+/// What a turn gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// A change of the project.
+    Work,
+    /// Only what the agent found out.
+    Finding,
+    /// Only documents: what they describe may be still to be built.
+    Document,
+}
+
+impl Given {
+    fn of(turn: &TurnResult, line: &str) -> Self {
+        if turn.edited && !turn.built && !turn.committed {
+            Given::Document
+        } else if !has_work(turn) && !standing::is_deed(&line.to_lowercase()) {
+            Given::Finding
+        } else {
+            Given::Work
+        }
+    }
+}
+
+/// Returns how the session ended and what its earlier turns gave, one line a turn.
 ///
 /// The end is the last turn that has something to tell. A chore such as "commit this" at the end says less than the work
 /// before it, so the work is added.
-fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
+fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
     let turns = state.results.turns();
     let lines = state.results.lines(state.labels()).into_iter();
     let lines = lines.map(|(at, line)| (at, without_request(state, &turns[at], line))).collect();
@@ -239,10 +264,10 @@ fn outcome(state: &State) -> (String, Vec<(String, bool)>) {
     let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
     let results = lines.iter().map(|(at, line)| {
         let turn = &turns[*at];
-        let is_found = !has_work(turn) && !standing::is_deed(&line.to_lowercase());
+        let given = Given::of(turn, line);
         match asked_of(state, *at, line) {
-            Some(asked) => (format!("“{asked}” → {}", sentence(line)), is_found),
-            None => (sentence(line), is_found),
+            Some(asked) => (format!("“{asked}” → {}", sentence(line)), given),
+            None => (sentence(line), given),
         }
     });
     (sentence(&end), results.collect())

@@ -437,10 +437,22 @@ const CONCESSIONS: &[&str] = &[
 /// Returns whether a text begins by giving in to an objection.
 pub(super) fn concedes(said: &str) -> bool {
     let lower = said.trim_start().to_lowercase().replace('’', "'");
-    let said = prose::strip_interjection(&lower);
+    let said = prose::strip_interjection(lower.strip_prefix("ah ").unwrap_or(&lower));
     let opens = |opening: &&str| text::starts_with_words(&lower, opening) || text::starts_with_words(said, opening);
     let first: String = text::first_sentence(&lower).unwrap_or_default();
-    CONCESSIONS.iter().any(opens) || admits_mistake(&first)
+    CONCESSIONS.iter().any(opens) || admits_mistake(&first) || takes_correction(said)
+}
+
+/// Returns whether a text in lower case begins by taking what it answers for a correction: "That's a crucial distinction!"
+fn takes_correction(lower: &str) -> bool {
+    const OPENINGS: [&str; 4] = ["that's a ", "that's an ", "that is a ", "that is an "];
+    const NOUNS: [&str; 5] = ["distinction", "clarification", "correction", "catch", "detail"];
+    let Some(rest) = OPENINGS.iter().find_map(|opening| lower.strip_prefix(opening)) else {
+        return text::starts_with_words(lower, "thanks for the correction");
+    };
+    // One or two words may say how much it weighs: "a really important clarification".
+    let mut words = rest.split(|c: char| !c.is_alphanumeric()).take(3);
+    words.any(|word| NOUNS.contains(&word))
 }
 
 /// Returns whether the first sentences of a text are surprised at what a check showed.
@@ -474,9 +486,12 @@ pub(super) fn disproves(said: &str) -> bool {
 
 /// Returns whether a sentence in lower case says that the agent was wrong, wherever it says so.
 pub(super) fn admits_mistake(lower: &str) -> bool {
-    const SIGNS: [&str; 14] = [
+    const SIGNS: [&str; 17] = [
         "i was wrong",
         "i was mistaken",
+        "i was imprecise",
+        "i was being imprecise",
+        "i had it backwards",
         "i misread",
         "i misunderstood",
         "제가 잘못",
@@ -1019,16 +1034,54 @@ pub(super) fn lacks_something(lower: &str) -> bool {
         || text::contains_any_words(lower, &SIGNS)
 }
 
+/// Returns whether a text in lower case says too little to stand alone for a whole turn: the middle of a thought, a step to take, or what
+/// the agent liked or would do.
+pub(super) fn is_fragment(lower: &str) -> bool {
+    const OPENINGS: [&str; 17] = [
+        "then",
+        "or",
+        "so the fix should",
+        "if multiple",
+        "i like",
+        "i'd recommend",
+        "i would recommend",
+        "i recommend",
+        "manual verification",
+        "to verify",
+        "to test it",
+        "run `",
+        "추천:",
+        "おすすめ:",
+        "推奨:",
+        "推荐：",
+        "推荐:",
+    ];
+    let bare = lower.replace('’', "'");
+    let bare = bare.trim_end_matches(['.', ' ']);
+    let ends_open = [", or", ", and", " because"].iter().any(|end| bare.ends_with(end));
+    ends_open
+        || OPENINGS.iter().any(|opening| {
+            text::starts_with_words(bare, opening) || (opening.ends_with(['`', ':', '：']) && bare.starts_with(opening))
+        })
+}
+
 /// Returns whether a text in lower case opens with what to do. Words that may also say what was done, or name something, do not count.
 pub(super) fn is_imperative(lower: &str) -> bool {
-    const VERBS: [&str; 16] = [
+    const VERBS: [&str; 23] = [
         "add",
+        "calculate",
         "change",
+        "compare",
+        "compute",
         "create",
         "delete",
+        "detect",
         "extract",
         "implement",
         "introduce",
+        "skip",
+        "store",
+        "track",
         "keep",
         "make",
         "modify",
@@ -1291,7 +1344,10 @@ mod tests {
         assert!(lacks_something("missing entirely: the slip") && lacks_something("the till is outdated"));
         assert!(!lacks_something("it rounds whichever total is missing"));
         assert!(
-            is_imperative("add `tax` to the slip") && !is_imperative("added `tax`") && !is_imperative("update: it rings")
+            is_imperative("add `tax` to the slip")
+                && is_imperative("store `tax`")
+                && !is_imperative("added `tax`")
+                && !is_imperative("update: it rings")
         );
         assert!(advises("the slip should be printed") && !advises("the slip is printed"));
     }
@@ -1306,7 +1362,16 @@ mod tests {
         ] {
             assert!(concedes(said), "{said}");
         }
-        assert!(!concedes("The cart is right as it is."));
+        for said in [
+            "That's a crucial distinction! The till keeps its slip.",
+            "That's a really important clarification. Let me look again.",
+            "Exactly — I was being imprecise.",
+            "Ah yes, you're absolutely right!",
+            "Ah, thanks for the correction.",
+        ] {
+            assert!(concedes(said), "{said}");
+        }
+        assert!(!concedes("The cart is right as it is.") && !concedes("That's a good question about the detail."));
         assert!(reverts("Fair point. Let me revert that.") && reverts("죄송합니다. 되돌리겠습니다."));
         assert!(!reverts("Fair point. I add a test that reverts the order."));
     }
@@ -1389,6 +1454,19 @@ mod tests {
         assert!(!addresses_reader("the label \"your cart\" is grey") && !addresses_reader("the youngest cart"));
         assert!(speaks_of_named_before("each has a colour of its own") && !speaks_of_named_before("the cart has a colour"));
         assert!(is_about_pushing("not pushed and no pr opened") && !is_about_pushing("the total is not rounded"));
+    }
+
+    #[test]
+    fn what_is_too_little_for_a_turn() {
+        for said in [
+            "then the second till has no slip.",
+            "or simpler: keep the slip",
+            "run `till open` to see it",
+            "the till asks, or.",
+        ] {
+            assert!(is_fragment(said), "{said}");
+        }
+        assert!(!is_fragment("the till asks for the slip.") && !is_fragment("order of the slips: by day"));
     }
 
     #[test]

@@ -91,6 +91,9 @@ pub(super) struct Turn {
     pub consents: bool,
     /// Whether the agent changed files during the turn.
     pub edited: bool,
+    /// Whether it changed a file that does not only describe something.
+    #[serde(default)]
+    pub built: bool,
     /// Whether it changed files after its latest text.
     edited_since: bool,
     /// Whether it used tools after its latest text.
@@ -176,7 +179,8 @@ impl Turn {
         self.part = Some(source);
         self.statements.clear();
         self.answer.clear();
-        (self.edited, self.edited_since, self.committed, self.failed, self.works) = (false, false, false, false, false);
+        (self.edited, self.edited_since, self.built) = (false, false, false);
+        (self.committed, self.failed, self.works) = (false, false, false);
     }
 
     /// Records that the agent uses a tool.
@@ -231,9 +235,10 @@ impl Turn {
         all
     }
 
-    /// Records that the agent changed a file.
-    pub(super) fn file_edited(&mut self) {
+    /// Records that the agent changed a file, and whether the file only describes something.
+    pub(super) fn file_edited(&mut self, is_description: bool) {
         (self.edited, self.edited_since, self.has_passed) = (true, true, false);
+        self.built |= !is_description;
         for statement in self.statements.iter_mut().filter(|statement| statement.voice == Voice::Work) {
             statement.is_before_edit = true;
         }
@@ -375,7 +380,7 @@ mod tests {
         let mut turn = Turn::begin(LineRef::default(), "fix it".to_owned(), "fix it", true);
         turn.say("The total is wrong.", LineRef::default());
         turn.say("The tax is missing.", LineRef::default());
-        turn.file_edited();
+        turn.file_edited(false);
         turn.say("Both are right now.", LineRef::default());
         turn.say("The menu is still slow.", LineRef::default());
         let before: Vec<bool> = turn.all_statements().iter().map(|statement| statement.is_before_edit).collect();

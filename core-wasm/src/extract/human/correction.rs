@@ -307,6 +307,57 @@ pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
     WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
+/// Returns whether a prompt gives up the branch or the changes that the session worked on.
+pub(in crate::extract) fn abandons(prompt: &str) -> bool {
+    const VERBS: [&str; 6] = ["abandon", "scrap", "throw away", "discard", "drop", "get rid of"];
+    const WORK: [&str; 8] =
+        ["branch", "current branch", "changes", "current changes", "all changes", "whole branch", "whole change", "pr"];
+    const WIDE: [&str; 4] = ["브랜치는 버리", "ブランチは捨て", "ブランチを捨て", "放弃这个分支"];
+    let Some(first) = text::first_sentence(&own_words(text::head(prompt, 2_000))) else { return false };
+    let lower = strip_apostrophes(&first);
+    let gives_up =
+        VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} "))).any(|opening| {
+            lower.match_indices(&opening).any(|(at, words)| {
+                let is_order =
+                    ["", "lets", "please", "should", "just"].contains(&lower[..at].split_whitespace().last().unwrap_or(""));
+                let rest = &lower[at + words.len()..];
+                is_order && WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause))
+            })
+        });
+    gives_up || tells_reversal(&lower) || text::contains_any(&lower, &WIDE)
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, says that the user took the agent's changes back: "I've reverted
+/// your changes".
+fn tells_reversal(lower: &str) -> bool {
+    const ADVERBS: [&str; 4] = ["have", "just", "now", "already"];
+    const DEEDS: [&str; 6] = ["reverted", "discarded", "undid", "undone", "rolled back", "threw away"];
+    const WORK: [&str; 10] = [
+        "your changes",
+        "your change",
+        "your work",
+        "your edits",
+        "all your changes",
+        "all of your changes",
+        "the changes",
+        "all changes",
+        "all the changes",
+        "everything",
+    ];
+    let Some(mut rest) = ["ive ", "i "].iter().find_map(|words| lower.strip_prefix(words)) else { return false };
+    while let Some(adverb) = ADVERBS.iter().find(|adverb| text::starts_with_words(rest, adverb)) {
+        rest = rest[adverb.len()..].trim_start();
+    }
+    let rest = DEEDS.iter().find_map(|deed| rest.strip_prefix(deed)).map(str::trim_start);
+    rest.is_some_and(|rest| WORK.iter().any(|work| text::starts_with_words(rest, work)))
+}
+
+/// Returns whether a text begins with the end of a clause, so that nothing narrows what stands before it: "the changes in the till" does.
+fn ends_clause(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    rest.is_empty() || rest.starts_with([',', '.', ';', '!']) || text::starts_with_words(rest, "and")
+}
+
 /// Returns whether a prompt only takes the blame for what was said before it.
 pub(in crate::extract) fn excuses(prompt: &str) -> bool {
     withdraws(prompt) && !strip_apostrophes(text::head(prompt.trim_start(), 200)).starts_with("sorry")
@@ -481,6 +532,13 @@ const DISPUTE_OPENINGS: &[&str] = &[
     "wait",
     "no",
     "nope",
+    "you said",
+    "you also said",
+    "you told me",
+    "you claimed",
+    "above you said",
+    "earlier you said",
+    "im questioning",
     "but",
     "yeah but",
     "yes but",
@@ -609,6 +667,16 @@ const DISPUTE_SIGNS: &[&str] = &[
     "couldnt we",
     "could we not",
     " not simply",
+    "was clearly",
+    "were clearly",
+    "is clearly",
+    "are clearly",
+    "clearly worked",
+    "clearly works",
+    "clearly has",
+    "clearly did",
+    "what do i miss",
+    "what am i missing",
     "failing now",
     "fails now",
     "is failing",
@@ -668,9 +736,10 @@ pub(in crate::extract) fn refutes(prompt: &str) -> bool {
 
 /// Returns whether a prompt asks to check what the agent said.
 pub(in crate::extract) fn doubts(prompt: &str) -> bool {
-    const SIGNS: [&str; 16] = [
+    const SIGNS: [&str; 17] = [
         "double check",
         "doublecheck",
+        "if we can validate",
         "are you sure",
         "are you certain",
         "can you verify",

@@ -9,7 +9,7 @@ use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
 use super::plan::plan;
 use super::plan::title;
-use super::rule::is_rule;
+use super::rule::{is_rule, strip_apostrophes};
 use crate::extract::labels::Labels;
 use crate::extract::signs;
 use crate::query::form::PromptForm;
@@ -17,6 +17,8 @@ use crate::text;
 
 /// The length of the beginning of a report that says where something fails, in bytes.
 const MAX_REPORT_BYTES: usize = 240;
+/// How many of the first sentences of a prompt may say that the user committed.
+const MAX_REPORT_SENTENCES: usize = 2;
 
 /// Returns the essence of the request, on one line of at most `max` characters.
 pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
@@ -414,6 +416,37 @@ fn is_banner(line: &str) -> bool {
     let models = ["Opus", "Sonnet", "Haiku"];
     line.contains("Claude Code v") || (line.contains('·') && text::contains_any(line, &models))
 }
+/// Returns whether the user says that what was changed is committed: "I put it all into one commit", "can you check the last commit".
+/// What is yet to be changed in a commit says nothing of one.
+pub(in crate::extract) fn speaks_of_own_commit(prompt: &str) -> bool {
+    const DEEDS: [&str; 10] = [
+        "i committed",
+        "ive committed",
+        "i have committed",
+        "i just committed",
+        "ive just committed",
+        "커밋했어",
+        "커밋했습니다",
+        "コミットした",
+        "コミットしました",
+        "已经提交",
+    ];
+    const LATEST: [&str; 6] =
+        ["latest commit", "last commit", "latest commits", "last commits", "last two commits", "last three commits"];
+    const LOOKS: [&str; 5] = ["look at", "look into", "check", "verify", "compare"];
+    const OTHERS: [&str; 14] = [
+        "if i", "when i", "before i", "after i", "once i", "amend", "squash", "fixup", "rebase", "revert", "reset", "undo",
+        "not", "in ../",
+    ];
+    let said = text::sentences(text::head(prompt, MAX_REPORT_BYTES));
+    said.iter().take(MAX_REPORT_SENTENCES).any(|sentence| {
+        let lower = strip_apostrophes(sentence);
+        let has = |words: &[&str]| text::contains_any_words(&lower, words);
+        let puts = lower.starts_with("i put ") && has(&["into one commit", "in one commit"]);
+        (puts || has(&DEEDS) || (has(&LATEST) && has(&LOOKS))) && !has(&OTHERS)
+    })
+}
+
 /// Returns whether a prompt reports that checks on a server fail, or that others commented on the work: the work was pushed.
 pub(in crate::extract) fn speaks_of_pushed_work(prompt: &str) -> bool {
     const PLACES: [&str; 9] =

@@ -183,6 +183,8 @@ const SIGNS: &[&str] = &[
     "is redundant",
     "are redundant",
     "is overkill",
+    "is too much",
+    "is to much",
     "on purpose",
     "is intentional",
     "deliberately",
@@ -331,7 +333,8 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     }
     let own = own_words(message);
     let all = text::sentences(&own);
-    let sentences: Vec<&str> = all.iter().flat_map(|sentence| text::typed_sentences(sentence)).map(str::trim).collect();
+    let typed = all.iter().flat_map(|sentence| text::typed_sentences(sentence));
+    let sentences: Vec<&str> = typed.flat_map(without_request).map(str::trim).collect();
     let mut found: Vec<Ruling> = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
         // A comment of code was pasted.
@@ -356,6 +359,16 @@ pub(in crate::extract) fn rulings(message: &str) -> Vec<Ruling> {
     }
     found.truncate(MAX_RULINGS);
     found
+}
+
+/// Returns a sentence, or its parts if it settles something and then asks for more: "let's keep it, can you show the slip?"
+fn without_request(sentence: &str) -> impl Iterator<Item = &str> {
+    const REQUESTS: [&str; 4] = [", can you ", ", could you ", ", can we ", ", and can you "];
+    let at = REQUESTS.iter().filter_map(|words| sentence.find(words)).min();
+    let is_let = |at: &usize| settles(without_leads(&strip_apostrophes(&sentence[..*at])));
+    let at = at.filter(|_| sentence.is_ascii()).filter(is_let);
+    let (first, rest) = sentence.split_at(at.unwrap_or(sentence.len()));
+    [first, rest.trim_start_matches(", ")].into_iter().filter(|part| !part.is_empty())
 }
 
 /// Returns what the reason for a refusal puts in the place of what was refused, in one sentence: "merge from the branch `till`". A step
@@ -535,6 +548,15 @@ mod tests {
         ] {
             assert!(rulings(said).first().is_some_and(|it| it.asks), "{said}");
         }
+    }
+
+    #[test]
+    fn what_is_settled_before_a_request_is_a_ruling() {
+        let found = rulings("let's store the total in the slip, can you show me an example of it?");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].said.as_str(), found[0].asks), ("let's store the total in the slip", false));
+        assert_eq!(rulings("I think a slip for each cart is to much")[0].said, "I think a slip for each cart is to much");
+        assert_eq!(rulings("let's look at the total of the slip, can you show me an example of it?"), []);
     }
 
     #[test]

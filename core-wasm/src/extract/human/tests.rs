@@ -249,6 +249,42 @@ fn disputes_in_three_languages() {
 }
 
 #[test]
+fn what_the_agent_claimed_is_disputed_by_what_the_user_knows() {
+    for prompt in [
+        "You also said above: the till keeps its totals. But it starts afresh each day",
+        "question: the slip of the day was clearly printed by the old till",
+        "I'm questioning this change now, the till worked before",
+        "the till starts afresh each day, so what do I miss?",
+    ] {
+        assert!(disputes(prompt), "{prompt}");
+    }
+    for prompt in ["write the page of the till clearly", "you can start with the till"] {
+        assert!(!disputes(prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn work_that_the_user_gives_up() {
+    for prompt in [
+        "yeah let's abandon the current branch, and begin at main",
+        "please discard the changes",
+        "scrap this branch",
+        "I've just reverted your changes - only round the total",
+    ] {
+        assert!(abandons(prompt), "{prompt}");
+    }
+    for prompt in [
+        "drop the branch of the till from the list",
+        "discard the changes in `till.ts`",
+        "what if they drop the branch?",
+        "I reverted the order of the list",
+        "I unfortunately discarded your changes",
+    ] {
+        assert!(!abandons(prompt), "{prompt}");
+    }
+}
+
+#[test]
 fn a_rule_stands_without_the_consent_before_it() {
     assert_eq!(directives("Yes, and never push to main.", false).rules, ["never push to main."]);
     assert_eq!(directives("ok", false).rules, [""; 0]);
@@ -316,6 +352,26 @@ fn corrections() {
     }
     assert_eq!(directives("no, the branch is called feat/x", false).correction, None);
     assert_eq!(directives("add a button to the page", true).correction, None);
+}
+
+#[test]
+fn the_user_commits_without_the_agent() {
+    for prompt in [
+        "I committed it. Now round the invoice",
+        "ok, is the number of lines right? I put everything into one commit",
+        "can you check the total in the latest commit again?",
+        "커밋했어. 다음은 영수증",
+    ] {
+        assert!(speaks_of_own_commit(prompt), "{prompt}");
+    }
+    for prompt in [
+        "please put everything into one commit",
+        "amend the last commit, and check the total",
+        "what happens to the slip when I committed it?",
+        "check the total before the release",
+    ] {
+        assert!(!speaks_of_own_commit(prompt), "{prompt}");
+    }
 }
 
 #[test]

@@ -113,7 +113,9 @@ fn asks_each(items: &[ProposedOption], answer: &str) -> bool {
 /// Returns the part of an option's title that names it.
 fn label(title: &str) -> String {
     let ends = [" — ", " – ", " - ", ": ", ". ", " (", "? ", "："];
-    let end = ends.iter().filter_map(|mark| title.find(mark)).filter(|at| *at >= MIN_LABEL_BYTES).min();
+    let is_outside_code = |at: &usize| title[..*at].matches('`').count().is_multiple_of(2);
+    let end = ends.iter().flat_map(|mark| title.match_indices(mark)).map(|(at, _)| at);
+    let end = end.filter(|at| *at >= MIN_LABEL_BYTES).filter(is_outside_code).min();
     let label = title[..end.unwrap_or(title.len())].trim();
     text::clip(label.trim_end_matches(['.', ':', ',', '。']), MAX_LABEL_CHARS).into_owned()
 }
@@ -183,12 +185,30 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     if names_option && denies_option(&lower) {
         return None;
     }
+    // Whoever quotes an option only to ask about it has not chosen it.
+    if options.iter().any(|option| only_wonders_about(prompt, option)) {
+        return None;
+    }
+    // What comes next turns nothing down: "What would you like to do next?"
+    if options.len() >= 2 && !named.is_empty() && asks_what_is_next(answer) {
+        return None;
+    }
     // Numbered steps are no options unless the answer calls them so, or asks.
     let are_steps = names_option && options.first().is_some_and(|it| it.name.is_empty()) && !offers(&lower, answer);
     let is_choice = options.len() >= 2
         && !are_steps
         && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
+    if is_choice
+        && named.len() == 1
+        && prompt.chars().count() >= MIN_OWN_WORDS
+        && names_letter(prompt, &options[named[0]].id)
+    {
+        let mut chosen = choose(&options, &named, answer);
+        // What the user says beside the letter limits the choice.
+        chosen.what = format!("{} → {}", label(&chosen.what), text::clip(&text::one_line(prompt), MAX_REPLY_CHARS));
+        return Some(chosen);
+    }
     if is_choice && !named.is_empty() {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
@@ -208,6 +228,40 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether a prompt quotes an option, and beside that only asks something.
+fn only_wonders_about(prompt: &str, option: &ProposedOption) -> bool {
+    let said = text::one_line(prompt);
+    let Some((before, after)) = said.split_once(option.title.as_str()) else { return false };
+    let rest = after.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_quoted = option.title.chars().count() >= MIN_QUOTED_CHARS && before.chars().count() <= MAX_BEFORE_QUOTE;
+    is_quoted && rest.ends_with(['?', '？']) && human::only_asks(rest)
+}
+
+/// The minimum length of an option that somebody quotes, and the maximum length of what stands before it, in characters.
+const MIN_QUOTED_CHARS: usize = 16;
+const MAX_BEFORE_QUOTE: usize = 12;
+
+/// The length from which a prompt says more than the letter of an option, in characters.
+const MIN_OWN_WORDS: usize = 40;
+
+/// Returns whether an answer ends with the question what is to be done next.
+fn asks_what_is_next(answer: &str) -> bool {
+    const ASKS: [&str; 9] = [
+        "do next",
+        "tackle next",
+        "work on next",
+        "what's next",
+        "what next",
+        "다음으로 무엇",
+        "다음에 무엇",
+        "次に何",
+        "接下来做什么",
+    ];
+    let last = text::sentences(text::tail(answer, MAX_QUESTION_TAIL)).pop().unwrap_or_default();
+    let lower = last.to_lowercase().replace('’', "'");
+    last.ends_with(['?', '？']) && text::contains_any_words(&lower, &ASKS)
 }
 
 /// Returns whether a prompt in lower case says of an option that it is none.
@@ -485,6 +539,12 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     }) {
         return true;
     }
+    if names_letter(prompt, id) {
+        return true;
+    }
+    if id != "a" && text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id)) {
+        return true;
+    }
     let bare = lower.trim().trim_end_matches(['.', '!', ' ', ')']);
     if bare == id.as_str()
         || (bare.chars().count() <= 24
@@ -496,6 +556,47 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
     }
     let title = option.title.to_lowercase();
     title.chars().count() >= 6 && lower.contains(&title)
+}
+
+/// Returns whether a prompt takes an option by its letter, in upper case: "I think B, it leaves us room", "let's go with A".
+fn names_letter(prompt: &str, id: &str) -> bool {
+    const BEFORE: [&str; 16] = [
+        "think", "with", "for", "option", "pick", "prefer", "do", "choose", "like", "take", "yes", "ok", "okay", "yeah",
+        "say", "vote",
+    ];
+    let letter = id.to_ascii_uppercase();
+    if id.len() != 1 || !id.bytes().all(|byte| byte.is_ascii_lowercase()) || prompt.contains(['?', '？']) {
+        return false;
+    }
+    let words: Vec<&str> = prompt.split_whitespace().collect();
+    (0..words.len()).any(|at| {
+        let before = at.checked_sub(1).map(|at| words[at].to_lowercase());
+        let is_taken = before.is_none_or(|it| BEFORE.contains(&it.trim_matches(|c: char| !c.is_alphanumeric())));
+        // "A" and "I" alone are mostly other words.
+        let is_ended = words[at].ends_with([',', '.', ')', '!', ':']) || (at + 1 == words.len() && at > 0);
+        let is_word = matches!(id, "a" | "i");
+        is_taken && (is_ended || !is_word) && words[at].trim_matches(|c: char| !c.is_alphanumeric()) == letter
+    })
+}
+
+/// Returns whether a sentence in lower case says of the option with this number or letter that it is the one: "1 is correct".
+fn accepts(lower: &str, id: &str) -> bool {
+    const VERDICTS: [&str; 10] = [
+        "is correct",
+        "is right",
+        "is fine",
+        "is better",
+        "is the way",
+        "is what i",
+        "sounds good",
+        "sounds right",
+        "looks good",
+        "makes sense",
+    ];
+    lower
+        .strip_prefix(id)
+        .and_then(|rest| rest.strip_prefix(' '))
+        .is_some_and(|rest| VERDICTS.iter().any(|verdict| text::starts_with_words(rest, verdict)))
 }
 
 /// Returns whether the text contains `id` without an adjacent ASCII letter or digit, or a dot before it.
@@ -526,7 +627,9 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
     let bare = strip_question_opening(&question);
     let before = before_question(answer);
-    let vague = is_vague(&bare);
+    // A fact about "it" says less than what is to be done with a thing that the question names.
+    let leans = |before: &String| prose::is_pointer(&before.to_lowercase()) && bare.contains('`');
+    let vague = is_vague(&bare) && !before.as_ref().is_some_and(leans);
     let what = match before {
         Some(before) if vague && !is_hedged(&before) => before,
         _ if vague => return None,
@@ -673,6 +776,45 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_is_quoted_only_to_ask_about_it_is_not_chosen() {
+        let answer = "To know who paid, we'd need to:\n\n1. Keep the slip of each till\n2. Compare it with the ledger\n\
+                      3. Attribute the rest to \"cash between slip and ledger\"\n\nBut this adds complexity.";
+        let quote = "3. Attribute the rest to \"cash between slip and ledger\"";
+        let doubt = format!("{quote}\n\nAlso that is fragile since a refund moves the cash slightly, right?");
+        assert!(resolve_all(&doubt, answer).is_empty());
+        assert_eq!(resolve_all(quote, answer).len(), 1);
+    }
+
+    #[test]
+    fn an_option_is_chosen_by_the_sentence_that_calls_it_right() {
+        let answer =
+            "What should the slip hold?\n\n1. **The whole cart** and the tax\n2. **Only the tax**\n\nWhich is correct?";
+        let told = &resolve_all("the receipt is wrong then, sorry I missed this. 1 is correct", answer)[0];
+        assert!(told.what.starts_with("The whole cart") && told.rejected.len() == 1, "{told:?}");
+        assert!(resolve_all("the receipt is wrong then. 1 is missing", answer).is_empty());
+    }
+
+    #[test]
+    fn an_option_is_taken_by_its_letter() {
+        let answer = "How is it stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
+                      | **B. As a table** | Longer. |\n| **C. As a list** | Slower. |\n\nWhich one do you prefer?";
+        let told = |said: &str| resolve(said, answer).map(|it| it.what);
+        let own = "I think B, in the old file - it leaves us room later on.";
+        assert_eq!(told(own), Some(format!("As a table → {own}")));
+        assert_eq!(label("`round: { cents: true }` as an object"), "`round: { cents: true }` as an object");
+        assert_eq!(told("let's go with A").as_deref(), Some("As one word"));
+        assert_eq!(told("A slip is missing in till B."), None);
+        assert_eq!(told("I think B, but what is it for?"), None);
+    }
+
+    #[test]
+    fn what_comes_next_turns_nothing_down() {
+        let steps = "Would you like to:\n1. **Run the tests** of the till\n2. **Start the work** on the slip\n3. **Review the plan**\n\n";
+        assert!(resolve_all("1+2", &format!("{steps}What would you like to do next?")).is_empty());
+        assert_eq!(resolve_all("1", &format!("{steps}Which one do you want?"))[0].rejected.len(), 2);
+    }
+
+    #[test]
     fn numbered_questions_are_answered_one_by_one() {
         let answer = "Two things to decide:\n\n1. **Rounding** — each line, or the sum?\n2. **Tax rate** — one for all carts?\n\nWhat is your call?";
         let all = resolve_all("1. the sum\n2. can you check that yet?", answer);
@@ -722,6 +864,9 @@ mod tests {
             resolve("어 그렇게 해줘.", "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다. 수정할까요?").unwrap();
         assert_eq!(resolved.what, "placeholder를 `<...>`로 바꾸면 충돌을 피할 수 있습니다.");
         assert_eq!(resolve("yes", "All done."), None);
+        let leaning = "`addTill()` is never called. It uses the old drawer and has no callers any more.\n\n\
+                       Should I clean this up by removing the unused `addTill()` function?";
+        assert_eq!(resolve("yes", leaning).unwrap().what, "clean this up by removing the unused `addTill()` function");
     }
 
     proptest! {

@@ -127,6 +127,11 @@ impl Results {
         turn.checked_sub(1).is_some_and(|before| self.turns[before].disputed && self.turns[before].conceded)
     }
 
+    /// Returns whether the agent gave in to the prompt of the latest turn.
+    pub(in crate::extract) fn gives_up_before(&self) -> bool {
+        self.turns.len().checked_sub(2).is_some_and(|before| self.turns[before].conceded)
+    }
+
     /// Returns the claims that the agent gave up, each with the sentences that go on after it.
     pub(super) fn taken_back(&self) -> Vec<Place> {
         let mut all: Vec<Place> = Vec::new();
@@ -143,10 +148,10 @@ impl Results {
         all
     }
 
-    /// Returns the texts of the claims that the agent gave up, each with the number of its turn.
+    /// Returns the texts of the claims that the agent gave up or replaced, each with the number of its turn.
     pub(in crate::extract) fn given_up(&self) -> Vec<(u32, String)> {
         let text = |(turn, number): Place| (self.turns[turn].number, self.turns[turn].statements[number].text.clone());
-        self.taken_back().into_iter().map(text).collect()
+        self.taken_back().into_iter().chain(self.other_causes()).map(text).collect()
     }
 }
 

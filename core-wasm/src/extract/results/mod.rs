@@ -21,10 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::{self, Setting};
 use super::labels::Labels;
+use super::signs;
 use super::statement::{self, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
+pub(super) use superseded::names_real_cause;
 pub(super) use turn_result::TurnResult;
 use turn_result::share;
 
@@ -106,6 +108,14 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the user gives up all that was changed so far.
+    pub(super) fn abandon(&mut self) {
+        for turn in self.turns.iter_mut().filter(|turn| turn.edited || turn.committed) {
+            (turn.conceded, turn.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
     /// Records that a prompt asks to check what the latest turn said.
     pub(super) fn doubt(&mut self) {
         if let Some(last) = self.latest() {
@@ -119,6 +129,15 @@ impl Results {
         let first = self.turns.len().saturating_sub(MAX_CHECKING_TURNS);
         for turn in self.turns[first..].iter_mut().filter(|turn| turn.doubted && !turn.edited && !turn.committed) {
             (turn.conceded, turn.reverted) = (true, true);
+        }
+        self.judged.take();
+    }
+
+    /// Records that the agent found another cause than it had named before: what the user disputed or asked to check does not hold.
+    pub(super) fn find_real_cause(&mut self) {
+        self.disprove();
+        if let Some(last) = self.latest().filter(|last| last.disputed && !last.edited && !last.committed) {
+            (last.conceded, last.reverted) = (true, true);
         }
         self.judged.take();
     }
@@ -225,7 +244,7 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken = [self.taken_back(), self.superseded()].concat();
+        let overtaken = [self.taken_back(), self.other_causes(), self.superseded()].concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))
@@ -236,7 +255,7 @@ impl Results {
         let chosen = self.with_fixes(self.with_cures(self.with_antecedents(chosen)));
         let chosen = self.with_listed_work(self.with_whole_end(self.with_whole_answers(chosen)));
         let chosen = self.with_whole_steps(self.with_verdicts(self.with_main_results(chosen)));
-        let mut chosen = self.without_leaning(&self.without_records(chosen));
+        let mut chosen = self.without_leaning(&self.with_commit_lists(self.without_records(chosen)));
         // What completes a list or an answer may be overtaken as well.
         chosen.retain(|place| !overtaken.contains(place));
         let chosen = self.without_overtaken_lists(chosen);
@@ -245,8 +264,15 @@ impl Results {
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
                 // What only the human said is told as a rule or as what was asked.
-                let is_answered = of_turn().any(|number| self.turns[at].statements[number].voice != Voice::Human);
-                let line = if is_answered { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
+                let mut said_by_agent =
+                    of_turn().map(|number| &self.turns[at].statements[number]).filter(|it| it.voice != Voice::Human);
+                let is_past = at + 1 < self.turns.len();
+                let is_told = match (said_by_agent.next(), said_by_agent.next()) {
+                    (None, _) => false,
+                    (Some(only), None) => !(is_past && signs::is_fragment(&only.text.to_lowercase())),
+                    _ => true,
+                };
+                let line = if is_told { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
                 (!line.is_empty()).then_some((at, line))
             })
             .collect()

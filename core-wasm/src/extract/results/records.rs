@@ -4,6 +4,7 @@ use super::barred::MIN_CAUSE;
 use super::line::REPEATED;
 use super::turn_result::{TurnResult, is_lead, share};
 use super::{Place, Results};
+use crate::extract::commits;
 use crate::extract::prose;
 use crate::extract::signs;
 use crate::extract::statement::{self, Form, Statement, Voice};
@@ -17,6 +18,14 @@ const MAX_CHORE_CHARS: u32 = 12;
 /// The number of tests of a list from which their names say nothing, and the number of words that say no more than a name.
 const MIN_BARE_TESTS: usize = 3;
 const MAX_BARE_WORDS: usize = 5;
+
+/// The length of a told answer from which the list of a commit adds little, in characters.
+const MIN_ANSWER_TOLD: usize = 320;
+/// The number of entries from which a commit's body is a list, and how much of it is told, in characters.
+const MIN_COMMIT_ITEMS: usize = 3;
+const MAX_COMMIT_LIST: usize = 700;
+/// The share of its words that an answer must have for an entry to be told by it.
+const TOLD_IN_ANSWER: f32 = 0.3;
 
 /// Parts of the names of files with tests.
 const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"];
@@ -47,6 +56,11 @@ fn is_bare_test(said: &str) -> bool {
     let rest = rest.trim_start_matches(['-', '–', '—', ':', ' ']).to_lowercase();
     let is_short = !rest.contains('`') && rest.split_whitespace().count() <= MAX_BARE_WORDS;
     is_test && (is_short || DEEDS.iter().any(|deed| text::starts_with_words(&rest, deed)))
+}
+
+/// Returns whether a line of a commit's body is an entry of a list: an item, or a line behind a short label.
+fn is_listed(statement: &Statement) -> bool {
+    statement.form == Form::Item || commits::has_numbered_label(&statement.text)
 }
 
 impl Results {
@@ -134,6 +148,33 @@ impl Results {
             }
         }
         chosen.retain(|place| !dropped.contains(place));
+        chosen
+    }
+
+    /// Adds the list in the body of a commit to a turn that did the work and hardly says what: "H1: the key is wrapped, H2: …".
+    pub(super) fn with_commit_lists(&self, mut chosen: Vec<Place>) -> Vec<Place> {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited && turn.committed) {
+            let of_turn = || chosen.iter().filter(|(of, _)| *of == at).map(|&(_, number)| &turn.statements[number]);
+            let answer = || of_turn().filter(|it| it.voice == Voice::Answer);
+            let told: usize = answer().map(|it| it.text.chars().count()).sum();
+            let words: text::Features = answer().flat_map(|it| text::features(&it.text)).collect();
+            let is_told = |number: &&usize| {
+                let own = text::features(&turn.statements[**number].text);
+                share(own.iter().filter(|word| words.contains(word)).count(), own.len()) >= TOLD_IN_ANSWER
+            };
+            let has_commit = of_turn().any(|it| it.voice == Voice::Commit);
+            let is_item = |number: &usize| {
+                let it = &turn.statements[*number];
+                it.voice == Voice::Commit && it.place > 0 && is_listed(it) && !chosen.contains(&(at, *number))
+            };
+            let items: Vec<usize> = (0..turn.statements.len()).filter(is_item).collect();
+            let is_news = items.len() >= MIN_COMMIT_ITEMS && 2 * items.iter().filter(is_told).count() < items.len();
+            if has_commit && told < MIN_ANSWER_TOLD && is_news {
+                let added = self.fitting(at, items.into_iter(), MAX_COMMIT_LIST);
+                chosen.extend(added);
+            }
+        }
+        chosen.sort_unstable();
         chosen
     }
 

@@ -77,6 +77,73 @@ impl Results {
     }
 }
 
+impl Results {
+    /// Returns what the agent took for a cause in a turn that changed nothing, until it found another one for the same: "the actual bug".
+    pub(super) fn other_causes(&self) -> Vec<Place> {
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !has_work(turn)) {
+            // What was changed between the two was done for the first cause.
+            let until = self.turns[at + 1..].iter().position(has_work).map_or(self.turns.len(), |work| at + 2 + work);
+            let real: Vec<Subject> = self.turns[at + 1..until]
+                .iter()
+                .filter(|later| later.statements.iter().any(finds_real_cause))
+                .map(Subject::of_turn)
+                .collect();
+            if real.is_empty() {
+                continue;
+            }
+            let is_over =
+                |it: &Statement| claims_cause(it) && real.iter().any(|later| Subject::of_statement(it).is_in(later));
+            let numbers = (0..turn.statements.len()).filter(|&number| is_over(&turn.statements[number]));
+            all.extend(numbers.map(|number| (at, number)));
+        }
+        all
+    }
+}
+
+/// Returns whether a statement of the agent says what the cause of something is.
+fn claims_cause(statement: &Statement) -> bool {
+    const SIGNS: [&str; 12] = [
+        "root cause",
+        "the problem is",
+        "the issue is",
+        "the bug is",
+        "the cause is",
+        "the culprit is",
+        "원인은",
+        "원인이",
+        "문제는",
+        "原因は",
+        "問題は",
+        "原因是",
+    ];
+    is_of_agent(statement) && text::contains_any_words(&statement.text.to_lowercase(), &SIGNS)
+}
+
+/// Returns whether a statement of the agent says that the cause is another one than it seemed to be.
+fn finds_real_cause(statement: &Statement) -> bool {
+    is_of_agent(statement) && names_real_cause(&statement.text)
+}
+
+/// Returns whether a text says that the cause is another one than it seemed to be: "Found the actual bug!"
+pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
+    const KINDS: [&str; 2] = ["actual", "real"];
+    const CAUSES: [&str; 7] = ["root cause", "cause", "bug", "culprit", "issue", "problem", "reason"];
+    const WIDE: [&str; 6] = ["진짜 원인", "실제 원인", "本当の原因", "真の原因", "真正的原因", "真正原因"];
+    let lower = said.to_lowercase();
+    let is_named = KINDS.iter().any(|kind| {
+        let after = |(at, word): (usize, &str)| lower[at + word.len()..].trim_start();
+        let names = |rest: &str| CAUSES.iter().any(|cause| text::starts_with_words(rest, cause));
+        lower.match_indices(&format!("the {kind} ")).map(after).any(names)
+    });
+    (is_named && !lower.contains("not the ")) || text::contains_any(&lower, &WIDE)
+}
+
+/// Returns whether the agent said it.
+fn is_of_agent(statement: &Statement) -> bool {
+    matches!(statement.voice, Voice::Work | Voice::Answer)
+}
+
 /// Returns whether a turn changed something.
 fn has_work(turn: &TurnResult) -> bool {
     turn.edited || turn.committed

@@ -813,3 +813,66 @@ fn that_all_tests_pass_is_not_told_once_some_fail() {
     let passing = told("`src/menu.ts` sorts the dishes of the day, and the menu of the week is sorted with them.");
     assert!(passing.contains("till pass"), "{passing}");
 }
+
+#[test]
+fn a_cause_ends_with_the_actual_one() {
+    let first = "The problem is the printer of the till: `queueTotals` waits for its slip.";
+    let told = |second: &str, edited: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited, ..turn(first, "") });
+        results.push(turn(second, ""));
+        results.given_up().iter().any(|(_, said)| said == first)
+    };
+    let second = "Found the actual bug! `queueTotals` of the till waits for the scale, and not for the printer of the slip.";
+    assert!(told(second, false) && !told(second, true));
+    assert!(!told("`queueTotals` of the till waits for its slip for two seconds.", false));
+    assert!(!told("The actual reason for the delay of the bus is the snow.", false), "that is something else");
+}
+
+#[test]
+fn ways_beside_a_recommended_one_are_options() {
+    let answer = "How is the total stored?\n\n| Option | Description |\n|---|---|\n| **A. As one word (Recommended)** | Short. |\n\
+                  | **B. As a table** | Longer. |";
+    let turn = turn(answer, "");
+    let rows = || (0..turn.statements.len()).filter(|&at| turn.statements[at].form == statement::Form::Row);
+    assert!(rows().count() == 2 && rows().all(|at| turn.is_option(at)), "{:?}", turn.statements);
+    let plain = super::tests::turn(&answer.replace(" (Recommended)", ""), "");
+    assert!((0..plain.statements.len()).all(|at| !plain.is_option(at)));
+}
+
+#[test]
+fn the_list_of_a_commit_is_told_if_the_answer_says_little() {
+    let commit =
+        "Mend the till\n\nH1: Wrap the key of each slip\nH2: Check the length of the code\nM3: Clear the drawer at night";
+    let told = |answer: &str| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited: true, committed: true, ..turn(answer, commit) });
+        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+    };
+    let line = told("The build passes.");
+    assert!(line.contains("H1: Wrap the key") && line.contains("M3: Clear the drawer"), "{line}");
+    let line = told(
+        "`wrapKey()` in `src/slip.ts` wraps the key of each slip, `checkCode()` measures the code before it is read, and the \
+         drawer of the till is cleared by `closeDay()` each night.",
+    );
+    assert!(!line.contains("H1"), "{line}");
+}
+
+#[test]
+fn a_fragment_alone_does_not_tell_a_turn() {
+    let mut results = Results::default();
+    results.push(turn("Then the second till of the shop has only `slipOf()`, and not the full state.", ""));
+    results.push(turn("`slipOf()` is shared by both tills, because the drawer of each has its own number.", ""));
+    let told: Vec<usize> = results.lines(labels()).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(told, [1]);
+}
+
+#[test]
+fn a_turn_that_the_agent_gives_up_is_known_as_such() {
+    let mut results = Results::default();
+    results.push(turn("The slip of the till is lost when the drawer is closed.", ""));
+    results.concede(false);
+    assert!(!results.gives_up_before());
+    results.push(turn("You're right, the drawer keeps it.", ""));
+    assert!(results.gives_up_before());
+}

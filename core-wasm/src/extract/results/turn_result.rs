@@ -34,6 +34,8 @@ pub(in crate::extract) struct TurnResult {
     pub prompt_chars: u32,
     /// Whether the turn changed files.
     pub edited: bool,
+    /// Whether it changed a file that does not only describe something.
+    pub built: bool,
     /// Whether the turn made a commit.
     pub committed: bool,
     /// Whether something failed in the turn.
@@ -152,7 +154,16 @@ impl TurnResult {
             return false;
         }
         let leads = signs::offers_options(&item.heading.to_lowercase());
-        leads || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
+        leads
+            || self.is_beside_recommended(number)
+            || self.lead(number).is_some_and(|lead| signs::offers_options(&lead.text.to_lowercase()))
+    }
+
+    /// Returns whether a statement stands in a list of which one item is recommended: the items are ways to choose from.
+    fn is_beside_recommended(&self, number: usize) -> bool {
+        const MARKS: [&str; 6] = ["(recommended)", "(추천)", "(권장)", "(おすすめ)", "(推奨)", "(推荐)"];
+        let is_recommended = |at: usize| text::contains_any(&self.statements[at].text.to_lowercase(), &MARKS);
+        self.lists().into_iter().any(|list| list.contains(&number) && list.len() > 1 && list.clone().any(is_recommended))
     }
 
     /// Returns whether a statement is the first of the answer that says something: what it points to is what was asked for.

@@ -7,7 +7,7 @@ use crate::extract::commits;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::recap::Recap;
-use crate::extract::results::TurnResult;
+use crate::extract::results::{TurnResult, names_real_cause};
 use crate::extract::signs;
 use crate::extract::standing;
 use crate::extract::statement::{self, Voice};
@@ -26,6 +26,8 @@ const RETRACTED: f32 = 0.4;
 /// The minimum number of words of a claim without names that must be repeated for it to be what is taken back. Most of its words must
 /// be.
 const MIN_RETRACTED_WORDS: usize = 3;
+/// How many of the first sentences of an answer may say that the cause is another one than it seemed to be.
+const MAX_FIRST: usize = 3;
 /// How many bytes of the last answer are kept. A consent is resolved against this answer.
 const LAST_ANSWER_BYTES: usize = 6 * 1024;
 
@@ -214,6 +216,7 @@ impl State {
             files: turn.files.clone(),
             prompt_chars: turn.prompt_chars,
             edited: turn.edited,
+            built: turn.built,
             committed: turn.committed,
             failed: turn.failed,
             substantive: turn.substantive,
@@ -283,12 +286,21 @@ impl State {
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
             self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
+            if self.turn.is_whole()
+                && text::sentences(&self.turn.answer).iter().take(MAX_FIRST).any(|it| names_real_cause(it))
+            {
+                self.results.find_real_cause();
+            }
             // A part of this turn is no answer to what its prompt disputes.
             if self.turn.is_whole() && signs::concedes(&self.turn.answer) {
                 self.results.concede_after_all(signs::reverts(&self.turn.answer));
             }
             let result = self.turn_result();
             self.results.push(result);
+            // In a long session the turn that is given up may be dropped before the end.
+            if self.results.gives_up_before() {
+                self.forget_given_up();
+            }
         }
         if let Some(memory) = self.failures.pasted_memory(&self.turn.answered.clone(), self.labels()) {
             self.memories.add(memory, settled);

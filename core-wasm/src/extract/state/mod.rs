@@ -266,18 +266,23 @@ impl State {
         self.vanished = vanished;
         let results = &end.results;
         let is_past = |said: &str, turn: u32| results.is_mended_after(said, turn) || results.is_fixed_after(said, turn);
-        let given_up = results.given_up();
-        let is_taken_back = |memory: &SessionMemory| {
-            let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
-            memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
-        };
         let files = &end.files;
         end.memories.forget(|memory| is_overtaken(memory, files));
-        end.memories.forget(|memory| memory.turn > 0 && (is_past(&memory.title, memory.turn) || is_taken_back(memory)));
+        end.memories.forget(|memory| memory.turn > 0 && is_past(&memory.title, memory.turn));
+        end.forget_given_up();
         if !end.other_commit.0.is_empty() {
             end.results.forget_chore(end.other_commit.1);
         }
         (end, settled)
+    }
+
+    /// Forgets what the agent said and gave up.
+    fn forget_given_up(&mut self) {
+        let given_up = self.results.given_up();
+        self.memories.forget(|memory| {
+            let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
+            memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
+        });
     }
 
     /// Returns what was begun and not ended: a question that waits for its answer, a sub-agent without a result, and what the

@@ -8,7 +8,7 @@ use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::files::{self, Reversal, is_configuration, is_document};
+use crate::extract::files::{self, Reversal, is_configuration, is_description, is_document};
 use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::planned;
@@ -426,7 +426,7 @@ impl State {
             return;
         }
         self.failures.file_changed(path);
-        self.turn.file_edited();
+        self.turn.file_edited(is_description(path));
         if is_change {
             self.project_changed(path);
         }
@@ -619,7 +619,7 @@ impl State {
                 self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
             }
         }
-        self.turn.file_edited();
+        self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());

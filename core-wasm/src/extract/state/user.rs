@@ -145,6 +145,9 @@ impl State {
         if human::doubts(&prompt) {
             self.results.doubt();
         }
+        if human::abandons(&prompt) {
+            self.abandon_work(&prompt);
+        }
         self.turns += 1;
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
@@ -183,7 +186,7 @@ impl State {
         {
             self.pull_request_merged(number);
         }
-        if !is_from_program && human::speaks_of_pushed_work(&prompt) {
+        if !is_from_program && (human::speaks_of_pushed_work(&prompt) || human::speaks_of_own_commit(&prompt)) {
             self.undone.pushed_by_others();
         }
         self.recap.prompted(substantive);
@@ -217,6 +220,18 @@ impl State {
         if plan.is_some() {
             self.turn.take_plan();
         }
+    }
+
+    /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways
+    /// stays, and so does a plan of which the user wants more than a part.
+    fn abandon_work(&mut self, prompt: &str) {
+        self.results.abandon();
+        let is_narrowed = text::contains_any_words(&prompt.to_lowercase(), &["only", "만", "だけ", "只"]);
+        let is_over = |memory: &SessionMemory| {
+            (memory.key.starts_with("choice:") && memory.rejected.is_empty())
+                || (is_narrowed && memory.key.starts_with("planned:"))
+        };
+        self.memories.forget(|memory| memory.kind == "decision" && is_over(memory));
     }
 
     /// Returns what the user asked for last, for a remark that does not say what it is about.
