@@ -409,6 +409,26 @@ fn a_decision_of_an_earlier_session_has_its_date_and_a_detail_its_plan() {
 }
 
 #[test]
+fn a_routine_failure_is_told_once_three_sessions_had_it() {
+    let routine = |seen: u32, session: &str| Memory {
+        keywords: strings(["routine"]),
+        seen,
+        ..of_session(session, memory("r", "error_fix", 0.45, "`make lint` fails: wrong blanks. Fixed by: `make lint:fix`"))
+    };
+    let told = |seen: u32, session: &str| {
+        let mut fake = project();
+        fake.memories.push(routine(seen, session));
+        shown("startup", &fake).text
+    };
+    for session in ["older", "before"] {
+        assert!(told(3, session).contains("- `make lint` fails: wrong blanks. Fixed by: `make lint:fix` (in 3 sessions)"));
+        let text = told(2, session);
+        assert!(!text.contains("lint:fix"), "{text}");
+        assert_eq!(text, shown("startup", &project()).text, "nothing is said of it");
+    }
+}
+
+#[test]
 fn a_new_session_sees_the_last_one() {
     let context = shown("startup", &project());
     let wanted = r#"## Session Memory

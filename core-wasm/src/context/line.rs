@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use crate::extract::labels;
 use crate::text::{self, Language};
 
-const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
+/// The languages whose labels stored texts have.
+pub(super) const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
 
 /// The maximum length of an entry, in characters.
 pub(super) const MAX_LINE_CHARS: usize = 300;
