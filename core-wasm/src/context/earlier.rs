@@ -3,7 +3,7 @@
 
 use super::line;
 use super::memories::Memories;
-use super::page::{Page, teaches_nothing, is_routine, is_saved};
+use super::page::{Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
 use crate::extract::labels::{self, Labels};
@@ -42,6 +42,9 @@ const ROUTINE: u32 = 3;
 const MANY_FILES: usize = 3;
 /// How many folders are named by two parts of their paths. More are named by the first one.
 const MAX_FOLDERS: usize = 3;
+
+/// From how many memories of one trouble on a cause must hold for others too.
+const MANY_CAUSES: usize = 4;
 
 /// What runners of scripts say of every failure. It distinguishes none.
 const OF_RUNNERS: &str = "error errors task tasks failed fails failure exit exited code status command";
@@ -89,23 +92,12 @@ const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어�
 /// The number of words up to which an answer says no more than yes, no or which.
 const MAX_ANSWER_WORDS: usize = 5;
 
-/// What a correction says that forbids or demands something, which may happen again, in lower case.
-const STANDING: [&str; 14] = [
-    "do not",
-    "don't",
-    "dont",
-    "never",
-    "always",
-    "must",
-    "stop",
-    "하지 마",
-    "하지마",
-    "말아",
-    "しないで",
-    "禁止",
-    "不要",
-    "必须",
-];
+/// How a clause of a correction begins that forbids or demands something, which may happen again, in lower case; what may stand before
+/// it; and the words that do so anywhere.
+const BANS: [&str; 7] = ["do not ", "don't ", "dont ", "never ", "always ", "stop ", "no more "];
+const BEFORE_BANS: [&str; 14] =
+    ["please", "and", "but", "so", "just", "also", "then", "again", "should", "must", "to", "nah", "no", "okay"];
+const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "しないで", "禁止", "不要", "必须"];
 
 /// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
 pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
@@ -259,6 +251,8 @@ struct Lesson<'m> {
     is_failure: bool,
     cause: &'m str,
     fix: &'m str,
+    /// The words of the cure.
+    cure: text::Features,
     /// The words of what failed and how.
     error: text::Features,
     /// The folders that the cause and the cure name.
@@ -285,17 +279,26 @@ impl<'m> Lesson<'m> {
         let folders = named.into_iter().flat_map(folders).collect();
         let mut error = text::features(error);
         error.retain(|word| !of_runners.contains(word));
-        Self { memory, is_failure, cause, fix, error, folders }
+        Self { memory, is_failure, cause, fix, cure: text::features(fix), error, folders }
     }
 
     /// Returns how much it says among others of the same trouble: the cure that helped most often, and the cause, if it is that of
     /// others too. Of equals, what was learned most often counts, and then the latest.
-    fn says(&self, trouble: &[&Self]) -> (u32, bool, bool, u32, u64) {
-        let is_same_cure = |it: &&&Self| !self.fix.is_empty() && it.fix == self.fix;
+    fn says(&self, trouble: &[&Self]) -> (u32, bool, u8, u32, u64) {
+        let is_same_cure = |it: &&&Self| !self.fix.is_empty() && it.cure == self.cure;
         let cured = trouble.iter().filter(is_same_cure).fold(0, |all: u32, it| all.saturating_add(it.memory.seen.max(1)));
-        let is_known = |name: &str| trouble.iter().any(|it| it.memory.id != self.memory.id && it.memory.content.contains(name));
-        let is_general = trouble.len() < 2 || names_of_code(self.cause).all(is_known);
-        (cured, is_general, !self.cause.is_empty(), self.memory.seen, self.memory.created)
+        let is_known =
+            |name: &str| trouble.iter().any(|it| it.memory.id != self.memory.id && it.memory.content.contains(name));
+        let is_general = trouble.len() < MANY_CAUSES || names_of_code(self.cause).all(is_known);
+        // What was said after the failure may be about something else.
+        let is_of_error =
+            || self.error.is_empty() || text::features(self.cause).iter().any(|word| self.error.contains(word));
+        let cause = match self.cause.is_empty() {
+            true => 1,
+            false if trouble.len() < MANY_CAUSES || is_of_error() => 2,
+            false => 0,
+        };
+        (cured, is_general, cause, self.memory.seen, self.memory.created)
     }
 
     /// Returns whether a check failed for a cause in code of its day, or was left failing: much has been run since then.
@@ -311,7 +314,7 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
-        let forbids = || text::contains_any_words(&self.memory.content.to_lowercase().replace('’', "'"), &STANDING);
+        let forbids = || forbids(&self.memory.content.to_lowercase().replace('’', "'"));
         match self.memory.kind.as_str() {
             "correction" => forbids(),
             _ => !self.is_failure || !self.cause.is_empty(),
@@ -331,12 +334,26 @@ impl<'m> Lesson<'m> {
     fn is_same(&self, other: &Self) -> bool {
         let shared = self.error.iter().filter(|word| other.error.contains(word)).count();
         let all = self.error.len().max(other.error.len());
-        let is_same_error = (shared >= MIN_SAME && shared * 10 >= all * SAME_TENTHS) || (shared >= MIN_EQUAL && shared == all);
+        let is_same_error =
+            (shared >= MIN_SAME && shared * 10 >= all * SAME_TENTHS) || (shared >= MIN_EQUAL && shared == all);
         // What a formatter mends is one trouble, whatever it complained of.
-        let is_same_cure = is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
+        let is_same_cure =
+            is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
         is_same_error || is_same_cure || (is_failure && self.folders.iter().any(|folder| other.folders.contains(folder)))
     }
+}
+
+/// Returns whether a text in lower case forbids or demands something.
+fn forbids(lower: &str) -> bool {
+    let opens = |ban: &&str| {
+        lower.match_indices(*ban).any(|(at, _)| {
+            let before = lower[..at].trim_end();
+            let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+            !before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word)
+        })
+    };
+    BANS.iter().any(|ban| opens(&ban)) || text::contains_any_words(lower, &STANDING)
 }
 
 /// Returns the folders that a text names: paths of two parts or more without an extension, up to the first part that looks made up by
@@ -484,7 +501,8 @@ mod tests {
 
     #[test]
     fn what_one_formatter_mends_is_one_trouble() {
-        let routine = |session: &str, content: &str| Memory { keywords: vec![ROUTINE_WORD.to_owned()], ..failure(session, content) };
+        let routine =
+            |session: &str, content: &str| Memory { keywords: vec![ROUTINE_WORD.to_owned()], ..failure(session, content) };
         let mended = "Fixed by: `shop lint:fix`";
         let all = [
             routine("1", &format!("`shop lint` fails: Formatter would print other blanks. {mended}")),
@@ -500,22 +518,27 @@ mod tests {
             failure("1", "`make till` fails: no rule for the till. Fixed by: `make rules`"),
             failure("2", "`make till` fails: no rule for the till. Cause: `tillTotal` is new. Fixed by: `make rules`"),
             failure("3", "`make till` fails: no rule for the till. Cause: Nobody made it. Fixed by: `make all`"),
+            failure("4", "`make till` fails: no rule for the till. Cause: The drawer stands open. Fixed by: `make rules`"),
         ];
         let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
         let trouble: Vec<&Lesson> = lessons.iter().collect();
         let best = trouble.iter().max_by_key(|it| it.says(&trouble)).unwrap();
-        assert_eq!(best.memory.session_id, "1");
+        assert_eq!(best.memory.session_id, "1", "neither a name of one session, nor what has no word of the error");
+        let few = [&lessons[0], &lessons[1]];
+        assert_eq!(few.iter().max_by_key(|it| it.says(&few)).unwrap().memory.session_id, "2");
     }
 
     #[test]
     fn a_cause_in_code_and_what_was_left_open_are_of_their_day() {
-        let is_slip = |kind: &str, content: &str| {
-            Lesson::of(&Memory { kind: kind.to_owned(), ..failure("1", content) }).is_slip()
-        };
+        let is_slip =
+            |kind: &str, content: &str| Lesson::of(&Memory { kind: kind.to_owned(), ..failure("1", content) }).is_slip();
         let fails = "`make lint` fails: 2 problems. Cause:";
         assert!(is_slip("error_fix", &format!("{fails} `tillTotal` is unused. Fixed by: a change of `src/till.rs`")));
         assert!(is_slip("learning", &format!("{fails} The drawer is open.")));
-        assert!(!is_slip("error_fix", &format!("{fails} The linter wants a full stop. Fixed by: a change of `src/till.rs`")));
+        assert!(!is_slip(
+            "error_fix",
+            &format!("{fails} The linter wants a full stop. Fixed by: a change of `src/till.rs`")
+        ));
         assert!(!is_slip("error_fix", &format!("{fails} `tillTotal` is unused. Fixed by: `make rules`")));
     }
 
@@ -529,10 +552,7 @@ mod tests {
             of_all_files(&lessons.iter().collect::<Vec<_>>(), &all[0])
         };
         let all = [said("shop/src/till.ts", " and 2 more"), said("shop/src/cart.ts", ""), said("web/drawer.ts", "")];
-        assert_eq!(
-            of(&all).unwrap(),
-            "edit of files below shop/src, web fails: Text not found. Cause: The file uses tabs."
-        );
+        assert_eq!(of(&all).unwrap(), "edit of files below shop/src, web fails: Text not found. Cause: The file uses tabs.");
         assert_eq!(of(&all[..2]), None);
     }
 
@@ -555,7 +575,8 @@ mod tests {
         assert!(
             is_explained("don’t run the whole count, it is too slow") && is_explained("서랍은 열지 말아 주세요: 열지 말아")
         );
-        assert!(!is_explained("somebody else opens the till"));
+        assert!(is_explained("so please never open it") && is_explained("the key must stay here"));
+        assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 
     #[test]

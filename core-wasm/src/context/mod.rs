@@ -58,13 +58,7 @@ fn page_after_clear(request: &Request, memories: &dyn Memories) -> Page {
 
 /// Adds what holds for every session: the user's rules and the knowledge about the project. Each section gets at most
 /// `max_entries` entries, with their importance multiplied by `factor`. What was wrong before the newest of `sessions` is left out.
-fn add_standing(
-    page: &mut Page,
-    memories: &dyn Memories,
-    max_entries: usize,
-    factor: f32,
-    sessions: &[SessionRecord],
-) {
+fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32, sessions: &[SessionRecord]) {
     page.limit(SectionKind::Preferences, max_entries);
     page.limit(SectionKind::Knowledge, max_entries);
     for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {

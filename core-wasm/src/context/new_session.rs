@@ -75,10 +75,11 @@ fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sess
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
     all.retain(|memory| memory.kind != "plan" || Some(memory.session_id.as_str()) != told);
+    all.retain(|memory| memory.importance >= MIN_IMPORTANCE);
     let (overtaken, all): (Vec<Memory>, Vec<Memory>) =
         all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize));
     overtaken.iter().for_each(|memory| page.leave_out(memory));
-    for memory in all.iter().filter(|memory| memory.importance >= MIN_IMPORTANCE) {
+    for memory in &all {
         match (SectionKind::of(&memory.kind), line::day(memory.created)) {
             (Some(SectionKind::Other), Some(day)) => {
                 let label = if memory.kind == "task" { "left undone" } else { &memory.kind };

@@ -32,14 +32,19 @@ pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sess
 /// How many sessions, with the last one, may still work on what they found.
 const RECENT_SESSIONS: usize = 4;
 
-/// Returns whether something that was found out says what was wrong in the code before the recent sessions: whoever found it mended it.
-/// What something cannot do at all holds longer.
+/// Returns whether something that was found out says what was wrong in the code before the recent sessions, or what was done about
+/// it: whoever found it mended it. What something cannot do at all holds longer.
 pub(super) fn is_mended(memory: &Memory, sessions: &[SessionRecord]) -> bool {
     const OPENINGS: [&str; 8] = ["the issue", "the bug", "the problem", "the error", "the fault", "bug", "problem", "issue"];
+    const WORK: [&str; 8] = ["updated", "replaced", "fixed", "added", "removed", "changed", "moved", "renamed"];
     let lower = memory.content.to_lowercase();
+    let mut parts = lower.split([':', '—']).take(2).map(str::trim_start);
+    let tells_work = parts.any(|part| WORK.iter().any(|verb| part.strip_prefix(verb).is_some_and(|it| it.starts_with(' '))));
+    let tells_fault =
+        OPENINGS.iter().any(|opening| lower.strip_prefix(opening).is_some_and(|it| it.starts_with([' ', ':'])));
     let is_recent = || sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == memory.session_id);
     sessions.len() >= RECENT_SESSIONS
-        && OPENINGS.iter().any(|opening| lower.strip_prefix(opening).is_some_and(|rest| rest.starts_with([' ', ':'])))
+        && (tells_fault || tells_work)
         && !signs::tells_limit(&lower)
         && !is_saved(memory)
         && !is_recent()
@@ -110,11 +115,7 @@ mod tests {
             summary: String::new(),
             topics: Vec::new(),
             files: Vec::new(),
-            notes: Some(SessionNotes {
-                original_request: asked.to_owned(),
-                outcome: outcome.to_owned(),
-                ..empty_notes()
-            }),
+            notes: Some(SessionNotes { original_request: asked.to_owned(), outcome: outcome.to_owned(), ..empty_notes() }),
         }
     }
 
@@ -145,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_task_is_done_by_a_later_session_that_tells_it() {
-        let sessions = [record("2", "Go on", "The cart is red; added a lock to the drawer of the till."), record("1", "", "")];
+        let sessions =
+            [record("2", "Go on", "The cart is red; added a lock to the drawer of the till."), record("1", "", "")];
         assert!(is_overtaken(&memory("task", "1", "Task 3: Added lock drawer till"), &sessions, 12));
         assert!(!is_overtaken(&memory("task", "1", "Paint the drawer and the cart of the till"), &sessions, 12));
     }
@@ -168,6 +170,7 @@ mod tests {
         assert!(!found("8", "The issue was a missing lock in `till.rs`."));
         assert!(!found("1", "The issue was that the drawer doesn't respect its key in `till.rs`."));
         assert!(!found("1", "The issues are listed in `till.rs`."));
+        assert!(found("1", "`till.rs` — Replaced the lock") && found("1", "`till.rs`: Updated the comment"));
         assert!(!is_mended(&memory("discovery", "1", "Problem: no lock"), &sessions[1..]));
     }
 }

@@ -192,7 +192,7 @@ impl Entry {
         }
         let marks = marks::in_parentheses(&self.marks);
         let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
-        Cow::Owned(line::truncate(&self.text, room) + &marks)
+        Cow::Owned(line::fit_within(&self.text, room) + &marks)
     }
 
     /// Returns what the entry's place is decided by.

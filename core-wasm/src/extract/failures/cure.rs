@@ -287,7 +287,8 @@ impl Failure {
                 || commands::class(&self.what) == Class::Publish
                 || commands::is_unknown_subcommand(&self.error);
             // Where the check itself passed, another one on its line did nothing.
-            let passes_itself = self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
+            let passes_itself =
+                self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
             let is_other = before != after && !self.tried.contains(&after) && is_own && !passes_itself;
             let is_way = commands::class(&self.what) != Class::Test
                 || self.is_rightly_built_by(command)
@@ -303,7 +304,7 @@ impl Failure {
                 return shown(added, display_command(added));
             }
             // The same command in another folder.
-            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
+            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), in_folder_of(command, &after));
             if before == after && before_in_folder != after_in_folder {
                 return shown(command, after_in_folder);
             }
@@ -429,9 +430,14 @@ fn is_in_root(command: &str) -> bool {
 
 /// Returns the command with the folder that it changes to.
 pub(super) fn command_with_folder(command: &str) -> String {
-    match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
-        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
-        _ => display_command(command),
+    in_folder_of(command, &display_command(command))
+}
+
+/// Returns one command of a line, as it is told, with the folder that the line changes to.
+fn in_folder_of(line: &str, shown: &str) -> String {
+    match commands::segments(line).first().filter(|first| first.starts_with("cd ")) {
+        Some(first) if first.trim() != "cd ." => format!("{} && {shown}", text::clip(first, 80)),
+        _ => shown.to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cure::failure_text;
+use super::cure::{failure_text, is_whole};
 use super::display::display_command;
 use super::normalize::normalize;
 use super::{Failure, Labels, LineRef, SessionMemory};
@@ -44,10 +44,16 @@ impl Routines {
 
     /// Records a command that passed, which may mend what a failed check complained of.
     pub(super) fn passed(&mut self, command: &str, open: &[Failure]) {
+        if commands::sets_variables(command) {
+            let is_same = |it: &&mut Routine| it.cure.is_empty() && commands::class(&it.what) == commands::class(command);
+            let cure = || Some(display_command(command)).filter(|cure| is_whole(cure));
+            if let Some((known, cure)) = self.all.iter_mut().find(is_same).zip(cure()) {
+                known.cure = cure;
+            }
+        }
         let only_checks = |segment: &str| text::contains_any(segment, &["--check", ":check", "--dry-run"]);
-        let is_formatter = |segment: &&str| {
-            commands::class(segment) == Class::Check && commands::mends(segment) && !only_checks(segment)
-        };
+        let is_formatter =
+            |segment: &&str| commands::class(segment) == Class::Check && commands::mends(segment) && !only_checks(segment);
         let Some(formatter) = commands::segments(command).into_iter().find(is_formatter) else { return };
         for failure in open.iter().filter(|failure| failure.is_check()) {
             let is_own = |segment: &&str| tool(segment) == tool(formatter);
@@ -126,8 +132,12 @@ mod tests {
 
     #[test]
     fn what_a_formatter_mends_returns() {
-        let (error, mended) = ("× Formatter would print other blanks:", "`npm run lint` fails: × Formatter would print other blanks");
-        assert_eq!(told("npm run lint 2>&1", error, "npm run lint:fix | tail -5"), [format!("{mended}. Fixed by: `npm run lint:fix`")]);
+        let (error, mended) =
+            ("× Formatter would print other blanks:", "`npm run lint` fails: × Formatter would print other blanks");
+        assert_eq!(
+            told("npm run lint 2>&1", error, "npm run lint:fix | tail -5"),
+            [format!("{mended}. Fixed by: `npm run lint:fix`")]
+        );
         let other = told("npm run lint", "× This import is unused", "npm run lint:fix");
         assert_eq!(other, ["`npm run lint` fails: × This import is unused. Fixed by: `npm run lint:fix`"]);
         let place = told("ruff check src", "src/till.py:3:1: F401 unused", "ruff check src --fix");
@@ -149,6 +159,8 @@ mod tests {
     fn a_variable_that_is_not_set_returns() {
         let error = "@shop/till:test: error: Missing TILL_URL or TILL_HOST";
         assert_eq!(told("npm test", error, "ls"), ["`npm test` fails: Missing TILL_URL or TILL_HOST"]);
+        let told_env = ["`npm test` fails: Missing TILL_URL or TILL_HOST. Fixed by: `npm run test:env`"];
+        assert_eq!(told("npm test", error, "npm run test:env"), told_env);
         assert!(told("npm test", "Missing export MAX", "ls").is_empty());
         assert!(told("npm test", "src/till.ts:3:1: missing TILL_URL", "ls").is_empty(), "that is in the code");
         assert!(told("ls", error, "ls").is_empty());
