@@ -363,7 +363,7 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
     assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[2].ends_with("`rm -rf tmp/toys/run-4711` (in 2 sessions)"), "{text}");
     assert!(lines[3].contains("The printer was off."), "{text}");
-    assert!(text.contains("3 more memories left out"), "{text}");
+    assert!(text.contains("2 more memories left out"), "{text}");
 }
 
 #[test]

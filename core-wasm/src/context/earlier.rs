@@ -290,12 +290,18 @@ impl<'m> Lesson<'m> {
         let is_known =
             |name: &str| trouble.iter().any(|it| it.memory.id != self.memory.id && it.memory.content.contains(name));
         let is_general = trouble.len() < MANY_CAUSES || names_of_code(self.cause).all(is_known);
-        // What was said after the failure may be about something else.
-        let is_of_error =
-            || self.error.is_empty() || text::features(self.cause).iter().any(|word| self.error.contains(word));
+        // What was said after a command failed may be about something else.
+        let is_of_error = || {
+            !self.memory.content.starts_with('`')
+                || self.error.is_empty()
+                || text::features(self.cause).iter().any(|word| self.error.contains(word))
+        };
+        let is_other = |it: &&&Self| it.memory.id != self.memory.id;
+        let is_of_folder =
+            || trouble.iter().filter(is_other).any(|it| self.folders.iter().any(|own| it.folders.contains(own)));
         let cause = match self.cause.is_empty() {
             true => 1,
-            false if trouble.len() < MANY_CAUSES || is_of_error() => 2,
+            false if trouble.len() < MANY_CAUSES || is_of_error() || is_of_folder() => 2,
             false => 0,
         };
         (cured, is_general, cause, self.memory.seen, self.memory.created)
@@ -526,6 +532,16 @@ mod tests {
         assert_eq!(best.memory.session_id, "1", "neither a name of one session, nor what has no word of the error");
         let few = [&lessons[0], &lessons[1]];
         assert_eq!(few.iter().max_by_key(|it| it.says(&few)).unwrap().memory.session_id, "2");
+    }
+
+    #[test]
+    fn a_cause_in_the_folder_of_others_is_told() {
+        let cure = "Fixed by: `rm -rf shop/toys`";
+        let all = ["3 fail.", "5 fail. Cause: They are left over in shop/toys.", "7 fail.", "8 fail."]
+            .map(|said| failure(said, &format!("`make till` fails: {said} {cure}")));
+        let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = lessons.iter().collect();
+        assert_eq!(trouble.iter().max_by_key(|it| it.says(&trouble)).unwrap().memory.content, all[1].content);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) const INTRO: &str =
 const MAX_SESSIONS: u32 = 12;
 
 /// How many lines tell the way of the last session in a project with so many sessions. What several sessions learned weighs more.
-const MAX_ON_THE_WAY: usize = 6;
+const MAX_ON_THE_WAY: usize = 8;
 const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.

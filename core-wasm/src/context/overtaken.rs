@@ -11,6 +11,9 @@ const DONE_TENTHS: usize = 9;
 /// The minimum number of these words. Fewer occur by chance.
 const MIN_WORDS: usize = 3;
 
+/// The minimum length of a plan's title by which a request names it, in letters.
+const MIN_TITLE: usize = 6;
+
 /// Returns whether what a plan or a task says is to be done was done, or is so old that it was done or given up. `sessions` are the
 /// newest ones, the newest first; there are more if they are `max_sessions`.
 pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sessions: usize) -> bool {
@@ -25,8 +28,10 @@ pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sess
         let is_own = sessions[at].notes.as_ref().is_some_and(|notes| has_carried_out(notes, &memory.title));
         return is_own || later.any(|notes| names(&notes.original_request, &memory.title) && !notes.outcome.is_empty());
     }
-    let words = text::features(without_number(&memory.title));
-    words.len() >= MIN_WORDS && later.any(|notes| results(notes).any(|said| has_words(&said, &words)))
+    let title = without_number(&memory.title);
+    let words = text::features(title);
+    let longest = title.split(|c: char| !c.is_alphanumeric()).max_by_key(|word| word.len()).unwrap_or_default();
+    words.len() >= MIN_WORDS && later.any(|notes| results(notes, longest).any(|said| has_words(&said, &words)))
 }
 
 /// How many sessions, with the last one, may still work on what they found.
@@ -60,7 +65,7 @@ fn has_carried_out(notes: &SessionNotes, title: &str) -> bool {
 fn names(said: &str, title: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let title = letters(title);
-    !title.is_empty() && letters(said).contains(&title)
+    title.chars().count() >= MIN_TITLE && letters(said).contains(&title)
 }
 
 /// Returns the title of a task without its place in a list: "Task 3: Close the till".
@@ -69,10 +74,11 @@ fn without_number(title: &str) -> &str {
     if number.ends_with(|c: char| c.is_ascii_digit()) { rest } else { title }
 }
 
-/// Returns what a session says that it did, each thing alone: words of several things together name anything.
-fn results(notes: &SessionNotes) -> impl Iterator<Item = String> {
+/// Returns what a session says that it did and that has a word, each thing alone: words of several things together name anything. The
+/// word is asked first, because hashing all words of all results takes long.
+fn results<'n>(notes: &'n SessionNotes, word: &'n str) -> impl Iterator<Item = String> + 'n {
     let all = notes.done.iter().chain(&notes.commits).chain([&notes.outcome]);
-    all.flat_map(|said| said.split("; ")).flat_map(text::sentences)
+    all.filter(move |said| said.contains(word)).flat_map(|said| said.split("; ")).flat_map(text::sentences)
 }
 
 fn has_words(said: &str, words: &text::Features) -> bool {
