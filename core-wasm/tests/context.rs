@@ -363,7 +363,7 @@ fn what_came_back_in_several_sessions_is_told_once_and_before_what_happened_once
     assert_eq!(lines.len(), 4, "{text}");
     assert!(lines[2].ends_with("`rm -rf tmp/toys/run-4711` (in 2 sessions)"), "{text}");
     assert!(lines[3].contains("The printer was off."), "{text}");
-    assert!(text.contains("3 more memories left out"), "{text}");
+    assert!(text.contains("2 more memories left out"), "{text}");
 }
 
 #[test]
@@ -406,6 +406,26 @@ fn a_decision_of_an_earlier_session_has_its_date_and_a_detail_its_plan() {
         "{text}"
     );
     assert!(!text.contains("order it") && !text.contains("The lid is blue"), "{text}");
+}
+
+#[test]
+fn a_routine_failure_is_told_once_three_sessions_had_it() {
+    let routine = |seen: u32, session: &str| Memory {
+        keywords: strings(["routine"]),
+        seen,
+        ..of_session(session, memory("r", "error_fix", 0.45, "`make lint` fails: wrong blanks. Fixed by: `make lint:fix`"))
+    };
+    let told = |seen: u32, session: &str| {
+        let mut fake = project();
+        fake.memories.push(routine(seen, session));
+        shown("startup", &fake).text
+    };
+    for session in ["older", "before"] {
+        assert!(told(3, session).contains("- `make lint` fails: wrong blanks. Fixed by: `make lint:fix` (in 3 sessions)"));
+        let text = told(2, session);
+        assert!(!text.contains("lint:fix"), "{text}");
+        assert_eq!(text, shown("startup", &project()).text, "nothing is said of it");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::changed_files::add_files;
 use super::new_session::{add_joined, add_learned, add_outcome, add_recap, add_saved, by_recency};
-use super::page::{Entry, Page, SectionKind, discovery};
+use super::page::{Entry, Page, SectionKind, discovery, is_routine};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::SessionNotes;
@@ -27,10 +27,10 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         add_learned(&mut page, &notes, &stored);
     }
     // The context now starts with the summary that the agent wrote of itself.
-    for memory in stored.iter().filter(|memory| memory.kind != "compact_summary") {
+    for memory in stored.iter().filter(|memory| memory.kind != "compact_summary" && !is_routine(memory)) {
         page.add_memory(memory, 1.0);
     }
-    add_standing(&mut page, memories, 5, 0.5);
+    add_standing(&mut page, memories, 5, 0.5, &[]);
     page
 }
 

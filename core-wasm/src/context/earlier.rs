@@ -3,9 +3,10 @@
 
 use super::line;
 use super::memories::Memories;
-use super::page::{Page, is_failed_edit};
+use super::page::{Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
+use crate::extract::labels::{self, Labels};
 use crate::said_by::SaidBy;
 use crate::text;
 
@@ -37,6 +38,19 @@ const MIN_WEIGHT: f32 = 0.44;
 /// In how many sessions a check must have failed alike to be told without a cause. Most fail now and then, and pass later.
 const ROUTINE: u32 = 3;
 
+/// In how many files edits must have failed alike to be told of their folders, which says more than the name of one file.
+const MANY_FILES: usize = 3;
+/// How many folders are named by two parts of their paths. More are named by the first one.
+const MAX_FOLDERS: usize = 3;
+
+/// From how many memories of one trouble on a cause must hold for others too.
+const MANY_CAUSES: usize = 4;
+
+/// What runners of scripts say of every failure. It distinguishes none.
+const OF_RUNNERS: &str = "error errors task tasks failed fails failure exit exited code status command";
+/// The number of words from which two errors with the same ones are the same.
+const MIN_EQUAL: usize = 2;
+
 /// The share of words in common from which two errors are the same, in tenths.
 const SAME_TENTHS: usize = 8;
 /// The minimum number of words in common. Fewer occur by chance.
@@ -52,7 +66,14 @@ const DETAIL: f32 = 0.85;
 const MAX_REQUEST_CHARS: usize = 80;
 
 /// How a question begins that is only about the work of its day, in lower case, and how it ends in languages that ask at the end.
-const OF_ITS_DAY: [&str; 12] = [
+const OF_ITS_DAY: [&str; 19] = [
+    "does this look",
+    "does this plan",
+    "does this approach",
+    "does this design",
+    "does this work",
+    "does that look",
+    "does that work",
     "want me to",
     "do you want me to",
     "would you like me",
@@ -71,23 +92,12 @@ const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어�
 /// The number of words up to which an answer says no more than yes, no or which.
 const MAX_ANSWER_WORDS: usize = 5;
 
-/// What a correction says that forbids or demands something, which may happen again, in lower case.
-const STANDING: [&str; 14] = [
-    "do not",
-    "don't",
-    "dont",
-    "never",
-    "always",
-    "must",
-    "stop",
-    "하지 마",
-    "하지마",
-    "말아",
-    "しないで",
-    "禁止",
-    "不要",
-    "必须",
-];
+/// How a clause of a correction begins that forbids or demands something, which may happen again, in lower case; what may stand before
+/// it; and the words that do so anywhere.
+const BANS: [&str; 7] = ["do not ", "don't ", "dont ", "never ", "always ", "stop ", "no more "];
+const BEFORE_BANS: [&str; 14] =
+    ["please", "and", "but", "so", "just", "also", "then", "again", "should", "must", "to", "nah", "no", "okay"];
+const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "しないで", "禁止", "不要", "必须"];
 
 /// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
 pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
@@ -123,11 +133,6 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
     }
 }
 
-/// Returns whether a memory was saved on purpose: by a command, a note or a tool, and not found in a transcript.
-fn is_saved(memory: &Memory) -> bool {
-    memory.session_id.is_empty() || memory.attributes.iter().any(|(name, _)| name == "source")
-}
-
 /// Returns whether a decision only says yes or no to a question about the work of its day.
 fn is_of_its_day(memory: &Memory) -> bool {
     let Some((question, answer)) = memory.content.split_once(" → ") else { return false };
@@ -146,13 +151,13 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
     let is_new = |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && all.iter().all(|known| known.id != memory.id);
     let unread: Vec<Memory> = stored.iter().filter(is_new).cloned().collect();
     all.extend(unread);
-    all.retain(|memory| !is_failed_edit(memory));
+    all.retain(|memory| !teaches_nothing(memory));
     let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
-        let is_told = |it: &&&Lesson| stored.iter().any(|memory| memory.id == it.memory.id) || page.tells(it.memory);
-        let told = trouble.iter().find(is_told);
-        let Some(best) = told.or_else(|| trouble.iter().max_by_key(|it| it.says())) else { continue };
+        let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);
+        let told = trouble.iter().find(|it| is_of_last(it) || page.tells(it.memory));
+        let Some(best) = told.or_else(|| trouble.iter().max_by_key(|it| it.says(&trouble))) else { continue };
         let times = times(&trouble);
         let is_recent = sessions.iter().take(RECENT_SESSIONS).any(|record| record.id == best.memory.session_id);
         let factor = match best.is_explained() {
@@ -161,10 +166,12 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             _ if times > 1 => 1.0,
             false => UNEXPLAINED,
             true if is_recent => RECENT,
+            true if best.is_slip() => UNEXPLAINED,
             true => OLD,
         };
         let all = trouble.iter().map(|it| it.memory).collect();
-        let trouble = Trouble { memory: best.memory, factor, times, all };
+        let said = of_all_files(&trouble, best.memory).filter(|_| told.is_none() && times >= ROUTINE);
+        let trouble = Trouble { memory: best.memory, said, factor, times, all };
         if told.is_some() {
             trouble.add_to(page);
         } else {
@@ -176,7 +183,10 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
         if at < MAX_LESSONS && trouble.weight() >= MIN_WEIGHT {
             trouble.add_to(page);
         } else {
-            trouble.all.iter().for_each(|memory| page.leave_out(memory));
+            // One that says nothing by itself is no memory that a search should find.
+            let (unsaid, all): (Vec<&Memory>, Vec<&Memory>) = trouble.all.iter().partition(|memory| is_routine(memory));
+            page.pass_over(&unsaid);
+            all.iter().for_each(|memory| page.leave_out(memory));
         }
     }
 }
@@ -198,6 +208,8 @@ fn times(trouble: &[&Lesson]) -> u32 {
 struct Trouble<'m> {
     /// The memory that says most.
     memory: &'m Memory,
+    /// What is told in the place of its words.
+    said: Option<String>,
     /// The share of the memory's weight that counts.
     factor: f32,
     /// How many sessions had it.
@@ -218,7 +230,13 @@ impl Trouble<'_> {
     }
 
     fn add_to(&self, page: &mut Page) {
-        page.add_memory(self.memory, self.factor);
+        match &self.said {
+            Some(said) => {
+                let memory = Memory { title: String::new(), content: said.clone(), ..self.memory.clone() };
+                page.add_memory(&memory, self.factor);
+            }
+            None => page.add_memory(self.memory, self.factor),
+        }
         if self.times > 1 {
             page.came_back(&self.memory.id, self.times, self.more());
         }
@@ -233,6 +251,8 @@ struct Lesson<'m> {
     is_failure: bool,
     cause: &'m str,
     fix: &'m str,
+    /// The words of the cure.
+    cure: text::Features,
     /// The words of what failed and how.
     error: text::Features,
     /// The folders that the cause and the cure name.
@@ -242,25 +262,65 @@ struct Lesson<'m> {
 impl<'m> Lesson<'m> {
     fn of(memory: &'m Memory) -> Self {
         let (said, cause, fix) = line::parse_failure(&memory.content);
-        // What somebody wrote down himself has another form.
-        let is_failure = matches!(memory.kind.as_str(), "error_fix" | "failure")
-            && (said.starts_with('`') || !cause.is_empty() || !fix.is_empty());
+        let is_of_command = said.starts_with('`');
+        // What somebody wrote down himself has another form. A failure that was left open is something learned.
+        let is_failure = match memory.kind.as_str() {
+            "error_fix" | "failure" => is_of_command || !cause.is_empty() || !fix.is_empty(),
+            "learning" => is_of_command && !cause.is_empty(),
+            _ => false,
+        };
         let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
-        let error = said.split_once("` ").filter(|_| said.starts_with('`')).map_or(said, |(_, error)| error);
+        let error = said.split_once("` ").filter(|_| is_of_command).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
+        // A runner of scripts puts the name of its task first.
+        let error = error.rsplit_once("rror: ").map_or(error, |(_, error)| error);
+        let of_runners = text::features(OF_RUNNERS);
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
         let folders = named.into_iter().flat_map(folders).collect();
-        Self { memory, is_failure, cause, fix, error: text::features(error), folders }
+        let mut error = text::features(error);
+        error.retain(|word| !of_runners.contains(word));
+        Self { memory, is_failure, cause, fix, cure: text::features(fix), error, folders }
     }
 
-    /// Returns how much it says: the cause and the cure. Of equals, what was learned most often counts, and then the latest.
-    fn says(&self) -> (bool, bool, u32, u64) {
-        (!self.cause.is_empty(), !self.fix.is_empty(), self.memory.seen, self.memory.created)
+    /// Returns how much it says among others of the same trouble: the cure that helped most often, and the cause, if it is that of
+    /// others too. Of equals, what was learned most often counts, and then the latest.
+    fn says(&self, trouble: &[&Self]) -> (u32, bool, u8, u32, u64) {
+        let is_same_cure = |it: &&&Self| !self.fix.is_empty() && it.cure == self.cure;
+        let cured = trouble.iter().filter(is_same_cure).fold(0, |all: u32, it| all.saturating_add(it.memory.seen.max(1)));
+        let is_known =
+            |name: &str| trouble.iter().any(|it| it.memory.id != self.memory.id && it.memory.content.contains(name));
+        let is_general = trouble.len() < MANY_CAUSES || names_of_code(self.cause).all(is_known);
+        // What was said after a command failed may be about something else.
+        let is_of_error = || {
+            !self.memory.content.starts_with('`')
+                || self.error.is_empty()
+                || text::features(self.cause).iter().any(|word| self.error.contains(word))
+        };
+        let is_other = |it: &&&Self| it.memory.id != self.memory.id;
+        let is_of_folder =
+            || trouble.iter().filter(is_other).any(|it| self.folders.iter().any(|own| it.folders.contains(own)));
+        let cause = match self.cause.is_empty() {
+            true => 1,
+            false if trouble.len() < MANY_CAUSES || is_of_error() || is_of_folder() => 2,
+            false => 0,
+        };
+        (cured, is_general, cause, self.memory.seen, self.memory.created)
+    }
+
+    /// Returns whether a check failed for a cause in code of its day, or was left failing: much has been run since then.
+    fn is_slip(&self) -> bool {
+        let of_change = |words: &Labels| {
+            let (before, after) = words.changed_file.split_once("{}").unwrap_or_default();
+            self.fix.starts_with(before) && self.fix.ends_with(after)
+        };
+        let is_mended_in_code = self.fix.is_empty() || line::LANGUAGES.map(labels::labels).into_iter().any(of_change);
+        let is_left_open = self.is_failure && self.memory.kind == "learning";
+        is_left_open || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
     }
 
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
-        let forbids = || text::contains_any_words(&self.memory.content.to_lowercase().replace('’', "'"), &STANDING);
+        let forbids = || forbids(&self.memory.content.to_lowercase().replace('’', "'"));
         match self.memory.kind.as_str() {
             "correction" => forbids(),
             _ => !self.is_failure || !self.cause.is_empty(),
@@ -279,10 +339,27 @@ impl<'m> Lesson<'m> {
     /// Returns whether both are about the same trouble: the same error, or a failure whose cause or cure names the same folder.
     fn is_same(&self, other: &Self) -> bool {
         let shared = self.error.iter().filter(|word| other.error.contains(word)).count();
-        let is_same_error = shared >= MIN_SAME && shared * 10 >= self.error.len().max(other.error.len()) * SAME_TENTHS;
+        let all = self.error.len().max(other.error.len());
+        let is_same_error =
+            (shared >= MIN_SAME && shared * 10 >= all * SAME_TENTHS) || (shared >= MIN_EQUAL && shared == all);
+        // What a formatter mends is one trouble, whatever it complained of.
+        let is_same_cure =
+            is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        is_same_error || (is_failure && self.folders.iter().any(|folder| other.folders.contains(folder)))
+        is_same_error || is_same_cure || (is_failure && self.folders.iter().any(|folder| other.folders.contains(folder)))
     }
+}
+
+/// Returns whether a text in lower case forbids or demands something.
+fn forbids(lower: &str) -> bool {
+    let opens = |ban: &&str| {
+        lower.match_indices(*ban).any(|(at, _)| {
+            let before = lower[..at].trim_end();
+            let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+            !before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word)
+        })
+    };
+    BANS.iter().any(|ban| opens(&ban)) || text::contains_any_words(lower, &STANDING)
 }
 
 /// Returns the folders that a text names: paths of two parts or more without an extension, up to the first part that looks made up by
@@ -299,6 +376,48 @@ fn folders(said: &str) -> impl Iterator<Item = &str> {
         let has_extension = folder.rsplit('/').next().is_some_and(|name| name.contains('.'));
         (is_path && !has_extension && !folder.contains("://")).then_some(folder)
     })
+}
+
+/// Returns the names in backticks that only code has: `tillTotal`, `till_total`, `total()` and `src/till.rs`.
+fn names_of_code(said: &str) -> impl Iterator<Item = &str> {
+    let is_inner_capital = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    let is_file = |name: &str| {
+        let (stem, extension) = name.rsplit_once('.').unwrap_or_default();
+        !stem.is_empty() && matches!(extension.len(), 1..=4) && extension.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let is_of_code = move |name: &&str| {
+        let is_name = || name.contains(['_', '(']) || name.as_bytes().windows(2).any(is_inner_capital);
+        !name.contains(char::is_whitespace) && (is_file(name) || (!name.contains(['/', '-', '$']) && is_name()))
+    };
+    said.split('`').skip(1).step_by(2).filter(is_of_code)
+}
+
+/// Returns what failed edits of many files teach, with their folders in the place of one file.
+fn of_all_files(trouble: &[&Lesson], best: &Memory) -> Option<String> {
+    const EDIT: &str = "edit of ";
+    let edited = |memory: &'_ Memory| memory.content.strip_prefix(EDIT)?.split(' ').next().map(str::to_owned);
+    let mut files: Vec<String> = trouble.iter().filter_map(|it| edited(it.memory)).collect();
+    files.sort();
+    files.dedup();
+    if files.len() < MANY_FILES || files.iter().any(|file| file.starts_with('/')) {
+        return None;
+    }
+    let folders_of = |parts: usize| {
+        let folder = |file: &String| {
+            let all: Vec<&str> = file.split('/').collect();
+            all[..parts.min(all.len() - 1)].join("/")
+        };
+        let mut folders: Vec<String> = files.iter().map(folder).filter(|folder| !folder.is_empty()).collect();
+        folders.dedup();
+        folders
+    };
+    let folders = Some(folders_of(2)).filter(|all| all.len() <= MAX_FOLDERS).unwrap_or_else(|| folders_of(1));
+    let said = best.content.strip_prefix(EDIT)?.split_once(' ')?.1;
+    // How many files and how often is true of one session.
+    let said = said.strip_prefix("and ").and_then(|rest| rest.split_once(" more ")).map_or(said, |(_, rest)| rest);
+    let (verb, said) = said.split_once(": ")?;
+    let verb = verb.split(" (").next().unwrap_or(verb);
+    (!folders.is_empty()).then(|| format!("{EDIT}files below {} {verb}: {said}", folders.join(", ")))
 }
 
 /// Returns the lessons in groups of the same trouble, each group where its first lesson stood.
@@ -318,6 +437,7 @@ fn troubles<'l, 'm>(lessons: &'l [Lesson<'m>]) -> Vec<Vec<&'l Lesson<'m>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::failures::ROUTINE as ROUTINE_WORD;
 
     fn failure(session: &str, content: &str) -> Memory {
         Memory {
@@ -361,6 +481,97 @@ mod tests {
         assert_eq!(groups, [vec!["1", "2"], vec!["3", "4"], vec!["5"]]);
     }
 
+    fn groups(all: &[Memory]) -> Vec<Vec<String>> {
+        let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let ids = |group: &Vec<&Lesson>| group.iter().map(|it| it.memory.session_id.clone()).collect();
+        troubles(&lessons).iter().map(ids).collect()
+    }
+
+    #[test]
+    fn what_a_runner_says_of_every_failure_makes_no_trouble() {
+        let all = [
+            failure("1", "`shop run lint` fails: [lint] ERROR task failed. Cause: `tillTotal` is unused"),
+            failure("2", "`shop run lint` fails: [lint] ERROR task failed. Cause: The drawer must be closed"),
+        ];
+        assert_eq!(groups(&all), [["1"], ["2"]]);
+    }
+
+    #[test]
+    fn an_open_failure_is_that_of_others_whatever_runs_the_task() {
+        let open = Memory {
+            kind: "learning".to_owned(),
+            ..failure("1", "`shop test` fails: @shop/till:test: error: Missing TILL_URL. Cause: Nothing sets it.")
+        };
+        assert_eq!(groups(&[open, failure("2", "`shop test till` fails: Missing TILL_URL")]), [["1", "2"]]);
+    }
+
+    #[test]
+    fn what_one_formatter_mends_is_one_trouble() {
+        let routine =
+            |session: &str, content: &str| Memory { keywords: vec![ROUTINE_WORD.to_owned()], ..failure(session, content) };
+        let mended = "Fixed by: `shop lint:fix`";
+        let all = [
+            routine("1", &format!("`shop lint` fails: Formatter would print other blanks. {mended}")),
+            routine("2", &format!("`shop lint` fails: this import is unused. {mended}")),
+            failure("3", &format!("`shop tidy` fails: the drawer is open. {mended}")),
+        ];
+        assert_eq!(groups(&all), [vec!["1", "2"], vec!["3"]]);
+    }
+
+    #[test]
+    fn the_usual_cure_is_told_and_no_cause_of_one_session() {
+        let all = [
+            failure("1", "`make till` fails: no rule for the till. Fixed by: `make rules`"),
+            failure("2", "`make till` fails: no rule for the till. Cause: `tillTotal` is new. Fixed by: `make rules`"),
+            failure("3", "`make till` fails: no rule for the till. Cause: Nobody made it. Fixed by: `make all`"),
+            failure("4", "`make till` fails: no rule for the till. Cause: The drawer stands open. Fixed by: `make rules`"),
+        ];
+        let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = lessons.iter().collect();
+        let best = trouble.iter().max_by_key(|it| it.says(&trouble)).unwrap();
+        assert_eq!(best.memory.session_id, "1", "neither a name of one session, nor what has no word of the error");
+        let few = [&lessons[0], &lessons[1]];
+        assert_eq!(few.iter().max_by_key(|it| it.says(&few)).unwrap().memory.session_id, "2");
+    }
+
+    #[test]
+    fn a_cause_in_the_folder_of_others_is_told() {
+        let cure = "Fixed by: `rm -rf shop/toys`";
+        let all = ["3 fail.", "5 fail. Cause: They are left over in shop/toys.", "7 fail.", "8 fail."]
+            .map(|said| failure(said, &format!("`make till` fails: {said} {cure}")));
+        let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = lessons.iter().collect();
+        assert_eq!(trouble.iter().max_by_key(|it| it.says(&trouble)).unwrap().memory.content, all[1].content);
+    }
+
+    #[test]
+    fn a_cause_in_code_and_what_was_left_open_are_of_their_day() {
+        let is_slip =
+            |kind: &str, content: &str| Lesson::of(&Memory { kind: kind.to_owned(), ..failure("1", content) }).is_slip();
+        let fails = "`make lint` fails: 2 problems. Cause:";
+        assert!(is_slip("error_fix", &format!("{fails} `tillTotal` is unused. Fixed by: a change of `src/till.rs`")));
+        assert!(is_slip("learning", &format!("{fails} The drawer is open.")));
+        assert!(!is_slip(
+            "error_fix",
+            &format!("{fails} The linter wants a full stop. Fixed by: a change of `src/till.rs`")
+        ));
+        assert!(!is_slip("error_fix", &format!("{fails} `tillTotal` is unused. Fixed by: `make rules`")));
+    }
+
+    #[test]
+    fn edits_that_fail_in_many_files_name_their_folders() {
+        let said = |path: &str, more: &str| {
+            failure(path, &format!("edit of {path}{more} fails (3×): Text not found. Cause: The file uses tabs."))
+        };
+        let of = |all: &[Memory]| {
+            let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+            of_all_files(&lessons.iter().collect::<Vec<_>>(), &all[0])
+        };
+        let all = [said("shop/src/till.ts", " and 2 more"), said("shop/src/cart.ts", ""), said("web/drawer.ts", "")];
+        assert_eq!(of(&all).unwrap(), "edit of files below shop/src, web fails: Text not found. Cause: The file uses tabs.");
+        assert_eq!(of(&all[..2]), None);
+    }
+
     #[test]
     fn a_trouble_counts_the_sessions_that_learned_it_in_the_same_words() {
         let (twice, again) =
@@ -380,7 +591,8 @@ mod tests {
         assert!(
             is_explained("don’t run the whole count, it is too slow") && is_explained("서랍은 열지 말아 주세요: 열지 말아")
         );
-        assert!(!is_explained("somebody else opens the till"));
+        assert!(is_explained("so please never open it") && is_explained("the key must stay here"));
+        assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 
     #[test]

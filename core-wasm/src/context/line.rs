@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use crate::extract::labels;
 use crate::text::{self, Language};
 
-const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
+/// The languages whose labels stored texts have.
+pub(super) const LANGUAGES: [Language; 4] = [Language::English, Language::Korean, Language::Japanese, Language::Chinese];
 
 /// The maximum length of an entry, in characters.
 pub(super) const MAX_LINE_CHARS: usize = 300;
@@ -141,7 +142,12 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
 /// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
 /// end stays: a cause may be shortened, but what to do about it may not.
 pub(super) fn fit(line: &str) -> String {
-    if line.chars().nth(MAX_LINE_CHARS).is_none() {
+    fit_within(line, MAX_LINE_CHARS)
+}
+
+/// Does the same with another number of characters.
+pub(super) fn fit_within(line: &str, max: usize) -> String {
+    if line.chars().nth(max).is_none() {
         return line.to_owned();
     }
     let ends = LANGUAGES
@@ -149,10 +155,10 @@ pub(super) fn fit(line: &str) -> String {
         .into_iter()
         .flat_map(|words| [words.fixed_by, words.bypassed_by, words.allowed_bypass, words.rejected]);
     let Some(at) = ends.filter_map(|label| line.rfind(&format!(" {label}: "))).max() else {
-        return truncate(line, MAX_LINE_CHARS);
+        return truncate(line, max);
     };
-    let end = truncate(&line[at..], MAX_LINE_CHARS / 2);
-    let begin = truncate(&line[..at], MAX_LINE_CHARS - 1 - end.chars().count());
+    let end = truncate(&line[at..], max / 2);
+    let begin = truncate(&line[..at], max.saturating_sub(1 + end.chars().count()));
     format!("{begin} {end}")
 }
 

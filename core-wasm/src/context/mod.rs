@@ -11,12 +11,14 @@ mod line;
 mod marks;
 mod memories;
 mod new_session;
+mod overtaken;
 mod page;
 mod prompt;
 mod relevance;
 
 use crate::bindings::exports::throughline::policy::context_builder::{Context, Request};
 use crate::bindings::throughline::policy::memories::Fact;
+use crate::bindings::throughline::policy::types::SessionRecord;
 use line::StoredText;
 pub use memories::Memories;
 use page::{Entry, Page, SectionKind};
@@ -50,13 +52,13 @@ const CLEARED_INTRO: &str = "What holds for this project. It may be outdated: th
 /// Builds the page after a deliberate `clear`: only what holds for every task.
 fn page_after_clear(request: &Request, memories: &dyn Memories) -> Page {
     let mut page = Page::new(&request.session.root);
-    add_standing(&mut page, memories, 8, 1.0);
+    add_standing(&mut page, memories, 8, 1.0, &[]);
     page
 }
 
 /// Adds what holds for every session: the user's rules and the knowledge about the project. Each section gets at most
-/// `max_entries` entries, with their importance multiplied by `factor`.
-fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32) {
+/// `max_entries` entries, with their importance multiplied by `factor`. What was wrong before the newest of `sessions` is left out.
+fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, factor: f32, sessions: &[SessionRecord]) {
     page.limit(SectionKind::Preferences, max_entries);
     page.limit(SectionKind::Knowledge, max_entries);
     for memory in page.checked_for_more(memories.important(&["preference"], 16), 16) {
@@ -73,6 +75,9 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
         page.add(SectionKind::Knowledge, Entry::new(&raw, 0.6 * factor).with_key(&fact.content));
     }
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
+        if overtaken::is_mended(&memory, sessions) {
+            page.leave_out(&memory);
+        }
         page.add_memory(&memory, factor);
     }
 }

@@ -4,7 +4,8 @@ use super::attributes::{attribute, places};
 use super::changed_files::add_files;
 use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::page::{Entry, Page, SectionKind, discovery, memory_text};
+use super::overtaken::is_overtaken;
+use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
@@ -18,6 +19,10 @@ pub(super) const INTRO: &str =
 
 /// How many sessions are examined. Some of them may contain nothing.
 const MAX_SESSIONS: u32 = 12;
+
+/// How many lines tell the way of the last session in a project with so many sessions. What several sessions learned weighs more.
+const MAX_ON_THE_WAY: usize = 8;
+const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
@@ -47,9 +52,12 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     if let Some(record) = record {
         add_last_session(&mut page, record, &stored);
     }
+    if sessions.len() >= MANY_SESSIONS {
+        page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
+    }
     earlier::add_decisions(&mut page, memories, &sessions, record.map(|record| record.id.as_str()));
     earlier::add_lessons(&mut page, memories, &sessions, &stored);
-    add_standing(&mut page, memories, 8, 1.0);
+    add_standing(&mut page, memories, 8, 1.0, &sessions);
     let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
     add_topics(&mut page, earlier.filter(|record| has_words(record)));
     // A plan that the last session carried out is told by what came of it.
@@ -57,17 +65,21 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
         .map(|last| &sessions[last])
         .filter(|record| record.notes.as_ref().is_some_and(has_outcome))
         .map(|record| record.id.as_str());
-    add_others(&mut page, memories, told);
+    add_others(&mut page, memories, told, &sessions);
     page
 }
 
 /// Adds the most important memories of kinds without a section of their own, each with its date: plans and open tasks
 /// may be done by now.
-fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>) {
+fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sessions: &[SessionRecord]) {
     let mut all = memories.important(&["plan", "task"], 10);
     all.extend(memories.important(&[], 30));
     all.retain(|memory| memory.kind != "plan" || Some(memory.session_id.as_str()) != told);
-    for memory in all.iter().filter(|memory| memory.importance >= MIN_IMPORTANCE) {
+    all.retain(|memory| memory.importance >= MIN_IMPORTANCE);
+    let (overtaken, all): (Vec<Memory>, Vec<Memory>) =
+        all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize));
+    overtaken.iter().for_each(|memory| page.leave_out(memory));
+    for memory in &all {
         match (SectionKind::of(&memory.kind), line::day(memory.created)) {
             (Some(SectionKind::Other), Some(day)) => {
                 let label = if memory.kind == "task" { "left undone" } else { &memory.kind };
@@ -117,7 +129,8 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) 
             );
         }
     }
-    for memory in stored.iter().filter(|memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other)) {
+    let is_told = |memory: &&Memory| SectionKind::of(&memory.kind) != Some(SectionKind::Other) && !is_routine(memory);
+    for memory in stored.iter().filter(is_told) {
         page.add_memory(memory, 1.0);
     }
 }

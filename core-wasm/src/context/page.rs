@@ -10,6 +10,7 @@ use super::marks;
 use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
+use crate::extract::failures::ROUTINE;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
@@ -197,7 +198,7 @@ impl Entry {
         }
         let marks = marks::in_parentheses(&self.marks);
         let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
-        Cow::Owned(line::truncate(&self.text, room) + &marks)
+        Cow::Owned(line::fit_within(&self.text, room) + &marks)
     }
 
     /// Returns what the entry's place is decided by.
@@ -327,7 +328,7 @@ impl Page {
 
     /// Does the same with a mark in parentheses behind the text, after who said it. An empty mark is none.
     pub(super) fn add_marked(&mut self, memory: &Memory, factor: f32, mark: String) {
-        if !self.seen.insert(memory.id.clone()) || is_failed_edit(memory) {
+        if !self.seen.insert(memory.id.clone()) || teaches_nothing(memory) {
             return;
         }
         let said = match (memory.kind.as_str(), memory.files.first()) {
@@ -378,6 +379,11 @@ impl Page {
         if self.seen.insert(memory.id.clone()) {
             self.left_out += 1;
         }
+    }
+
+    /// Passes over memories that are told only together with those of other sessions.
+    pub(super) fn pass_over(&mut self, memories: &[&Memory]) {
+        self.seen.extend(memories.iter().map(|memory| memory.id.clone()));
     }
 
     fn entry_of(&mut self, id: &str) -> Option<&mut Entry> {
@@ -518,11 +524,23 @@ impl Page {
     }
 }
 
-/// Returns whether a memory counts edits that failed. What they teach together is a memory of its own, and each is told when it
-/// happens again.
-pub(super) fn is_failed_edit(memory: &Memory) -> bool {
+/// Returns whether a memory only counts failures of a tool of the agent's that say nothing of the project: edits, of which what they
+/// teach together is a memory of its own, and names of skills that the client does not know.
+pub(super) fn teaches_nothing(memory: &Memory) -> bool {
     let is_counted = memory.keywords.iter().any(|word| word == "failure");
-    is_counted && ["`Edit ", "`MultiEdit ", "`Write ", "`NotebookEdit "].iter().any(|it| memory.content.starts_with(it))
+    let is_edit = || ["`Edit ", "`MultiEdit ", "`Write ", "`NotebookEdit "].iter().any(|it| memory.content.starts_with(it));
+    let is_skill = || memory.content.starts_with("`Skill") && memory.content.contains("Unknown skill");
+    (is_counted && is_edit()) || is_skill()
+}
+
+/// Returns whether a memory is a failure that is no news in one session: it is told if it returns in others.
+pub(super) fn is_routine(memory: &Memory) -> bool {
+    memory.keywords.iter().any(|word| word == ROUTINE)
+}
+
+/// Returns whether a memory was saved on purpose: by a command, a note or a tool, and not found in a transcript.
+pub(super) fn is_saved(memory: &Memory) -> bool {
+    memory.session_id.is_empty() || memory.attributes.iter().any(|(name, _)| name == "source")
 }
 
 fn merge_ids(ids: &mut Vec<String>, more: &[String]) {

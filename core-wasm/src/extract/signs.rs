@@ -985,7 +985,7 @@ pub(super) fn finds_fault(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says what something cannot do at all, whatever is built on it. A fault that was just found, or
 /// how the code is today, is no limit.
-pub(super) fn tells_limit(lower: &str) -> bool {
+pub(crate) fn tells_limit(lower: &str) -> bool {
     const LIMITS: [&str; 24] = [
         "doesn't support",
         "does not support",

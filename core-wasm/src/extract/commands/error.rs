@@ -83,6 +83,26 @@ pub(crate) fn is_environment(error: &str) -> bool {
     contains_sign(error, ENVIRONMENT_SIGNS) || names_hook()
 }
 
+/// Returns whether an error says that a variable of the environment is not set. The code's own constants are written likewise, so
+/// only some words count.
+pub(crate) fn is_unset_variable(error: &str) -> bool {
+    let lower = error.to_lowercase();
+    let is_unset = ["missing ", " not set", " unset", "must be set", "environment variable", "env var"];
+    let is_name = |word: &str| {
+        let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        word.len() >= 6 && word.contains('_') && word.bytes().all(is_upper) && !word.starts_with("ERR_")
+    };
+    let names = || error.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(is_name);
+    !is_located(error) && text::contains_any(&lower, &is_unset) && names()
+}
+
+/// Returns whether a command is run with variables that others lack: by itself, or by a script or a program for that.
+pub(crate) fn sets_variables(command: &str) -> bool {
+    let lower = command.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.into_iter().any(|word| matches!(word, "env" | "dotenv" | "dotenvx" | "doppler" | "infisical" | "direnv"))
+}
+
 /// Signs that a repository, an index or a cache is damaged.
 const DAMAGE_SIGNS: &[&str] = &["unable to read", "corrupt", "bad object", "missing object", "index file smaller"];
 

@@ -20,7 +20,7 @@ pub(crate) use complaint::{Complaint, Reason, complaint, imports, names_program}
 pub(crate) use effects::{editor, file_effects};
 pub(crate) use error::{
     PROCEDURES, echoed, error_line, error_line_of, failed_tests_of_hook, is_damage, is_environment, is_invocation,
-    is_located, is_unknown_subcommand,
+    is_located, is_unknown_subcommand, is_unset_variable, sets_variables,
 };
 pub(crate) use git::{GitCall, commits_only_in, git_calls, git_calls_anywhere, is_temporary_folder, made_repositories};
 pub(crate) use program::{

@@ -270,7 +270,9 @@ impl Failure {
             let gives_up = text::contains_any(&cure, &[" --abort", " --help", " --version", " --skip"]);
             // That a linter mends what it finds is no news.
             let gives_up = gives_up || (commands::class(&self.what) == Class::Check && commands::mends(&cure));
-            let only_looks = commands::only_looks(&cure) && !commands::only_looks(&self.what);
+            // Looking in another way at what is damaged mends it as little.
+            let is_form = commands::only_looks(&self.what) && !commands::is_damage(&self.error);
+            let only_looks = commands::only_looks(&cure) && !is_form;
             let is_shown = (is_whole(&cure) || (is_commit_first && !has_variable(&cure))) && !gives_up && !only_looks;
             // A script that was written for the occasion is of no use to anybody else.
             if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
@@ -289,8 +291,13 @@ impl Failure {
                 || commands::class(&self.what) == Class::Publish
                 || commands::is_unknown_subcommand(&self.error);
             let is_same = without_display_options(&before) == without_display_options(&after);
-            let is_other = !is_same && !self.tried.contains(&after) && is_own;
-            let is_way = commands::class(&self.what) != Class::Test || self.is_rightly_built_by(command);
+            // Where the check itself passed, another one on its line did nothing.
+            let passes_itself =
+                self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
+            let is_other = !is_same && !self.tried.contains(&after) && is_own && !passes_itself;
+            let is_way = commands::class(&self.what) != Class::Test
+                || self.is_rightly_built_by(command)
+                || (commands::is_unset_variable(&self.error) && commands::sets_variables(command));
             if is_other && (commands::is_invocation(&self.error) || is_way) {
                 return shown(command, after);
             }
@@ -302,7 +309,7 @@ impl Failure {
                 return shown(added, display_command(added));
             }
             // The same command in another folder.
-            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), command_with_folder(command));
+            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), in_folder_of(command, &after));
             let is_elsewhere = without_display_options(&before_in_folder) != without_display_options(&after_in_folder);
             if is_same && is_elsewhere {
                 return shown(command, after_in_folder);
@@ -443,9 +450,14 @@ fn is_in_root(command: &str) -> bool {
 
 /// Returns the command with the folder that it changes to.
 pub(super) fn command_with_folder(command: &str) -> String {
-    match commands::segments(command).first().filter(|first| first.starts_with("cd ")) {
-        Some(first) if first.trim() != "cd ." => format!("{} && {}", text::clip(first, 80), display_command(command)),
-        _ => display_command(command),
+    in_folder_of(command, &display_command(command))
+}
+
+/// Returns one command of a line, as it is told, with the folder that the line changes to.
+fn in_folder_of(line: &str, shown: &str) -> String {
+    match commands::segments(line).first().filter(|first| first.starts_with("cd ")) {
+        Some(first) if first.trim() != "cd ." => format!("{} && {shown}", text::clip(first, 80)),
+        _ => shown.to_owned(),
     }
 }
 
@@ -479,7 +491,7 @@ impl EditTrouble {
 }
 
 /// Returns a failure, how often it happened, its cause and its fix as one line.
-fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
+pub(super) fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
     let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
     // How pytest marks a line.
     let error = text::clip(error.strip_prefix("E ").unwrap_or(error).trim_start(), MAX_ERROR_CHARS);

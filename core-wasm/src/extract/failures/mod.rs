@@ -6,17 +6,20 @@ mod form;
 mod normalize;
 mod pasted;
 mod refusals;
+mod routine;
 mod surprises;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use display::display_command;
 pub(super) use refusals::is_refusal;
+pub(crate) use routine::ROUTINE;
 
 use cure::is_bypass;
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
+use routine::Routines;
 use surprises::Surprises;
 
 use super::commands::{self, Class};
@@ -131,6 +134,8 @@ pub(super) struct Failures {
     surprises: Surprises,
     #[serde(default)]
     refusals: Refusals,
+    #[serde(default)]
+    routines: Routines,
     /// The error that the user pasted last.
     #[serde(default)]
     pasted: Option<Pasted>,
@@ -155,6 +160,7 @@ impl Failures {
     ) -> (Vec<SessionMemory>, bool) {
         if !failed {
             self.refusals.passed(command);
+            self.routines.passed(command, &self.open);
         }
         self.surprises.ran(command, output, (is_error, failed), source, labels)
     }
@@ -183,6 +189,7 @@ impl Failures {
         {
             return None;
         }
+        self.routines.failed(command, error, source);
         let same =
             |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
         if let Some(known) = self.open.iter_mut().find(same) {
@@ -514,6 +521,7 @@ impl Failures {
     /// into them.
     pub(super) fn drafts(&self, labels: &Labels) -> impl Iterator<Item = Draft> {
         let own = self.surprises.memories(labels).into_iter().chain(self.refusals.memories(labels));
+        let own = own.chain(self.routines.memories(labels));
         let own = own.map(|memory| memory.draft());
         let open = self.open.iter().filter(|failure| failure.is_check() && !failure.error.is_empty());
         own.chain(open.filter_map(move |failure| {

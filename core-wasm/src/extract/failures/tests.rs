@@ -646,3 +646,26 @@ fn each_missing_module_has_its_own_cure() {
     let second = failures.command_passed(tests, english()).remove(0).content;
     assert!(second.contains("'shop'") && second.ends_with("Fixed by: `pip install -e .`"), "{second}");
 }
+
+#[test]
+fn looking_in_another_way_cures_nothing() {
+    let mut failures = Failures::default();
+    fail(&mut failures, "git status", "fatal: unable to read 4711");
+    failures.agent_said("The problem is that git can't read an object of the index.");
+    assert!(failures.command_passed("git status --short", english()).is_empty());
+}
+
+#[test]
+fn a_check_that_passed_beside_another_one_was_not_cured_by_it() {
+    assert_eq!(cured("× Formatter would print blanks", false, "npm run lint", "npm run lint && npm run typecheck"), None);
+}
+
+#[test]
+fn tests_without_a_variable_are_cured_by_what_sets_it() {
+    let error = "error: Missing TILL_URL or TILL_HOST";
+    assert_eq!(
+        cured(error, false, "bun test till/", "bun test:env").unwrap(),
+        "`bun test till/` fails: error: Missing TILL_URL or TILL_HOST. Fixed by: `bun test:env`"
+    );
+    assert_eq!(cured(error, false, "bun run test", "bun test till/cart.test.ts"), None, "it ran other tests");
+}
