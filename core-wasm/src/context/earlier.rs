@@ -186,7 +186,9 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             // One that says nothing by itself is no memory that a search should find.
             let (unsaid, all): (Vec<&Memory>, Vec<&Memory>) = trouble.all.iter().partition(|memory| is_routine(memory));
             page.pass_over(&unsaid);
-            all.iter().for_each(|memory| page.leave_out(memory));
+            for memory in all {
+                page.leave_out(memory);
+            }
         }
     }
 }
@@ -359,7 +361,7 @@ fn forbids(lower: &str) -> bool {
             !before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word)
         })
     };
-    BANS.iter().any(|ban| opens(&ban)) || text::contains_any_words(lower, &STANDING)
+    BANS.iter().any(opens) || text::contains_any_words(lower, &STANDING)
 }
 
 /// Returns the folders that a text names: paths of two parts or more without an extension, up to the first part that looks made up by

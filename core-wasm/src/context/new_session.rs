@@ -78,7 +78,9 @@ fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sess
     all.retain(|memory| memory.importance >= MIN_IMPORTANCE);
     let (overtaken, all): (Vec<Memory>, Vec<Memory>) =
         all.into_iter().partition(|memory| is_overtaken(memory, sessions, MAX_SESSIONS as usize));
-    overtaken.iter().for_each(|memory| page.leave_out(memory));
+    for memory in &overtaken {
+        page.leave_out(memory);
+    }
     for memory in &all {
         match (SectionKind::of(&memory.kind), line::day(memory.created)) {
             (Some(SectionKind::Other), Some(day)) => {
