@@ -1785,6 +1785,22 @@ fn a_turn_that_changed_nothing_has_found_something() {
 }
 
 #[test]
+fn what_the_user_took_back_is_not_told() {
+    let mut script = Script::default();
+    script
+        .human("Round the total of the cart to cents, after the tax was added.")
+        .edit("/home/u/proj/src/cart.ts", "return total;", "return round(total);")
+        .agent("`cartTotal()` in `src/cart.ts` rounds the total to cents, after the tax of all lines was added.")
+        .human("I've reverted your changes - only show the tax below the total of the cart")
+        .edit("/home/u/proj/src/tax.ts", "return '';", "return tax;")
+        .agent("`showTax()` in `src/tax.ts` shows the tax below the total, in the style of the total.");
+    let notes = script.outcome().notes;
+    let paths: Vec<&str> = notes.changes.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(paths, ["src/tax.ts"]);
+    assert!(notes.done.iter().all(|done| !done.contains("cartTotal")), "{:?}", notes.done);
+}
+
+#[test]
 fn what_is_only_written_down_is_told_as_documented() {
     let mut script = Script::default();
     script

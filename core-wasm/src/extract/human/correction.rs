@@ -327,6 +327,11 @@ pub(in crate::extract) fn abandons(prompt: &str) -> bool {
     gives_up || tells_reversal(&lower) || text::contains_any(&lower, &WIDE)
 }
 
+/// Returns whether a prompt begins by saying that the user took the agent's changes back.
+pub(in crate::extract) fn took_back(prompt: &str) -> bool {
+    text::first_sentence(text::head(prompt, 2_000)).is_some_and(|first| tells_reversal(&strip_apostrophes(&first)))
+}
+
 /// Returns whether a sentence in lower case, without apostrophes, says that the user took the agent's changes back: "I've reverted
 /// your changes".
 fn tells_reversal(lower: &str) -> bool {

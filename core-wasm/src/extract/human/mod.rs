@@ -20,7 +20,9 @@ pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording, takes_up,
     without_consent,
 };
-pub(super) use correction::{abandons, asks_change, disputes, doubts, excuses, is_correction, refutes, withdraws};
+pub(super) use correction::{
+    abandons, asks_change, disputes, doubts, excuses, is_correction, refutes, took_back, withdraws,
+};
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};

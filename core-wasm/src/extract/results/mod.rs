@@ -28,7 +28,7 @@ use line::Said;
 use reprinted::Reprint;
 pub(super) use superseded::names_real_cause;
 pub(super) use turn_result::TurnResult;
-use turn_result::share;
+use turn_result::{is_lead, share};
 
 /// The maximum number of turns to keep.
 const MAX_TURNS: usize = 24;
@@ -263,19 +263,26 @@ impl Results {
         (0..self.turns.len())
             .filter_map(|at| {
                 let of_turn = || chosen.iter().filter(|(turn, _)| *turn == at).map(|(_, number)| *number);
-                // What only the human said is told as a rule or as what was asked.
-                let mut said_by_agent =
-                    of_turn().map(|number| &self.turns[at].statements[number]).filter(|it| it.voice != Voice::Human);
-                let is_past = at + 1 < self.turns.len();
-                let is_told = match (said_by_agent.next(), said_by_agent.next()) {
-                    (None, _) => false,
-                    (Some(only), None) => !(is_past && signs::is_fragment(&only.text.to_lowercase())),
-                    _ => true,
-                };
+                let is_told = self.says_something(at, of_turn());
                 let line = if is_told { self.turns[at].line(of_turn(), &said, labels) } else { String::new() };
                 (!line.is_empty()).then_some((at, line))
             })
             .collect()
+    }
+
+    /// Returns whether the chosen statements of a turn say something. What only the human said is told as a rule or as what was asked.
+    fn says_something(&self, at: usize, chosen: impl Iterator<Item = usize>) -> bool {
+        let turn = &self.turns[at];
+        let said = chosen.map(|number| &turn.statements[number]).filter(|it| it.voice != Voice::Human);
+        let said: Vec<&Statement> = said.collect();
+        let mut sentences = said.iter().filter(|it| !is_lead(&it.text));
+        let (first, second) = (sentences.next(), sentences.next());
+        let (Some(only), None, true) = (first, second, at + 1 < self.turns.len()) else { return !said.is_empty() };
+        let lower = only.text.to_lowercase();
+        // A step of a plan alone says less than the work that came of it.
+        let has_work = turn.edited || turn.committed;
+        let is_step = !has_work && self.setting(at).edited_later && signs::is_imperative(&lower);
+        only.voice == Voice::Commit || !(is_step || signs::is_fragment(&lower))
     }
 
     /// Returns a memory for each turn: what was asked, and the statements worth finding.

@@ -876,3 +876,15 @@ fn a_turn_that_the_agent_gives_up_is_known_as_such() {
     results.push(turn("You're right, the drawer keeps it.", ""));
     assert!(results.gives_up_before());
 }
+
+#[test]
+fn a_step_alone_does_not_tell_a_turn_before_the_work() {
+    let mut results = Results::default();
+    results.push(turn("Store `slip_of_till` and `slip_of_cart` when the till of the shop is opened.", ""));
+    results
+        .push(TurnResult { edited: true, ..turn("`openTill()` reads both slips now, and `closeTill()` writes them.", "") });
+    let told: Vec<usize> = results.lines(labels()).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(told, [1]);
+    results.turns[1].edited = false;
+    assert!(results.says_something(0, 0..1));
+}

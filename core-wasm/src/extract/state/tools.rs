@@ -366,19 +366,27 @@ impl State {
         }
     }
 
+    /// Records that the files for which `is_restored` returns true are as they were at the last commit.
+    pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
+        self.undone.restored(is_restored);
+        if !self.undone.is_without_commit() {
+            return;
+        }
+        for path in self.files.paths().filter(|path| is_restored(path)) {
+            self.vanished.file_removed(path, self.turns);
+        }
+        self.files.record_restoration(is_restored);
+        if self.files.paths().next().is_none() {
+            _ = self.undone.found_clean();
+        }
+    }
+
     /// Records the files that a command line writes or deletes.
     fn files_changed_by(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
         let effects = commands::file_effects(&tool_use.what, &tool_use.folder);
         let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
-        self.undone.restored(is_restored);
-        if self.undone.is_without_commit() {
-            for path in self.files.paths().filter(|path| is_restored(path)) {
-                self.vanished.file_removed(path, self.turns);
-            }
-            self.files.record_restoration(is_restored);
-            if (effects.restores_all || !effects.restored.is_empty()) && self.files.paths().next().is_none() {
-                _ = self.undone.found_clean();
-            }
+        if effects.restores_all || !effects.restored.is_empty() {
+            self.files_restored(is_restored);
         }
         let is_in_folder = |path: &&str| {
             effects.removed_folders.iter().any(|it| path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))

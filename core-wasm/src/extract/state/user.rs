@@ -226,6 +226,9 @@ impl State {
     /// stays, and so does a plan of which the user wants more than a part.
     fn abandon_work(&mut self, prompt: &str) {
         self.results.abandon();
+        if human::took_back(prompt) {
+            self.files_restored(|_| true);
+        }
         let is_narrowed = text::contains_any_words(&prompt.to_lowercase(), &["only", "만", "だけ", "只"]);
         let is_over = |memory: &SessionMemory| {
             (memory.key.starts_with("choice:") && memory.rejected.is_empty())
