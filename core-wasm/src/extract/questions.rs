@@ -463,7 +463,11 @@ mod tests {
             };
             question.is_decided()
         };
-        assert!(!asked("Looks good", "Needs changes") && !asked("OK、PR 作成へ", "修正あり") && !asked("이대로 진행", "수정 필요"));
+        assert!(
+            !asked("Looks good", "Needs changes")
+                && !asked("OK、PR 作成へ", "修正あり")
+                && !asked("이대로 진행", "수정 필요")
+        );
         assert!(asked("Yes", "No") && asked("Looks good", "Change the soup to fish") && asked("Fish", "Edit it"));
     }
 

@@ -545,7 +545,8 @@ mod tests {
 
     #[test]
     fn how_far_the_work_has_come() {
-        for said in ["14/15 완료, 메뉴만 남았습니다", "3/5 done", "all agents are running in the background", "3개만 남았습니다"]
+        for said in
+            ["14/15 완료, 메뉴만 남았습니다", "3/5 done", "all agents are running in the background", "3개만 남았습니다"]
         {
             assert!(is_progress(said), "{said}");
         }

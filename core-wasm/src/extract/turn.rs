@@ -40,8 +40,24 @@ const GAP: &str = "…";
 
 /// Words with which the agent announces that it is about to check its work.
 const CHECKING: &[&str] = &[
-    "run", "verify", "check", "test", "tests", "linter", "lint", "build", "검증", "확인", "테스트", "실행", "確認", "テスト", "実行",
-    "验证", "测试", "运行",
+    "run",
+    "verify",
+    "check",
+    "test",
+    "tests",
+    "linter",
+    "lint",
+    "build",
+    "검증",
+    "확인",
+    "테스트",
+    "실행",
+    "確認",
+    "テスト",
+    "実行",
+    "验证",
+    "测试",
+    "运行",
 ];
 
 /// The open turn.

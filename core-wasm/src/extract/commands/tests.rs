@@ -77,7 +77,10 @@ fn the_informative_line_of_an_error() {
     );
     assert_eq!(error_line("Exit code 1"), None);
     assert_eq!(
-        error_line("No .till.yaml file was found\n- To silence this, run `TILL=1 git ...`\n- To allow a missing one, use -m").unwrap(),
+        error_line(
+            "No .till.yaml file was found\n- To silence this, run `TILL=1 git ...`\n- To allow a missing one, use -m"
+        )
+        .unwrap(),
         "No .till.yaml file was found"
     );
     let of_compiler = "Exit code 1\n# shop/till\nsrc/till.go:4:2: undefined: nightTill\nsrc/till.go:9:2: undefined: dayTill";

@@ -17,7 +17,8 @@ pub(super) fn other_path<'c>(failed: &str, later: &'c str, error: &str) -> Optio
     if !error.contains("No such file") {
         return None;
     }
-    let missing = commands::segments(failed).into_iter().find_map(|segment| sourced(segment).filter(|it| error.contains(it)))?;
+    let missing =
+        commands::segments(failed).into_iter().find_map(|segment| sourced(segment).filter(|it| error.contains(it)))?;
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     commands::segments(later)
         .into_iter()

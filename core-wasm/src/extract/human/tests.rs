@@ -585,7 +585,8 @@ fn to_resolve_conflicts_is_no_chore() {
 
 #[test]
 fn the_user_says_that_it_is_merged() {
-    for said in ["PRs merged", "merged, go on", "머지했어", "マージしました。次のステップは？", "I merged it. What is next?"] {
+    for said in ["PRs merged", "merged, go on", "머지했어", "マージしました。次のステップは？", "I merged it. What is next?"]
+    {
         assert!(says_merged(said), "{said}");
     }
     for said in [
