@@ -1,6 +1,6 @@
 //! What a failure teaches once it is over: its cause and its cure.
 
-use super::display::display_command;
+use super::display::{display_command, failure_text, has_variable, is_whole};
 use super::form::{other_path, without_display_options};
 use super::normalize::normalize;
 use super::{EditTrouble, Failure, Subject};
@@ -18,12 +18,8 @@ const MIN_RULE_WEIGHT: u8 = 3;
 
 /// The maximum number of failures of which it is counted how often the user had to mend them.
 const MAX_NEEDED: usize = 16;
-/// The maximum length of a line, in characters, and of its parts.
-const MAX_LINE_CHARS: usize = 300;
-const MAX_ERROR_CHARS: usize = 160;
 /// The minimum length of an error that says something, in characters.
 const MIN_ERROR_CHARS: usize = 6;
-const MIN_CAUSE_CHARS: usize = 60;
 
 /// Words for what a command of a class does, in the languages of the labels.
 const SUBJECTS: &[(Class, &[&str])] = &[
@@ -340,11 +336,6 @@ impl Failure {
     }
 }
 
-/// Returns whether a command can be run as it is shown: nothing of it was left out, and it uses no variable.
-pub(super) fn is_whole(command: &str) -> bool {
-    !command.contains('…') && !has_variable(command)
-}
-
 /// Returns whether both texts have a name or two words in common.
 fn shares_words(one: &str, other: &str) -> bool {
     let (names, words) = (statement::names(one), text::features(one));
@@ -436,13 +427,6 @@ fn is_of_reader(error: &str) -> bool {
         .any(|name| error.starts_with(name))
 }
 
-/// Returns whether a command uses a variable.
-fn has_variable(command: &str) -> bool {
-    let is_variable =
-        |(at, _): (usize, &str)| command[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{'));
-    command.match_indices('$').any(is_variable)
-}
-
 /// Returns whether a command line changes to the project's own folder first.
 fn is_in_root(command: &str) -> bool {
     commands::segments(command).first().is_some_and(|first| first.trim() == "cd .")
@@ -488,26 +472,4 @@ impl EditTrouble {
             ..SessionMemory::default()
         }
     }
-}
-
-/// Returns a failure, how often it happened, its cause and its fix as one line.
-pub(super) fn failure_text(what: &str, times: u32, error: &str, cause: &str, fix: (&str, &str), labels: &Labels) -> String {
-    let times = if times > 1 { format!(" ({times}×)") } else { String::new() };
-    // How pytest marks a line.
-    let error = text::clip(error.strip_prefix("E ").unwrap_or(error).trim_start(), MAX_ERROR_CHARS);
-    let colon = if error.is_empty() { "" } else { ": " };
-    let mut content = format!("{} {}{times}{colon}{error}", normalize(what), labels.fails.to_lowercase());
-    // The cure is not cut, so the cause has what is left.
-    let left = MAX_LINE_CHARS.saturating_sub(content.chars().count() + fix.1.chars().count() + 24);
-    let cause =
-        if left < MIN_CAUSE_CHARS && !fix.1.is_empty() { "".into() } else { text::clip(cause, left.max(MIN_CAUSE_CHARS)) };
-    for (label, body) in [(labels.cause, &*cause), fix] {
-        if !body.is_empty() {
-            content.push_str(if content.ends_with(['.', '。', '`', '?', '!', '…']) { " " } else { ". " });
-            content.push_str(label);
-            content.push_str(": ");
-            content.push_str(body);
-        }
-    }
-    content
 }

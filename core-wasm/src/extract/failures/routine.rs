@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cure::{failure_text, is_whole};
-use super::display::display_command;
+use super::display::{display_command, failure_text, is_whole};
 use super::normalize::normalize;
 use super::{Failure, Labels, LineRef, SessionMemory};
 use crate::extract::commands::{self, Class};

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cure::is_whole;
-use super::display::display_command;
+use super::display::{display_command, is_whole};
 use crate::extract::commands::{self, Complaint, Reason};
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};

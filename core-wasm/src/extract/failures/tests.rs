@@ -1,6 +1,7 @@
 //! Tests of failures and their cures.
 
-use super::cure::{command_with_folder, is_whole};
+use super::cure::command_with_folder;
+use super::display::is_whole;
 use super::*;
 use crate::extract::labels::{Labels, labels};
 use proptest::prelude::*;

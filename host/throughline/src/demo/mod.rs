@@ -19,8 +19,9 @@ use throughline_policy_kit::sample::{self, SampleEvent};
 /// The session of the next day.
 const NEXT_SESSION: &str = "5a3b1e00-5a5a-4000-8000-00000000da72";
 
-/// A day in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1000;
+/// An hour and a day in milliseconds.
+const HOUR: u64 = 60 * 60 * 1000;
+const DAY: u64 = 24 * HOUR;
 
 /// A call of the program.
 #[derive(Debug, Clone, Serialize)]
@@ -57,12 +58,17 @@ impl DemoReport {
     }
 }
 
+/// Returns the beginning of this hour a day ago: the sample session takes less than an hour, so it has one date.
+fn yesterday(now: u64) -> u64 {
+    now.saturating_sub(DAY + now % HOUR)
+}
+
 /// Runs the sample session with `program`.
 pub(crate) fn play(program: &Path) -> Result<DemoReport> {
     let stage = TemporaryHome::build(program)?;
     let mut steps = vec![stage.install()?];
     let hooks = stage.hooks()?;
-    let lines = sample::lines(&stage.project(), runtime::now().saturating_sub(DAY));
+    let lines = sample::lines(&stage.project(), yesterday(runtime::now()));
     let transcript = stage.transcript(sample::SESSION);
     let mut file = File::create(&transcript)?;
     let call = |event: &str, occasion: &str, more: Value| stage.call(&hooks, event, occasion, sample::SESSION, more);
@@ -203,4 +209,22 @@ fn run(mut command: Command, input: &str) -> Result<(String, f64)> {
         bail!("{} failed: {}", command.get_program().display(), String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), took.as_secs_f64() * 1000.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_session_has_one_date() {
+        for now in [3 * DAY, 3 * DAY + HOUR - 1, 4 * DAY - 1] {
+            let lines = sample::lines(Path::new("/shop"), yesterday(now));
+            let days = lines.iter().filter_map(|line| {
+                let line: Value = serde_json::from_str(&line.text).ok()?;
+                line.get("timestamp")?.as_str().map(|time| time[..10].to_owned())
+            });
+            let days: std::collections::BTreeSet<String> = days.collect();
+            assert_eq!(days.into_iter().collect::<Vec<_>>(), ["1970-01-03"], "{now}");
+        }
+    }
 }
