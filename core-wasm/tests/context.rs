@@ -877,6 +877,24 @@ fn the_state_of_the_work_ends_the_outcome_and_a_pull_request_is_no_commit() {
 }
 
 #[test]
+fn later_requests_are_told_whole_while_all_have_room() {
+    let lines = |more: &[String]| {
+        lines_about(SessionNotes {
+            original_request: "Guard the cart".into(),
+            outcome: "The cart is guarded against writes.".into(),
+            attributes: vec![("more-requests".to_owned(), more.join("\n"))],
+            ..empty_notes()
+        })
+    };
+    let wish = format!("keep the slip of the night till {}as it is", "where it lies ".repeat(20));
+    let asked = format!("- Asked: Guard the cart … later: {wish} · {wish}");
+    assert!(lines(&[wish.clone(), wish.clone()]).contains(&asked));
+    let many = lines(&vec![wish.clone(); 8]);
+    let asked = many.iter().find(|line| line.starts_with("- Asked")).unwrap();
+    assert_eq!(asked.matches(" · keep the slip of the night till").count(), 7, "each is cut, and none is left out: {asked}");
+}
+
+#[test]
 fn temporary_files_are_told_only_if_there_are_no_others() {
     let notes = SessionNotes {
         outcome: "The probe ran.".into(),

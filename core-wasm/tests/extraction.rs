@@ -69,7 +69,7 @@ fn of_kind<'a>(outcome: &'a Outcome, kind: &str) -> Vec<&'a Draft> {
 }
 
 /// Writes transcript lines as the client does.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Script {
     lines: Vec<String>,
     used: usize,
@@ -1862,6 +1862,39 @@ fn what_a_command_asked_back_belongs_to_the_request() {
         .human("18")
         .agent("The change of `cartTotal` in #18 rounds twice, because `taxOf()` rounds already.");
     assert_eq!(script.outcome().notes.original_request, "/review 18");
+}
+
+#[test]
+fn the_answer_to_a_command_that_asks_for_the_task_is_the_request() {
+    let mut script = Script::default();
+    script
+        .human("<command-message>plan-it</command-message>\n<command-name>/plan-it</command-name>")
+        .agent("What would you like to plan?\n\nA) Something new\nB) A change of what is there")
+        .human("B) I'd like the slip of the night till to have a date, as the one of the day till has.")
+        .edit("/home/u/proj/slip.ts", "total", "total, date")
+        .agent("The slip of the night till has a date.");
+    let request = script.outcome().notes.original_request;
+    assert_eq!(request, "/plan-it I'd like the slip of the night till to have a date, as the one of the day till has.");
+}
+
+#[test]
+fn what_a_review_found_is_a_warning_until_the_agent_mends_it() {
+    let report = "## Critical\n\n- `roundTotal()` in `slip.ts` silently drops the cents of the last line of each slip, which is never reported.";
+    let mut script = Script::default();
+    script.human("Let somebody review the slips of the till, please.").tool(
+        "Task",
+        &json!({"description": "Review", "prompt": "Look."}),
+        report,
+        false,
+        &json!({}),
+    );
+    let warns = |script: &Script| script.outcome().memories.values().any(|memory| memory.title.contains("drops the cents"));
+    assert!(warns(&script));
+    let mut left = script.clone();
+    left.agent("The review found one thing. It can wait.").edit("/home/u/proj/till.ts", "a", "b");
+    assert!(warns(&left), "it still stands");
+    script.agent("Good review. Let me address the issues found.").edit("/home/u/proj/slip.ts", "floor", "round");
+    assert!(!warns(&script));
 }
 
 #[test]

@@ -33,8 +33,8 @@ const MIN_RESULT_CHARS: usize = 60;
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
 
-/// The maximum length of a later request beside the first, in characters.
-const MAX_LATER_CHARS: usize = 160;
+/// The maximum length of a later request beside the first, in characters: the longest for which all have room.
+const LATER_CHARS: [usize; 3] = [400, 240, 160];
 
 /// The maximum length of a commit's hash, in characters.
 const MAX_HASH_CHARS: usize = 12;
@@ -197,16 +197,16 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
-    let later: Vec<String> = of("more-requests")
-        .chain(of("later-request"))
-        .map(|asked| line::truncate(&line::sanitize(asked), MAX_LATER_CHARS))
-        .filter(|asked| !asked.is_empty())
-        .collect();
-    let later = later.join(" … ");
+    let later: Vec<String> = of("more-requests").chain(of("later-request")).map(line::sanitize).collect();
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
-        let both = format!("Asked: {request}{reason} … later: {later}{later_reason}");
-        asked = asked.with_whole_text(&both, MAX_RESULT_CHARS);
+        let with_later = |max: usize| {
+            let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
+            format!("Asked: {request}{reason} … later: {}{later_reason}", later.join(" · "))
+        };
+        let fits = |text: &String| text.chars().count() <= MAX_RESULT_CHARS;
+        let both = LATER_CHARS.iter().map(|max| with_later(*max)).find(fits);
+        asked = asked.with_whole_text(&both.unwrap_or_else(|| with_later(LATER_CHARS[2])), MAX_RESULT_CHARS);
     }
     page.add(SectionKind::LastSession, asked);
     if is_open {

@@ -13,8 +13,9 @@ pub(super) fn verdict(command: &str, output: &str) -> Option<String> {
     if asks("gh pr checks") {
         for line in output.lines() {
             let mut fields = line.split('\t').map(str::trim);
+            // Who watches them gets each job again and again; its address tells it from another one of that name.
             if let (Some(name), Some(state)) = (fields.next(), fields.next()) {
-                jobs.add(name, state);
+                jobs.add_at(fields.nth(1).unwrap_or_default(), name, state);
             }
         }
     } else if asks("gh run list") {
@@ -40,35 +41,50 @@ pub(super) fn is_passing(verdict: &str) -> bool {
     !verdict.contains("fail") && !verdict.contains("pending")
 }
 
-/// The jobs by their state.
+/// The jobs in the order in which they were first named: the address, the name and the state of each.
 #[derive(Default)]
-struct Jobs<'a> {
-    passed: usize,
-    failed: Vec<&'a str>,
-    pending: usize,
+struct Jobs<'a>(Vec<(&'a str, &'a str, State)>);
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Passed,
+    Failed,
+    Pending,
 }
 
 impl<'a> Jobs<'a> {
     fn add(&mut self, name: &'a str, state: &str) {
-        match state.to_ascii_lowercase().as_str() {
-            "pass" | "success" => self.passed += 1,
-            "fail" | "failure" | "timed_out" | "startup_failure" => self.failed.push(name),
-            "pending" | "queued" | "in_progress" | "waiting" => self.pending += 1,
-            _ => {}
+        self.add_at("", name, state);
+    }
+
+    /// Adds a job, or takes the later state of one that is known by its address.
+    fn add_at(&mut self, address: &'a str, name: &'a str, state: &str) {
+        let state = match state.to_ascii_lowercase().as_str() {
+            "pass" | "success" => State::Passed,
+            "fail" | "failure" | "timed_out" | "startup_failure" => State::Failed,
+            "pending" | "queued" | "in_progress" | "waiting" => State::Pending,
+            _ => return,
+        };
+        let is_same = |job: &&mut (&str, &str, State)| !address.is_empty() && (job.0, job.1) == (address, name);
+        match self.0.iter_mut().find(is_same) {
+            Some(job) => job.2 = state,
+            None => self.0.push((address, name, state)),
         }
     }
 
     fn text(&self) -> Option<String> {
+        let of = |state: State| self.0.iter().filter(move |job| job.2 == state).map(|job| job.1);
+        let (passed, failed, pending) = (of(State::Passed).count(), of(State::Failed).count(), of(State::Pending).count());
         let mut parts = Vec::new();
-        if self.passed > 0 {
-            parts.push(format!("{} pass", self.passed));
+        if passed > 0 {
+            parts.push(format!("{passed} pass"));
         }
-        if !self.failed.is_empty() {
-            let named = &self.failed[..self.failed.len().min(MAX_NAMED)];
-            parts.push(format!("{} fail ({})", self.failed.len(), named.join(", ")));
+        if failed > 0 {
+            let named: Vec<&str> = of(State::Failed).take(MAX_NAMED).collect();
+            parts.push(format!("{failed} fail ({})", named.join(", ")));
         }
-        if self.pending > 0 {
-            parts.push(format!("{} pending", self.pending));
+        if pending > 0 {
+            parts.push(format!("{pending} pending"));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -85,6 +101,13 @@ mod tests {
         assert_eq!(verdict("gh pr view 12", output), None);
         assert!(is_passing("2 pass") && !is_passing("1 pass, 1 pending") && !is_passing("1 fail (Unit)"));
         assert_eq!(verdict("gh pr checks 12", "no checks reported on the 'cart' branch"), None);
+    }
+
+    #[test]
+    fn a_job_that_is_watched_counts_once() {
+        let output = "Refreshing checks status every 10 seconds.\n\nUnit\tpending\t0\thttps://x/2\nUnit\tpending\t0\thttps://x/2\n\
+                      Unit\tfail\t9s\thttps://x/2\nUnit\tpass\t9s\thttps://x/3\n";
+        assert_eq!(verdict("gh pr checks 12 --watch", output).unwrap(), "1 pass, 1 fail (Unit)");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::clean;
 use super::human;
 use super::prose;
+use super::requests;
 use super::results::TurnResult;
 use super::signs;
 use super::standing;
@@ -29,24 +30,11 @@ const MAX_ASKED_BYTES: usize = 110;
 /// The length below which too little would remain of a result, in characters.
 const MIN_REST_CHARS: usize = 40;
 
-/// The length up to which a path is told whole, in characters.
-const MAX_PATH_CHARS: usize = 24;
-
 /// The maximum length of what the agent was at when the session ended, in characters.
 const MAX_STOPPED_CHARS: usize = 200;
 
 /// The similarity at which two items that are left undone are one.
 const SAME_POINT: f32 = 0.5;
-
-/// The maximum number of requests between the first and the last that are told, and their maximum length in characters.
-const MAX_MORE_REQUESTS: usize = 5;
-const MAX_MORE_CHARS: usize = 400;
-
-/// The length of the beginning of a request by which a result tells it, in bytes.
-const MAX_TOLD_START_BYTES: usize = 60;
-
-/// The similarity at which two requests ask for the same.
-const SAME_REQUEST: f32 = 0.6;
 
 /// Returns the notes of a session whose last turn is closed.
 pub(super) fn notes(state: &State) -> SessionNotes {
@@ -73,7 +61,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         results.into_iter().map(|(result, given)| (without(&result, &elsewhere), given)).unzip();
     let mut attributes = attributes(state);
     let told = [std::slice::from_ref(&outcome), results.as_slice()].concat();
-    let more = more_requests(state, &told);
+    let more = requests::others(state, &told);
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
@@ -168,7 +156,7 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     }
     // Checks by hand are planned as a matter of course, so what else is open comes before them.
     pending.sort_by_key(|item| item.starts_with(state.labels().not_checked));
-    pending.iter().map(|item| with_short_names(state, item)).collect()
+    pending
 }
 
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.
@@ -261,7 +249,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
     if let Some(refusal) = state.undone.refusal(state.labels()) {
         end = format!("{} {refusal}", as_sentence(&end));
     }
-    let sentence = |line: &str| as_sentence(&with_short_names(state, &with_hashes(state, &with_test_count(state, line))));
+    let sentence = |line: &str| as_sentence(&with_hashes(state, &with_test_count(state, line)));
     let results = lines.iter().map(|(at, line)| {
         let turn = &turns[*at];
         let given = Given::of(turn, line);
@@ -295,7 +283,7 @@ fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: 
 fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
     let turn = &state.results.turns()[at];
     let asked = turn.asked.as_str();
-    let is_told_elsewhere = asked == state.request || later_request(state) == Some(asked);
+    let is_told_elsewhere = asked == state.request || requests::latest(state) == Some(asked);
     let is_led = turn.statements.iter().any(|it| it.voice == Voice::Human && line.starts_with(it.text.as_str()));
     // What was wrong is mended by now, or was only thought to be wrong.
     let lower = asked.to_lowercase();
@@ -313,7 +301,7 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
 
 /// Strips what the user said from the line of a turn, as far as that is told as the request.
 fn without_request(state: &State, turn: &TurnResult, line: String) -> String {
-    if turn.asked != state.request && later_request(state) != Some(turn.asked.as_str()) {
+    if turn.asked != state.request && requests::latest(state) != Some(turn.asked.as_str()) {
         return line;
     }
     let Some((said, answer)) = line.split_once(" → ") else { return line };
@@ -402,26 +390,6 @@ fn with_hashes(state: &State, line: &str) -> String {
     })
 }
 
-/// Shortens the long paths of changed files to the name with its folder: the list of files tells where they are.
-fn with_short_names(state: &State, line: &str) -> String {
-    let short = |path: &str| path.rmatch_indices('/').nth(1).map(|(at, _)| path[at + 1..].to_owned());
-    let is_only = |path: &str| state.files.paths().filter(|other| short(other) == short(path)).count() == 1;
-    // In a repository of several packages each has its own.
-    let is_telling = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let stem = name.split('.').next().unwrap_or_default();
-        !["index", "mod", "main", "lib", "__init__", "page", "route", "routes", "types", "README"].contains(&stem)
-            && !["package.json", "tsconfig.json", "Cargo.toml", "go.mod", "pyproject.toml", "CHANGELOG.md"].contains(&name)
-    };
-    let mut line = line.to_owned();
-    for path in state.files.paths().filter(|path| path.chars().count() > MAX_PATH_CHARS) {
-        if let Some(short) = short(path).filter(|_| line.contains(path) && is_telling(path) && is_only(path)) {
-            line = line.replace(&format!("`{path}`"), &format!("`{short}`"));
-        }
-    }
-    line
-}
-
 /// Ends the line with a full stop.
 fn as_sentence(line: &str) -> String {
     if line.ends_with(['.', '!', '。', '！', '…', '?', '？']) { line.to_owned() } else { format!("{line}.") }
@@ -431,69 +399,6 @@ fn last(mut list: Vec<String>) -> Vec<String> {
     let more = list.len().saturating_sub(MAX_ENTRIES);
     list.drain(..more);
     list
-}
-
-/// Returns the latest requests after which something was changed and that nothing else tells, oldest first: also reports
-/// of faults. `told` are the results.
-fn more_requests(state: &State, told: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let decided =
-        |asked: &str| state.memories.live().any(|memory| memory.title.contains(asked) || asked.contains(&memory.title));
-    let known = |asked: &str, all: &[String]| {
-        let words = text::features(asked);
-        let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
-        let start = text::head(asked, MAX_TOLD_START_BYTES);
-        is_same(&state.request)
-            || later_request(state).is_some_and(is_same)
-            || all.iter().any(|said| is_same(said))
-            || told.iter().any(|line| line.contains(start))
-    };
-    for turn in state.results.turns() {
-        let asked = turn.asked.as_str();
-        let is_telling = turn.substantive
-            && (turn.edited || turn.committed)
-            && human::stands_alone(asked)
-            && !human::only_asks(asked)
-            && !human::states_fact(asked)
-            && !human::is_output(asked)
-            && !signs::is_guess(&asked.to_lowercase())
-            && asked.chars().count() <= MAX_MORE_CHARS
-            && !human::begins_with_consent(asked)
-            && !human::speaks_of_recording(asked)
-            && !asked.contains(['[', '{', '|', '…'])
-            && !asked.starts_with('/');
-        if is_telling && !known(asked, &all) && !decided(asked) {
-            all.push(asked.to_owned());
-        }
-    }
-    all.split_off(all.len().saturating_sub(MAX_MORE_REQUESTS))
-}
-
-/// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
-fn later_request(state: &State) -> Option<&str> {
-    let later = state.later.as_str();
-    let is_code = text::contains_any(later, &["()", "//", " = ", ");", "::"]) && !later.contains("://");
-    // A line of a diff with its number.
-    let is_diff = later.split_whitespace().zip(later.split_whitespace().skip(1)).any(|(number, sign)| {
-        sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    // Who asks again in other words gives no other aim.
-    // A command of the client's says too little to be compared.
-    let is_command = state.request.starts_with('/') && !state.request.contains(' ');
-    let is_same = !is_command && text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
-    // Nor does who asks for the words of a commit.
-    let is_record = human::speaks_of_recording(later)
-        && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
-    // What has no answer is told as left undone.
-    let is_open = state.undone.is_unanswered(later);
-    (!later.is_empty()
-        && !is_open
-        && !is_record
-        && !is_same
-        && !is_code
-        && !is_diff
-        && !signs::is_guess(&later.to_lowercase()))
-    .then_some(later)
 }
 
 fn attributes(state: &State) -> Vec<(String, String)> {
@@ -526,7 +431,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
     if others > 0 || is_much_larger {
         let noun = if files == 1 { "file" } else { "files" };
         let more = if others > 0 {
-            format!(", {others} of them changed by other means than the agent's edits")
+            format!(", at least {others} of them changed by other means than the agent's edits")
         } else {
             String::new()
         };
@@ -563,7 +468,7 @@ fn attributes(state: &State) -> Vec<(String, String)> {
         let numbers: Vec<String> = state.merged.iter().map(u32::to_string).collect();
         all.push(("merged".to_owned(), numbers.join(" ")));
     }
-    if let Some(later) = later_request(state) {
+    if let Some(later) = requests::latest(state) {
         all.push(("later-request".to_owned(), later.to_owned()));
     }
     let recap = state.recap.line();

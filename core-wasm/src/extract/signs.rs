@@ -455,6 +455,25 @@ fn takes_correction(lower: &str) -> bool {
     words.any(|word| NOUNS.contains(&word))
 }
 
+/// Returns whether a text says that the agent mends all that a review found: "Good review. Let me address the issues found."
+pub(super) fn mends_findings(said: &str) -> bool {
+    const MAX_SENTENCES: usize = 4;
+    const VERBS: [&str; 6] = ["address", "fix", "resolve", "apply", "tackle", "work through"];
+    const LEADS: [&str; 5] = ["let me", "i'll", "i will", "now", "now i'll"];
+    const FINDINGS: [&str; 6] = ["issues", "findings", "feedback", "review comments", "points", "suggestions"];
+    const OTHERS: [&str; 8] = ["not", "don't", "won't", "critical", "only", "first", "would you", "should i"];
+    let says = |sentence: &String| {
+        let lower = sentence.to_lowercase().replace('’', "'");
+        let has = |words: &[&str]| text::contains_any_words(&lower, words);
+        let begins = LEADS.iter().any(|lead| text::starts_with_words(&lower, lead));
+        let in_english = begins && has(&VERBS) && has(&FINDINGS) && !has(&OTHERS) && !lower.contains('?');
+        let in_others = text::contains_any(&lower, &["지적", "발견된 문제", "指摘", "レビュー結果"])
+            && text::contains_any(&lower, &["수정하겠", "반영하겠", "고치겠", "修正します", "対応します", "直します"]);
+        in_english || in_others
+    };
+    text::sentences(said).iter().take(MAX_SENTENCES).any(says)
+}
+
 /// Returns whether the first sentences of a text are surprised at what a check showed.
 pub(super) fn disproves(said: &str) -> bool {
     const SIGNS: [&str; 17] = [
@@ -1519,6 +1538,22 @@ mod tests {
     fn faults_in_a_file() {
         assert!(finds_fault("the till prints an error instead of the slip") && finds_fault("the till ignores the slip"));
         assert!(!finds_fault("the till prints the slip") && !finds_fault("the till now ignores the slip"));
+    }
+
+    #[test]
+    fn what_a_review_found_is_mended() {
+        for said in [
+            "Good review. Let me address the issues found.",
+            "I'll fix these findings now.",
+            "지적 사항을 모두 반영하겠습니다.",
+        ] {
+            assert!(mends_findings(said), "{said}");
+        }
+        for said in
+            ["Let me fix the critical issues only.", "Should I address the findings?", "The review found two issues."]
+        {
+            assert!(!mends_findings(said), "{said}");
+        }
     }
 
     #[test]

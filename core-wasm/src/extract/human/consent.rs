@@ -321,6 +321,13 @@ pub(in crate::extract) fn without_consent(sentence: &str) -> &str {
     rest
 }
 
+/// Strips the letter of the chosen option: "B) round the totals".
+pub(in crate::extract) fn without_option_letter(said: &str) -> &str {
+    let mut chars = said.chars();
+    let is_option = chars.next().is_some_and(|c| c.is_ascii_uppercase()) && chars.next() == Some(')');
+    if is_option { said[2..].trim_start() } else { said }
+}
+
 /// Returns whether the prompt requests something of its own.
 pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
     !is_chore(prompt) && !is_greeting(prompt)

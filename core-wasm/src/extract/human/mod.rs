@@ -18,7 +18,7 @@ pub(super) use choice::{
 };
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording, takes_up,
-    without_consent,
+    without_consent, without_option_letter,
 };
 pub(super) use correction::{
     abandons, asks_change, disputes, doubts, excuses, is_correction, refutes, took_back, withdraws,
@@ -27,7 +27,7 @@ pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, title};
 pub(super) use request::{
-    asks_ability, is_demand, only_asks, request_summary, sets_value, speaks_of_own_commit, speaks_of_pushed_work,
+    asks_ability, is_demand, is_order, only_asks, request_summary, sets_value, speaks_of_own_commit, speaks_of_pushed_work,
     states_fact, task,
 };
 pub(super) use rule::is_rule;

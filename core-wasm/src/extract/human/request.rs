@@ -385,7 +385,7 @@ fn issue_title(prompt: &str) -> Option<String> {
 }
 
 /// Returns whether a sentence asks the agent to do or to answer something.
-pub(super) fn is_order(sentence: &str) -> bool {
+pub(in crate::extract) fn is_order(sentence: &str) -> bool {
     let form = PromptForm::of(sentence);
     let lower = sentence.to_lowercase();
     form.asks

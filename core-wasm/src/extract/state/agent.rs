@@ -112,6 +112,9 @@ impl State {
         if self.language_counts.iter().sum::<u32>() <= 2 {
             self.language_counts[text::language(&said) as usize] += 2;
         }
+        if !self.reported.is_empty() && signs::mends_findings(&said) {
+            self.being_mended = std::mem::take(&mut self.reported);
+        }
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.vanished.agent_said(&said, self.turns);

@@ -110,6 +110,9 @@ pub(super) struct State {
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
+    /// The keys of what the latest report of a sub-agent found, and of what the agent set out to mend of it.
+    reported: Vec<String>,
+    being_mended: Vec<String>,
     /// What the answers left open.
     pub(super) open_points: OpenPoints,
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.

@@ -1,6 +1,5 @@
 //! What tools did: commands that ran, commits, and files that were edited, moved or reverted.
 
-use super::user::MAX_REPORT_BYTES;
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::ci;
@@ -85,8 +84,7 @@ impl State {
             }
             Tool::Agent if !is_error => {
                 self.evidence.may_have_run_all();
-                let report = clean::block(&transcript::result_text(content), MAX_REPORT_BYTES);
-                self.record_findings(&report, &line_ref(line), settled);
+                self.record_report(&transcript::result_text(content), &line_ref(line), settled);
             }
             Tool::Todo if !is_error => {
                 if let Some(todos) = line.result.and_then(|result| result.get("newTodos")) {
@@ -599,12 +597,13 @@ impl State {
                 _ => {}
             });
         }
-        // A plan is recorded as a plan. The client's file for it is not part of the project.
         self.rulings_followed(settled);
+        // A plan is recorded as a plan. The client's file for it is not part of the project.
         if file.contains(".claude/plans/") {
             self.undone.plan_written(file);
             return;
         }
+        self.mended_findings();
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
         // The patch of a file that was created is empty: its content tells what was written.
         self.count_names(file, patch.filter(|_| added + removed > 0), content);

@@ -22,6 +22,8 @@ use crate::transcript::{self, Block, Line};
 
 /// The maximum length of what completes a command that asked back, in characters.
 const MAX_DETAIL_CHARS: usize = 40;
+/// The maximum length of an answer that only asks back, in characters.
+const MAX_ASKING_CHARS: usize = 600;
 /// The maximum length of a choice that replaces another one, in characters.
 const MAX_CHOICE_CHARS: usize = 160;
 /// How many words a prompt must share with a decision that it takes back.
@@ -101,7 +103,7 @@ impl State {
                         let report =
                             text.split_once("<result>").map(|(_, rest)| rest.split("</result>").next().unwrap_or(rest));
                         if let Some(report) = report {
-                            self.record_findings(&clean::block(report, MAX_REPORT_BYTES), &line_ref(line), settled);
+                            self.record_report(report, &line_ref(line), settled);
                         }
                     }
                 }
@@ -204,9 +206,12 @@ impl State {
         }
         // What a command asked back for belongs to the request: "/review", "181".
         let is_bare = self.request.starts_with('/') && !self.request.contains(char::is_whitespace);
-        let is_detail = title.chars().count() <= MAX_DETAIL_CHARS && !title.starts_with('/') && !human::is_consent(&prompt);
+        let is_answer = asks_back(&self.last_answer) && human::stands_alone(&title);
+        let is_detail = (title.chars().count() <= MAX_DETAIL_CHARS || is_answer)
+            && !title.starts_with('/')
+            && !human::is_consent(&prompt);
         if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
-            self.request = format!("{} {title}", self.request);
+            self.request = format!("{} {}", self.request, human::without_option_letter(&title));
         }
         let consents = human::takes_up(&prompt, &self.open_question);
         self.open_question.clear();
@@ -693,10 +698,14 @@ impl State {
     }
 
     /// Records what a plan or the report of a sub-agent warns of. The agent's answer often only refers to it.
-    pub(super) fn record_findings(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+    /// Returns their keys.
+    pub(super) fn record_findings(&mut self, document: &str, source: &LineRef, settled: &mut Vec<Draft>) -> Vec<String> {
+        let mut keys = Vec::new();
         for finding in prose::findings(document) {
+            let key = format!("{FINDING_KEY}{:08x}", text::hash(&finding));
+            keys.push(key.clone());
             let memory = SessionMemory {
-                key: format!("{FINDING_KEY}{:08x}", text::hash(&finding)),
+                key,
                 kind: "learning".to_owned(),
                 files: prose::file_in(&finding).into_iter().collect(),
                 title: finding,
@@ -706,6 +715,24 @@ impl State {
                 ..SessionMemory::default()
             };
             self.memories.add(memory, settled);
+        }
+        keys
+    }
+
+    /// Records what the report of a sub-agent found. Once the agent sets out to mend it and edits a file, that does not hold any more.
+    pub(super) fn record_report(&mut self, report: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let report = clean::block(report, MAX_REPORT_BYTES);
+        let found = self.record_findings(&report, source, settled);
+        if !found.is_empty() {
+            self.reported = found;
+        }
+    }
+
+    /// Forgets what a report found that the agent mends by editing a file.
+    pub(super) fn mended_findings(&mut self) {
+        let mended = std::mem::take(&mut self.being_mended);
+        if !mended.is_empty() {
+            self.memories.forget(|memory| mended.contains(&memory.key));
         }
     }
 
@@ -833,6 +860,11 @@ impl State {
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
+}
+
+/// Returns whether an answer says little more than a question: what a command such as "brainstorm" asks back.
+fn asks_back(answer: &str) -> bool {
+    answer.contains(['?', '？']) && answer.chars().count() <= MAX_ASKING_CHARS
 }
 
 /// Returns the reason for a refusal without what the client adds to it for the agent.

@@ -1,0 +1,190 @@
+//! What the user asked for after the first request: the latest request, and what steered the work between the two.
+
+use super::human;
+use super::results::TurnResult;
+use super::signs;
+use super::state::State;
+use crate::text;
+
+/// The maximum number of requests between the first and the last that are told.
+const MAX_REQUESTS: usize = 8;
+/// Their maximum length together, and that of one, in characters.
+const MAX_CHARS: usize = 900;
+const MAX_REQUEST_CHARS: usize = 400;
+
+/// The length of the beginning of a request by which a result tells it, in bytes.
+const MAX_TOLD_START_BYTES: usize = 60;
+
+/// The similarity at which two requests ask for the same.
+const SAME_REQUEST: f32 = 0.6;
+
+/// The length up to which a prompt that speaks of a commit asks for nothing else, in characters.
+const MAX_RECORD_CHARS: usize = 60;
+
+/// The length up to which a guess says too little, even if something was changed for it, in characters.
+const MAX_GUESS_CHARS: usize = 80;
+
+/// How many words are too few to say what to do without the answer before them.
+const FEW_WORDS: usize = 4;
+
+/// Returns the latest request if it gave the session another aim. A guess, or a remark that came with code, gives none.
+pub(super) fn latest(state: &State) -> Option<&str> {
+    let later = state.later.as_str();
+    let is_code = text::contains_any(later, &["()", "//", " = ", ");", "::"]) && !later.contains("://");
+    // A line of a diff with its number.
+    let is_diff = later.split_whitespace().zip(later.split_whitespace().skip(1)).any(|(number, sign)| {
+        sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    // Who asks again in other words gives no other aim.
+    // A command of the client's says too little to be compared.
+    let is_command = state.request.starts_with('/') && !state.request.contains(' ');
+    let is_same = !is_command && text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
+    // Nor does who asks for the words of a commit.
+    let is_record = human::speaks_of_recording(later)
+        && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
+    // What has no answer is told as left undone.
+    let is_open = state.undone.is_unanswered(later);
+    (!later.is_empty()
+        && !is_open
+        && !is_record
+        && !is_same
+        && !is_code
+        && !is_diff
+        && !signs::is_guess(&later.to_lowercase()))
+    .then_some(later)
+}
+
+/// Returns the other requests and corrections that nothing else tells, oldest first. `told` are the results. If there are too many,
+/// those after which nothing changed go first, then the oldest.
+pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
+    let mut all: Vec<(bool, String)> = Vec::new();
+    let decided =
+        |asked: &str| state.memories.live().any(|memory| memory.title.contains(asked) || asked.contains(&memory.title));
+    let known = |asked: &str, all: &[(bool, String)]| {
+        let words = text::features(asked);
+        let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
+        let start = text::head(asked, MAX_TOLD_START_BYTES);
+        is_same(&state.request)
+            || latest(state).is_some_and(is_same)
+            || all.iter().any(|(_, said)| is_same(said))
+            || told.iter().any(|line| line.contains(start))
+    };
+    for turn in state.results.turns() {
+        let Some(asked) = steering(turn) else { continue };
+        if !known(asked, &all) && !decided(asked) {
+            all.push((turn.edited || turn.committed, asked.to_owned()));
+        }
+    }
+    let is_too_much = |all: &[(bool, String)]| {
+        all.len() > MAX_REQUESTS || all.iter().map(|(_, asked)| asked.chars().count()).sum::<usize>() > MAX_CHARS
+    };
+    while is_too_much(&all) {
+        all.remove(all.iter().position(|(changed, _)| !changed).unwrap_or_default());
+    }
+    all.into_iter().map(|(_, asked)| asked).collect()
+}
+
+/// Returns what a turn was asked, without a consent or an option's letter before it, if it says by itself what to do or what is
+/// wrong.
+fn steering(turn: &TurnResult) -> Option<&str> {
+    let changed = turn.edited || turn.committed;
+    let asked = human::without_option_letter(human::without_consent(&turn.asked));
+    let only_records = human::speaks_of_recording(asked) && (!turn.edited || asked.chars().count() <= MAX_RECORD_CHARS);
+    let is_own = turn.substantive
+        && !only_records
+        && !human::is_output(asked)
+        && asked.chars().count() <= MAX_REQUEST_CHARS
+        && !asked.contains(['[', '{', '|'])
+        && !asked.starts_with('/');
+    if !is_own {
+        return None;
+    }
+    let is_order = changed && !asked.contains('?') && asked.split_whitespace().count() > FEW_WORDS;
+    let orders = || human::is_demand(asked) || human::is_order(asked);
+    // A question may wish for what was changed then. Where nothing changed, only an order or a correction says what was wanted.
+    let steers = if human::only_asks(asked) {
+        changed && wishes(asked)
+    } else if signs::is_guess(&asked.to_lowercase()) {
+        turn.edited && asked.chars().count() > MAX_GUESS_CHARS
+    } else {
+        changed || corrects(asked) || (turn.used_tools && orders())
+    };
+    ((is_order || human::stands_alone(asked)) && steers).then_some(asked)
+}
+
+/// Returns whether a prompt corrects the agent.
+fn corrects(asked: &str) -> bool {
+    text::first_sentence(asked).is_some_and(|first| human::is_correction(&first)) || human::refutes(asked)
+}
+
+/// Returns whether a question says what somebody would like: "shouldn't the total be rounded?"
+fn wishes(asked: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "can",
+        "can't",
+        "could",
+        "couldn't",
+        "should",
+        "shouldn't",
+        "how about",
+        "what about",
+        "instead",
+        "rather",
+        "why not",
+        "why aren't",
+        "why don't",
+        "like to",
+        "let's",
+        "면 좋",
+        "ほうが",
+        "たい",
+    ];
+    text::contains_any_words(&asked.to_lowercase().replace('’', "'"), &WORDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(asked: &str) -> TurnResult {
+        TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, ..TurnResult::default() }
+    }
+
+    fn told(asked: &str) -> Option<String> {
+        steering(&turn(asked)).map(str::to_owned)
+    }
+
+    fn told_of_edit(asked: &str) -> Option<String> {
+        steering(&TurnResult { edited: true, ..turn(asked) }).map(str::to_owned)
+    }
+
+    #[test]
+    fn what_had_something_changed_is_told() {
+        for asked in [
+            "I think the slip of the night till is wrong, it has no date, and the one of the day till has two of them",
+            "can we add the name of the till to the slip?",
+            "how about a slip per till instead of one for all of them?",
+            "no, revert that and print the slip at the end of the day",
+        ] {
+            assert_eq!(told_of_edit(asked).as_deref(), Some(asked));
+        }
+        assert_eq!(told_of_edit("fix the night till first").as_deref(), Some("fix the night till first"));
+    }
+
+    #[test]
+    fn a_consent_and_an_option_are_left_out_before_what_is_said() {
+        let said = "we also need to print the slip of the night till";
+        assert_eq!(told_of_edit(&format!("yes, {said}")).as_deref(), Some(said));
+        assert_eq!(told_of_edit(&format!("B) {said}")).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn what_only_asks_or_records_is_not_told() {
+        for asked in ["does the night till have a slip of its own today?", "commit that and push it to the night branch"] {
+            assert_eq!(told_of_edit(asked), None, "{asked}");
+        }
+        assert_eq!(told("the slip of the night till seems to be wrong, I guess"), None);
+        assert_eq!(told_of_edit("can you check print_slip.rs, perhaps this needs a change too"), None);
+        assert!(told("look at the slips of the night till in print_slip.rs").is_some());
+    }
+}
