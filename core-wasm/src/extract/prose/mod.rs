@@ -1,5 +1,6 @@
 //! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
+mod acknowledgement;
 mod document;
 mod ending;
 mod heading;
@@ -12,6 +13,7 @@ mod retraction;
 #[cfg(test)]
 mod tests;
 
+pub(super) use acknowledgement::{acknowledged, recommended};
 pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};

@@ -97,6 +97,9 @@ impl State {
             self.results.concede(signs::reverts(&said));
             self.rulings_followed(settled);
         }
+        if self.turn.is_silent() {
+            self.correction_taken_up(&said, settled);
+        }
         if self.turn.is_silent() && signs::disproves(&said) {
             self.results.disprove();
         }
@@ -112,6 +115,7 @@ impl State {
         if self.language_counts.iter().sum::<u32>() <= 2 {
             self.language_counts[text::language(&said) as usize] += 2;
         }
+        self.settle_questions(&said, &source, settled);
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.vanished.agent_said(&said, self.turns);

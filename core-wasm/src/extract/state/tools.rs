@@ -86,6 +86,7 @@ impl State {
             Tool::Agent if !is_error => {
                 self.evidence.may_have_run_all();
                 let report = clean::block(&transcript::result_text(content), MAX_REPORT_BYTES);
+                self.sub_agent_reported(&report);
                 self.record_findings(&report, &line_ref(line), settled);
             }
             Tool::Todo if !is_error => {
@@ -480,13 +481,22 @@ impl State {
         }
     }
 
-    fn record_commit(&mut self, commit: commits::Commit, is_bypassed: bool, source: &LineRef, settled: &mut Vec<Draft>) {
+    pub(super) fn record_commit(
+        &mut self,
+        commit: commits::Commit,
+        is_bypassed: bool,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
         if commit.subject.is_empty() {
             return;
         }
+        // The line of a pull request may stand behind the commit.
+        let latest = || self.commits.iter().rposition(|known| !commits::is_pull_request(known));
         if commit.amends
-            && let Some(last) = self.commits.pop()
+            && let Some(at) = latest()
         {
+            let last = self.commits.remove(at);
             self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
             let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
             self.results.commit_amended(&last, &hash);
@@ -538,7 +548,13 @@ impl State {
         if failed || !(command.contains("gh pr") || command.contains("git ")) {
             return;
         }
-        for number in commits::merged_pull_requests(command, output) {
+        let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
+        let squashed = commits::squashed_pull_requests(command, output, is_own);
+        // A number in a log may be an issue's.
+        let is_known =
+            |number: &u32| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number));
+        let squashed: Vec<u32> = squashed.into_iter().filter(is_known).collect();
+        for number in commits::merged_pull_requests(command, output).into_iter().chain(squashed) {
             self.pull_request_merged(number);
         }
     }
@@ -629,6 +645,9 @@ impl State {
         }
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
+        if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file)) {
+            self.turn.document_written(&written);
+        }
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
         let reversal = self.files.record_edit(file, &old, &new);
@@ -681,7 +700,7 @@ impl State {
     }
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
-    fn project_changed(&mut self, file: &str) {
+    pub(super) fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {
