@@ -2129,3 +2129,29 @@ fn a_correction_says_what_the_agent_took_it_for() {
     let told = of_kind(&outcome, "correction");
     assert_eq!(told[0].content, "いや、それは残したままでいいです → 税の計算はそのまま残して、印刷だけを直します。");
 }
+
+#[test]
+fn an_amended_commit_leaves_the_pull_request_behind_it() {
+    let mut script = Script::default();
+    let address = "https://github.com/shop/till/pull/7";
+    script.human("Print the date on each slip");
+    script.bash("git commit -m 'Print the date'", "[dates 1a2b3c4] Print the date\n 1 file changed", false);
+    script.bash("gh pr create --title 'Dates on slips' --body ''", address, false);
+    script.bash("git commit --amend -m 'Print the day'", "[dates 2b3c4d5] Print the day\n 1 file changed", false);
+    assert_eq!(script.outcome().notes.commits, [format!("Dates on slips ({address})"), "Print the day".to_owned()]);
+}
+
+#[test]
+fn a_list_and_a_log_tell_what_is_merged() {
+    let mut script = Script::default();
+    let address = |number: u32| format!("https://github.com/shop/till/pull/{number}");
+    script.human("Print the date and the sum on each slip");
+    for (number, title) in [(7, "Dates"), (8, "Sums"), (9, "Taxes")] {
+        script.bash(&format!("gh pr create --title {title} --body ''"), &address(number), false);
+    }
+    script.bash("gh pr list --state all", "9\tTaxes\ttaxes\tOPEN\n7\tDates\tdates\tMERGED", false);
+    script.bash("git log --oneline -2", "1a2b3c4 Sums (#8)\n2b3c4d5 Count the drawer (#5)", false);
+    assert_eq!(attribute(&script.outcome(), "merged"), "7 8");
+    script.human("すべてマージした");
+    assert_eq!(attribute(&script.outcome(), "merged"), "7 8 9");
+}
