@@ -322,13 +322,11 @@ pub(in crate::extract) fn points_back(said: &str) -> bool {
 
 /// Returns whether a remark stops what was proposed or begun just before and only points to it: "then drop that".
 pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
-    const STOPS: [&str; 14] = [
+    const STOPS: [&str; 12] = [
         "drop that",
         "drop it",
         "forget that",
         "scrap that",
-        "skip that",
-        "not that",
         "말고",
         "취소",
         "그만",
@@ -338,6 +336,9 @@ pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
         "じゃなく",
         "算了",
     ];
+    // "Not only that", "besides that".
+    const BESIDES: [&str; 4] = ["だけじゃなく", "だけでなく", "말고도", "뿐만"];
     let first = text::first_sentence(said).unwrap_or_default();
-    points_back(&first) && text::contains_any_words(&first.to_lowercase(), &STOPS)
+    let lower = first.to_lowercase();
+    points_back(&first) && text::contains_any_words(&lower, &STOPS) && !text::contains_any(&lower, &BESIDES)
 }

@@ -656,6 +656,7 @@ fn what_stops_a_proposal() {
             && stops_what_was_proposed("그거 말고 표를 만들어줘")
     );
     assert!(!stops_what_was_proposed("印刷をやめて") && !stops_what_was_proposed("それでいい"));
+    assert!(!stops_what_was_proposed("それだけじゃなく、表も作って") && !stops_what_was_proposed("그거 말고도 표가 필요해"));
 }
 
 #[test]

@@ -650,6 +650,10 @@ impl State {
         }
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+        if prose::is_of_lessons(file) {
+            let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
+            self.lessons_written(&written, &old, &tool_use.source, settled);
+        }
         let reversal = self.files.record_edit(file, &old, &new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {
@@ -683,6 +687,24 @@ impl State {
         if !document.is_empty() {
             self.handoff = clean::path(file, &self.root);
             self.turn.state(prose::status(document), Voice::Answer);
+        }
+    }
+
+    /// Records the rules that the agent adds to the project's list of lessons. What stood there before is known.
+    fn lessons_written(&mut self, written: &str, before: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let added: Vec<&str> =
+            written.lines().filter(|line| line.is_empty() || !before.lines().any(|it| it == *line)).collect();
+        for (title, content) in prose::lessons(&clean::block(&added.join("\n"), MAX_HANDOFF_BYTES)) {
+            let memory = SessionMemory {
+                key: format!("lesson:{:08x}", text::hash(&title)),
+                kind: "learning".to_owned(),
+                title,
+                content,
+                importance: 70,
+                source: source.clone(),
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
         }
     }
 

@@ -152,6 +152,9 @@ impl State {
         if human::abandons(&prompt) {
             self.abandon_work(&prompt);
         }
+        if has_answer && human::stops_what_was_proposed(&prompt) {
+            self.results.stop_proposal();
+        }
         self.turns += 1;
         self.left_to_agent.clear();
         if let Some(failed_again) = self.failures.prompted(&prompt) {
