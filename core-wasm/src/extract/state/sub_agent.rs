@@ -86,7 +86,7 @@ impl State {
 
     fn sub_agent_edited(&mut self, call: &Call, output: &str, settled: &mut Vec<Draft>) {
         let file = call.tool_use.what.as_str();
-        if file.contains(".claude/plans/") {
+        if clean::is_client_plan(file) {
             return;
         }
         let is_new = output.starts_with("File created");

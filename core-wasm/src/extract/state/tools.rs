@@ -617,7 +617,7 @@ impl State {
         }
         // A plan is recorded as a plan. The client's file for it is not part of the project.
         self.rulings_followed(settled);
-        if file.contains(".claude/plans/") {
+        if clean::is_client_plan(file) {
             self.undone.plan_written(file);
             return;
         }
