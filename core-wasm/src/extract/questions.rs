@@ -260,8 +260,19 @@ impl Question {
     pub(super) fn is_of_course(&self) -> bool {
         const ALL: &[&str] =
             &["両方", "全部", "すべて", "둘 다", "모두", "전부", "both", "all", "all of them", "all of the above"];
-        const GOES_ON: &[&str] =
-            &["進めてよい", "進めていい", "進めますか", "진행할까", "진행해도", "shall i proceed", "should i proceed"];
+        const GOES_ON: &[&str] = &[
+            "進めてよい",
+            "進めていい",
+            "進めますか",
+            "진행할까",
+            "진행해도",
+            "would you like me to",
+            "do you want me to",
+            "해드릴까요",
+            "しましょうか",
+            "shall i proceed",
+            "should i proceed",
+        ];
         let lower = self.answer.trim().to_lowercase();
         ALL.contains(&lower.as_str()) || text::contains_any(&self.text.to_lowercase(), GOES_ON)
     }
@@ -566,6 +577,8 @@ mod tests {
         assert!(!question.asks_again("スリップは印刷しますか？", Some(&question.header)));
         let taken = |answer: &str| Question { answer: answer.to_owned(), ..question.clone() }.is_of_course();
         assert!(taken("両方") && taken("Both") && !taken("両方とも消す"));
+        let asked = Question { text: "Would you like me to draw the till?".to_owned(), ..question.clone() };
+        assert!(Question { answer: "Yes".to_owned(), ..asked }.is_of_course());
     }
 
     #[test]
