@@ -299,6 +299,25 @@ fn a_decision_from_the_notes_says_who_made_it() {
 }
 
 #[test]
+fn of_many_decisions_that_weigh_the_same_the_later_ones_are_told() {
+    const NAMES: [&str; 12] = [
+        "aprons", "barrels", "candles", "drawers", "easels", "funnels", "gloves", "hinges", "irons", "jars", "kettles",
+        "lamps",
+    ];
+    let mut fake = project();
+    let what = |name: &str| format!("Which shelf holds the {name}? → the shelf of {name}");
+    let made = NAMES.iter().map(|name| of_session("last", memory(name, "decision", 0.8, &what(name))));
+    fake.memories = made.collect();
+    let mut notes = english();
+    let decisions = NAMES.iter().map(|name| Decision { what: what(name), why: String::new(), rejected: Vec::new() });
+    notes.decisions = decisions.collect();
+    fake.sessions = vec![record("last", MONDAY, notes)];
+    let text = shown("startup", &fake).text;
+    let told = |name: &&&str| text.contains(&format!("holds the {name}?"));
+    assert_eq!(NAMES.iter().filter(told).collect::<Vec<_>>(), NAMES[2..].iter().collect::<Vec<_>>(), "{text}");
+}
+
+#[test]
 fn a_line_of_the_notes_has_the_mark_of_its_memory_though_the_outcome_has_the_words_too() {
     let mut fake = project();
     let mut learned =

@@ -2119,3 +2119,72 @@ fn what_the_agent_can_do_is_not_what_the_session_is_for() {
     assert_eq!(asked("do you have access to the tracker?"), "I'd like to plan the new tax of the shop with you");
     assert_eq!(asked("Draw the shop in green"), "Draw the shop in green");
 }
+
+/// Plays a call of a sub-agent, as the client shows it beside the call that runs the sub-agent.
+fn sub_agent(script: &mut Script, name: &str, input: &Value, output: &str) {
+    let id = format!("toolu_of_{}", script.lines.len());
+    let mut show = |kind: &str, block: Value| {
+        let message = json!({"type": kind, "message": {"role": kind, "content": [block]}});
+        script.line(json!({"type": "progress", "data": {"message": message, "type": "agent_progress", "agentId": "a1"}}));
+    };
+    show("assistant", json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+    show("user", json!({"type": "tool_result", "tool_use_id": id, "content": output}));
+}
+
+#[test]
+fn what_a_sub_agent_changed_is_told_and_not_committed() {
+    let mut script = Script::default();
+    script.human("Translate the manual of the till and its slips").edit("/home/u/proj/till.md", "Kasse", "Till");
+    script.bash("git commit -am 'Translate the till'", "[main 1a2b3c4] Translate the till\n 1 file changed", false);
+    let edit = json!({"file_path": "/home/u/proj/slips.md", "old_string": "Bon\nDatum", "new_string": "Slip\nDate\nSum"});
+    sub_agent(&mut script, "Edit", &edit, "The file /home/u/proj/slips.md has been updated.");
+    let written = json!({"file_path": "/home/u/proj/taxes.md", "content": "# Taxes\n"});
+    sub_agent(&mut script, "Write", &written, "File created successfully at: /home/u/proj/taxes.md");
+    script.line(json!({
+        "type": "assistant",
+        "gitBranch": "main",
+        "message": {"content": [{"type": "text", "text": "All three documents are translated."}]},
+    }));
+    let told = script.outcome().notes.changes;
+    let counts: Vec<(&str, u32, u32)> = told.iter().map(|it| (it.path.as_str(), it.added, it.removed)).collect();
+    assert_eq!(counts, [("till.md", 1, 1), ("slips.md", 3, 2), ("taxes.md", 1, 0)]);
+    let outcome = script.outcome();
+    let state = attribute(&outcome, "commit-state");
+    assert!(state.contains("slips.md") && state.contains("taxes.md") && !state.contains("till.md"), "{state}");
+}
+
+#[test]
+fn a_correction_says_what_the_agent_took_it_for() {
+    let mut script = Script::default();
+    script.human("レシートの印刷を直して").agent("税の計算を外して、印刷だけにします。");
+    script.human("いや、それは残したままでいいです").agent("了解です。税の計算はそのまま残して、印刷だけを直します。");
+    let outcome = script.outcome();
+    let told = of_kind(&outcome, "correction");
+    assert_eq!(told[0].content, "いや、それは残したままでいいです → 税の計算はそのまま残して、印刷だけを直します。");
+}
+
+#[test]
+fn an_amended_commit_leaves_the_pull_request_behind_it() {
+    let mut script = Script::default();
+    let address = "https://github.com/shop/till/pull/7";
+    script.human("Print the date on each slip");
+    script.bash("git commit -m 'Print the date'", "[dates 1a2b3c4] Print the date\n 1 file changed", false);
+    script.bash("gh pr create --title 'Dates on slips' --body ''", address, false);
+    script.bash("git commit --amend -m 'Print the day'", "[dates 2b3c4d5] Print the day\n 1 file changed", false);
+    assert_eq!(script.outcome().notes.commits, [format!("Dates on slips ({address})"), "Print the day".to_owned()]);
+}
+
+#[test]
+fn a_list_and_a_log_tell_what_is_merged() {
+    let mut script = Script::default();
+    let address = |number: u32| format!("https://github.com/shop/till/pull/{number}");
+    script.human("Print the date and the sum on each slip");
+    for (number, title) in [(7, "Dates"), (8, "Sums"), (9, "Taxes")] {
+        script.bash(&format!("gh pr create --title {title} --body ''"), &address(number), false);
+    }
+    script.bash("gh pr list --state all", "9\tTaxes\ttaxes\tOPEN\n7\tDates\tdates\tMERGED", false);
+    script.bash("git log --oneline -2", "1a2b3c4 Sums (#8)\n2b3c4d5 Count the drawer (#5)", false);
+    assert_eq!(attribute(&script.outcome(), "merged"), "7 8");
+    script.human("すべてマージした");
+    assert_eq!(attribute(&script.outcome(), "merged"), "7 8 9");
+}

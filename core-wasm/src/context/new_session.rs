@@ -392,11 +392,11 @@ fn add_undone(page: &mut Page, items: &[String]) {
 /// Adds the decisions, learnings and rules from the notes, in the notes' own words. `stored` distinguishes corrections
 /// from rules, which the notes keep in one list.
 pub(super) fn add_learned(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
-    for (importance, decision) in by_recency(0.6, &notes.decisions) {
+    for (place, decision) in notes.decisions.iter().enumerate() {
         let rejected: Vec<String> =
             decision.rejected.iter().map(|option| line::truncate(&line::sanitize(option), 90)).collect();
         let text = line::decision_line(&decision.what, &decision.why, &rejected.join("; "));
-        page.add(SectionKind::Decisions, Entry::new(&text, importance).with_key(&decision.what));
+        page.add(SectionKind::Decisions, Entry::new(&text, 0.6).with_place(place).with_key(&decision.what));
     }
     for (importance, learning) in by_recency(0.6, &notes.learnings) {
         page.add(SectionKind::WatchOut, Entry::new(learning, importance));

@@ -21,6 +21,9 @@ const MIN_REPEATED_WORDS: usize = 8;
 /// The length from which what was chosen is not in another line by accident, in characters: "At commit time" may be.
 const MIN_CHOICE_CHARS: usize = 40;
 
+/// The most that a late place adds to the importance of a decision, in thousandths. It decides among those that weigh the same.
+const MAX_RECENCY: u32 = 40;
+
 /// The sections, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SectionKind {
@@ -64,10 +67,10 @@ impl SectionKind {
             Self::LastSession | Self::ThisSession => 30,
             Self::Progress => 20,
             // Work weighs more than findings, so it is kept first. Of the findings the latest are kept.
-            Self::OnTheWay | Self::WatchOut => 10,
+            Self::OnTheWay | Self::WatchOut | Self::Decisions => 10,
             Self::Topics => 6,
             Self::Found | Self::Other => 5,
-            Self::Decisions | Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
+            Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
         }
     }
 
@@ -94,6 +97,8 @@ pub(super) struct Entry {
     marks: Vec<String>,
     /// The importance in thousandths.
     weight: u32,
+    /// What is added for a place late among its like, in thousandths.
+    recency: u32,
     /// The share of the weight that counts: less than 1 if the memory is doubtful.
     share: f32,
     ids: Vec<String>,
@@ -116,6 +121,7 @@ impl Entry {
             text,
             marks: Vec::new(),
             weight: weight(importance),
+            recency: 0,
             share: 1.0,
             ids: Vec::new(),
             keys,
@@ -152,6 +158,7 @@ impl Entry {
             text: line::truncate(&format!("{label}: {said}"), max_chars),
             marks: Vec::new(),
             weight: weight(importance),
+            recency: 0,
             share: 1.0,
             ids: Vec::new(),
             keys: TextKey::new(&said).into_iter().collect(),
@@ -164,6 +171,12 @@ impl Entry {
     /// Returns the same entry with this text in full, in at most `max_chars` characters.
     pub(super) fn with_whole_text(mut self, raw: &str, max_chars: usize) -> Self {
         self.text = line::truncate(&line::sanitize(raw), max_chars);
+        self
+    }
+
+    /// Returns the same entry as the one at that place among its like: the later ones stand closer to the work to come.
+    pub(super) fn with_place(mut self, place: usize) -> Self {
+        self.recency = u32::try_from(place).unwrap_or(u32::MAX).min(MAX_RECENCY);
         self
     }
 
@@ -203,7 +216,7 @@ impl Entry {
 
     /// Returns what the entry's place is decided by.
     fn rank(&self) -> u32 {
-        weight(self.share * f32::from(u16::try_from(self.weight).unwrap_or(u16::MAX)) / 1000.0)
+        weight(self.share * f32::from(u16::try_from(self.weight).unwrap_or(u16::MAX)) / 1000.0) + self.recency
     }
 
     /// Returns whether this line about the session says nearly all of an entry in other words or in another order.

@@ -51,6 +51,11 @@ pub(crate) fn is_outside(path: &str) -> bool {
     path.starts_with(['/', '~']) || path == ".." || path.starts_with("../") || path.as_bytes().get(1) == Some(&b':')
 }
 
+/// Returns whether a path is the client's file for a plan: in its folder of the project, or in the user's, wherever that lies.
+pub(crate) fn is_client_plan(path: &str) -> bool {
+    path.contains(".claude/plans/") || (is_outside(path) && path.contains("/claude/plans/"))
+}
+
 /// Where agents make work trees of a project, each in a folder of its own.
 const WORK_TREES: [&str; 2] = [".claude/worktrees/", ".worktrees/"];
 
@@ -191,6 +196,12 @@ pub(crate) fn relative_paths(command: &str, root: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_of_the_client_lies_in_its_folder() {
+        assert!(is_client_plan("/home/u/.claude/plans/a.md") && is_client_plan("/home/u/.config/claude/plans/a.md"));
+        assert!(is_client_plan(".claude/plans/a.md") && !is_client_plan("docs/claude/plans/a.md"));
+    }
 
     #[test]
     fn files_of_work_trees_have_their_own_path() {

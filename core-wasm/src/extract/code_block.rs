@@ -130,6 +130,39 @@ impl Block<'_> {
         (steps.chars().count() <= MAX_STEPS_CHARS).then(|| format!("{}: {steps}", said.trim_end_matches('.')))
     }
 
+    /// Returns a sentence with the command below it, if it says how to go on: "Next, start it again with: `till --continue`".
+    pub(super) fn command_behind(&self, sentence: &str) -> Option<String> {
+        const MAX_COMMAND_CHARS: usize = 120;
+        const SIGNS: [&str; 17] = [
+            "next",
+            "to continue",
+            "to go on",
+            "to resume",
+            "to finish",
+            "to restart",
+            "restart with",
+            "次",
+            "進めるなら",
+            "続けるなら",
+            "再起動",
+            "再開",
+            "다음",
+            "진행하려면",
+            "계속하려면",
+            "재시작",
+            "下一步",
+        ];
+        let is_shell = matches!(self.language, "" | "bash" | "sh" | "shell" | "zsh" | "console");
+        let [command] = self.lines.as_slice() else { return None };
+        let command = command.trim_start_matches("$ ");
+        let is_command = command.starts_with(|c: char| c == '/' || c.is_ascii_lowercase())
+            && !command.contains('`')
+            && !command.ends_with(['{', ':', ','])
+            && command.chars().count() <= MAX_COMMAND_CHARS;
+        let says = text::contains_any_words(&sentence.to_lowercase(), &SIGNS);
+        (is_shell && is_command && says).then(|| format!("{} `{command}`", sentence.trim_end_matches(['*', ' '])))
+    }
+
     /// Returns the block on one line, if it is short and neither code nor drawn.
     fn shown(&self) -> Option<String> {
         let is_document = matches!(self.language, "markdown" | "md");
@@ -234,6 +267,22 @@ mod tests {
         assert_eq!(block.shown_below("**`slips/`**", true).unwrap(), "“Slips ⏎ In `.gitignore`”");
         assert_eq!(block.shown_below("**`slips/`**", false), None);
         assert!(block.shown_below("**New flow**", false).is_some());
+    }
+
+    #[test]
+    fn the_command_to_go_on_with_is_told() {
+        let of = |said: &str| {
+            let lead = said.lines().next().unwrap().to_owned();
+            first(said).command_behind(&lead)
+        };
+        assert_eq!(of("次に進めるなら:\n```\n/till:open\n```").unwrap(), "次に進めるなら: `/till:open`");
+        assert_eq!(
+            of("다음 명령으로 계속하세요:\n```bash\n$ till open\n```").unwrap(),
+            "다음 명령으로 계속하세요: `till open`"
+        );
+        assert_eq!(of("Next, the sum:\n```rust\nsum()\n```"), None);
+        assert_eq!(of("They ran it with:\n```\ntill open\n```"), None);
+        assert_eq!(of("Next:\n```\ntill open\ntill close\n```"), None);
     }
 
     #[test]

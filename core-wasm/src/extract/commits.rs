@@ -292,10 +292,49 @@ pub(super) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
         let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
         let shows = segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
         all.extend(named().filter(|_| merges || shows));
+        if segment.starts_with("gh pr list") {
+            all.extend(listed_as_merged(output));
+        }
     }
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Returns the numbers of the pull requests that a list shows as merged: as lines that begin with the number, or as JSON.
+fn listed_as_merged(output: &str) -> Vec<u32> {
+    const NUMBER: &str = "\"number\":";
+    let leading = |text: &str| -> Option<u32> {
+        let digits = text.trim_start_matches(['#', ' ']);
+        digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+    };
+    let of_entry = |entry: &str| entry.find(NUMBER).and_then(|at| leading(&entry[at + NUMBER.len()..]));
+    // A title may have the word, too.
+    let is_merged = |entry: &&str| {
+        if entry.contains('\t') {
+            entry.split('\t').any(|field| field == "MERGED")
+        } else {
+            text::contains_words(entry, "MERGED")
+        }
+    };
+    if output.contains(NUMBER) {
+        return output.split('}').filter(is_merged).filter_map(of_entry).collect();
+    }
+    output.lines().filter(is_merged).filter_map(leading).collect()
+}
+
+/// Returns the numbers of the pull requests whose squashed commits a log shows: "1a2b3c4 Sum the slips (#7)". `is_own` says whether the
+/// session itself gave a commit that subject.
+pub(super) fn squashed_pull_requests(command: &str, output: &str, is_own: impl Fn(&str) -> bool) -> Vec<u32> {
+    if !commands::segments(command).iter().any(|segment| segment.starts_with("git log")) {
+        return Vec::new();
+    }
+    let squashed = |line: &str| -> Option<u32> {
+        let (hash, subject) = line.trim_start_matches(['*', '|', ' ']).split_once(' ')?;
+        let (_, number) = subject.strip_suffix(')')?.rsplit_once("(#")?;
+        (is_hash(hash) && !is_own(subject)).then(|| number.parse().ok()).flatten()
+    };
+    output.lines().filter_map(|line| squashed(line.trim_end())).collect()
 }
 
 /// Returns whether a command line joins or drops commits, so that those made before are not there any more.
@@ -445,6 +484,13 @@ mod tests {
         assert_eq!(merged_pull_requests("gh pr merge 7 --squash", ""), [7]);
         assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
         assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
+        let table = "9\tSum the slips\tslips\tMERGED\t2026-01-02\n8\tPrint\tp\tMERGED\n7\tCount MERGED slips\tc\tOPEN";
+        assert_eq!(merged_pull_requests("gh pr list --state all", table), [8, 9]);
+        let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN"},{"state":"MERGED","number":3}]"#;
+        assert_eq!(merged_pull_requests("gh pr list --json number,state", json), [3, 5]);
+        let log = "1a2b3c4 Sum the slips (#7)\n* 2b3c4d5 Print (#6)\n3c4d5e6 Mend the sum, see (#5) there\n4d5e6f7 Own (#4)";
+        assert_eq!(squashed_pull_requests("cd a && git log --oneline -4", log, |subject| subject == "Own (#4)"), [7, 6]);
+        assert!(squashed_pull_requests("cat log", log, |_| false).is_empty());
         assert!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"OPEN\"}").is_empty());
     }
 

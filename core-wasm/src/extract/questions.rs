@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::human;
+use super::statement::{self, Form, Statement, Voice};
 use crate::text;
 use crate::transcript::json::Raw;
 
@@ -15,6 +16,12 @@ const MAX_QUESTION_CHARS: usize = 110;
 const MIN_QUESTION_CHARS: usize = 28;
 /// The maximum length of an answer that only says where to look, in characters.
 const MAX_LOOK_CHARS: usize = 60;
+/// The same in scripts that say more in a character.
+const MAX_WIDE_LOOK_CHARS: usize = 24;
+/// The maximum length of an answer that leaves the choice to the agent, in characters.
+const MAX_LEFT_CHARS: usize = 32;
+/// The similarity at which two questions ask the same.
+const SAME_QUESTION: f32 = 0.5;
 /// The minimum length of what remains of an answer without its questions, in characters.
 const MIN_STATED_CHARS: usize = 20;
 /// The minimum length of a word that says which option was meant, in characters.
@@ -94,10 +101,14 @@ impl Question {
     fn answers_elsewhere(&self) -> bool {
         const LOOKS: &[&str] = &["check", "look", "see", "read", "refer", "ask", "search", "find", "tell me", "explain"];
         const THINKS: &[&str] = &["i thought", "i assumed", "i don't understand", "what do you mean"];
+        const WIDE_LOOKS: &[&str] =
+            &["調べて", "調査して", "確認して", "찾아봐", "찾아줘", "알아봐", "조사해", "확인해", "查一下"];
         let lower = self.answer.trim().to_lowercase().replace('’', "'");
         let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
+        let is_short = lower.chars().count() <= MAX_WIDE_LOOK_CHARS;
         self.chosen().is_empty()
             && (self.answer.contains(['?', '？'])
+                || (is_short && text::contains_any(&lower, WIDE_LOOKS))
                 || (starts(LOOKS) && lower.chars().count() <= MAX_LOOK_CHARS)
                 || starts(THINKS)
                 || lower.contains("tell me why")
@@ -215,6 +226,57 @@ impl Question {
         !chosen.is_empty() && !self.chosen().is_empty() && self.rejected().iter().any(takes_back)
     }
 
+    /// Returns whether the answer only leaves the choice to the agent.
+    pub(super) fn is_left_to_agent(&self) -> bool {
+        self.chosen().is_empty() && leaves_to_agent(&self.answer.trim().to_lowercase())
+    }
+
+    /// Returns the question with what the agent settled in an answer's place: the statement that names one option alone, or begins with
+    /// the question's subject.
+    pub(super) fn settled_in(&self, said: &str) -> Option<Question> {
+        const MIN_LABEL_CHARS: usize = 5;
+        let labels = self.options.iter().map(|option| option.label.split(" (").next().unwrap_or_default().to_lowercase());
+        let labels: Vec<String> = labels.filter(|label| label.chars().count() >= MIN_LABEL_CHARS).collect();
+        let subject = self.header.to_lowercase();
+        let settles = |statement: &Statement| {
+            let lower = statement.text.to_lowercase();
+            let named = labels.iter().filter(|label| text::contains_words(&lower, label)).count();
+            let is_led =
+                !subject.is_empty() && lower.strip_prefix(&subject).is_some_and(|rest| rest.starts_with([':', '：']));
+            (named == 1 || is_led) && !statement::is_question(&statement.text) && statement.form != Form::Heading
+        };
+        let found = statement::statements(said, Voice::Answer).into_iter().find(settles)?;
+        let is_short = found.text.chars().count() <= MAX_DECISION_CHARS;
+        is_short.then(|| Question { answer: found.text, options: Vec::new(), ..self.clone() })
+    }
+
+    /// Returns whether this question was asked before, as `earlier` and about that subject: then its answer holds now.
+    pub(super) fn asks_again(&self, earlier: &str, subject: Option<&String>) -> bool {
+        let is_same = subject.is_some_and(|subject| !subject.is_empty() && *subject == self.header);
+        is_same && text::similarity(&text::features(&self.short_text()), &text::features(earlier)) >= SAME_QUESTION
+    }
+
+    /// Returns whether the answer says less than others: it takes all options, or agrees to how the agent goes on.
+    pub(super) fn is_of_course(&self) -> bool {
+        const ALL: &[&str] =
+            &["両方", "全部", "すべて", "둘 다", "모두", "전부", "both", "all", "all of them", "all of the above"];
+        const GOES_ON: &[&str] = &[
+            "進めてよい",
+            "進めていい",
+            "進めますか",
+            "진행할까",
+            "진행해도",
+            "would you like me to",
+            "do you want me to",
+            "해드릴까요",
+            "しましょうか",
+            "shall i proceed",
+            "should i proceed",
+        ];
+        let lower = self.answer.trim().to_lowercase();
+        ALL.contains(&lower.as_str()) || text::contains_any(&self.text.to_lowercase(), GOES_ON)
+    }
+
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
     pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
@@ -235,11 +297,37 @@ impl Question {
         let hedged = self.chosen().is_empty() && is_doubt;
         !answer.is_empty()
             && !hedged
+            && !self.is_left_to_agent()
             && !self.is_procedural()
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
             && !left.iter().any(|word| lower.starts_with(word))
     }
+}
+
+/// Returns whether an answer in lower case, in the user's own words, only leaves the choice to the agent: "best practice".
+fn leaves_to_agent(lower: &str) -> bool {
+    const SIGNS: [&str; 18] = [
+        "best practice",
+        "whatever you recommend",
+        "whatever you think",
+        "up to you",
+        "as you recommend",
+        "ベストプラクティス",
+        "ベスプラ",
+        "おまかせ",
+        "お任せ",
+        "任せる",
+        "任せます",
+        "推奨で",
+        "おすすめで",
+        "알아서",
+        "추천대로",
+        "추천으로",
+        "맡길게",
+        "你决定",
+    ];
+    lower.chars().count() <= MAX_LEFT_CHARS && text::contains_any(lower, &SIGNS)
 }
 
 /// Reads the questions of an `AskUserQuestion` input or result.
@@ -449,6 +537,48 @@ mod tests {
             questions[0].answer = answer.to_owned();
             assert!(questions[0].is_decided(), "{answer}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_leaves_the_choice_to_the_agent_decides_nothing() {
+        let mut questions = asked();
+        for answer in
+            ["ベストプラクティス", "おまかせします", "추천대로 해줘", "best practice please", "表の形式を調べてほしい"]
+        {
+            questions[0].answer = answer.to_owned();
+            assert!(!questions[0].is_decided(), "{answer}");
+        }
+        for answer in ["一つのファイルに保存する", "SQLite 하나만 써", "one file, which is best practice in small shops"]
+        {
+            questions[0].answer = answer.to_owned();
+            assert!(questions[0].is_decided(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_the_agent_settles_in_the_place_of_an_answer() {
+        let mut question = asked().remove(0);
+        (question.answer, question.header) = ("おまかせします".to_owned(), "Store".to_owned());
+        let settled = |said: &str| question.settled_in(said).map(|it| it.answer).unwrap_or_default();
+        assert_eq!(
+            settled("了解です。\n\n- **Store**: one file for each cart\n- Rest: as before"),
+            "Store: one file for each cart"
+        );
+        assert_eq!(settled("SQLite keeps all carts in one file."), "SQLite keeps all carts in one file.");
+        assert_eq!(settled("Now the spec follows."), "");
+    }
+
+    #[test]
+    fn a_question_that_is_asked_again() {
+        let (text, header) = ("カートの保存先はどうしますか？".to_owned(), "保存先".to_owned());
+        let question = Question { text, header, ..Question::default() };
+        assert!(question.asks_again("カートの保存先はどこにしますか？", Some(&question.header)));
+        assert!(!question.asks_again("カートの表示はどうしますか？", Some(&"表示".to_owned())));
+        assert!(!question.asks_again("スリップは印刷しますか？", Some(&question.header)));
+        let taken = |answer: &str| Question { answer: answer.to_owned(), ..question.clone() }.is_of_course();
+        assert!(taken("両方") && taken("Both") && !taken("両方とも消す"));
+        let asked = Question { text: "Would you like me to draw the till?".to_owned(), ..question.clone() };
+        assert!(Question { answer: "Yes".to_owned(), ..asked }.is_of_course());
     }
 
     #[test]

@@ -188,8 +188,9 @@ pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
         for (number, mut part) in parts.into_iter().enumerate() {
             if leads_to_code && number + 1 == count && form != Form::Heading {
                 let is_answer = voice == Voice::Answer;
-                let shown =
-                    block.filter(|_| is_answer).and_then(|it| it.shown_behind(&part).or_else(|| it.steps_behind(&part)));
+                let shown = block.filter(|_| is_answer).and_then(|it| {
+                    it.shown_behind(&part).or_else(|| it.steps_behind(&part)).or_else(|| it.command_behind(&part))
+                });
                 let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
                 let Some(said) = shown.or_else(|| code_block::said_before(&part)).or_else(step) else { continue };
                 part = said;

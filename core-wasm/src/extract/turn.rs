@@ -35,6 +35,10 @@ const MAX_STATED_BYTES: usize = 3 * 1024;
 const MAX_STATEMENTS: usize = 200;
 /// The maximum number of files of a turn.
 const MAX_FILES: usize = 40;
+/// The maximum number of headings of the documents of a turn that are known.
+const MAX_HEADINGS: usize = 80;
+/// The number of statements from which those that name a heading of a new document are its contents.
+const MIN_CONTENTS: usize = 3;
 /// Marks where the middle was left out.
 const GAP: &str = "…";
 
@@ -123,6 +127,9 @@ pub(super) struct Turn {
     /// Whether the prompt is nothing but pasted text, or takes back what was said.
     #[serde(default)]
     pub is_aside: bool,
+    /// The hashes of the headings of the documents that the turn wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    headings: Vec<u32>,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -248,7 +255,29 @@ impl Turn {
     pub(super) fn all_statements(&self) -> Vec<Statement> {
         let mut all = self.statements.clone();
         all.extend(statement::statements(&self.answer, Voice::Answer));
+        // A list of what a new document contains says nothing of the work. A single heading may be named for another reason.
+        let is_listed: Vec<bool> = all.iter().map(|it| it.voice != Voice::Human && self.names_heading(&it.text)).collect();
+        if is_listed.iter().filter(|is_listed| **is_listed).count() >= MIN_CONTENTS {
+            let mut is_listed = is_listed.into_iter();
+            all.retain(|_| !is_listed.next().unwrap_or(false));
+        }
         all
+    }
+
+    /// Records the headings of a document that the turn wrote.
+    pub(super) fn document_written(&mut self, document: &str) {
+        let headings = text::prose_lines(document).filter(|line| line.starts_with('#')).map(heading_hash);
+        self.headings.extend(headings.take(MAX_HEADINGS.saturating_sub(self.headings.len())));
+    }
+
+    /// Returns whether a statement is a heading of such a document, or says little beside one: "Prices - the five kinds of discounts".
+    fn names_heading(&self, said: &str) -> bool {
+        const ENDS: [&str; 5] = [" - ", " — ", " – ", " (", " →"];
+        const MAX_REST_CHARS: usize = 50;
+        let weight = |rest: &str| rest.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum::<usize>();
+        let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|end| weight(&said[*end..]) <= MAX_REST_CHARS);
+        let is_heading = |end: usize| self.headings.contains(&heading_hash(&said[..end]));
+        !self.headings.is_empty() && ends.chain([said.len()]).any(is_heading)
     }
 
     /// Records that the agent changed a file, and whether the file only describes something.
@@ -332,6 +361,12 @@ impl Turn {
     }
 }
 
+/// Hashes a heading without its marks and its number.
+fn heading_hash(line: &str) -> u32 {
+    let bare = text::plain(line.trim_start_matches('#')).to_lowercase();
+    text::hash(bare.trim_start_matches(|c: char| c.is_ascii_digit() || !c.is_alphanumeric()).trim())
+}
+
 fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
     parts.into_iter().map(|part| part.chars().count()).sum()
 }
@@ -389,6 +424,19 @@ mod tests {
         assert!(content.starts_with(prompt.trim()));
         assert!(content.contains("the first words") && content.ends_with("the last words"));
         assert!(content.contains("command 3 ") && !content.contains("command 100 "));
+    }
+
+    #[test]
+    fn the_contents_of_a_new_document_are_not_stated() {
+        let mut turn = Turn::begin(LineRef::default(), "write it".to_owned(), "write it", true);
+        turn.document_written("# Till\n\n## Prices\n\n## 2. Slips\n\n## Taxes\n\ntext");
+        let answer =
+            "The manual is written.\n\n- **Prices** - five kinds\n- Slips (line 3)\n- Taxes\n- Till: opened by hand";
+        turn.say(answer, LineRef::default());
+        let told: Vec<String> = turn.all_statements().into_iter().map(|it| it.text).collect();
+        assert_eq!(told, ["write it", "The manual is written.", "Till: opened by hand"]);
+        turn.say("Slips now begin with the date.", LineRef::default());
+        assert!(turn.all_statements().iter().any(|it| it.text.starts_with("Slips now")));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use json::Raw;
 
+use crate::text;
+
 /// The kind of a line, from its `type`. All types that contain nothing to remember map to `Other`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -24,6 +26,8 @@ pub(crate) enum Kind {
     PullRequest,
     /// A title of the session, given by the agent or the user.
     Title,
+    /// What a running call does, such as the messages of a sub-agent.
+    Progress,
     /// Everything else, including types that newer clients write.
     #[default]
     Other,
@@ -55,6 +59,8 @@ pub(crate) struct Line<'a> {
     pub pull_request: Option<Raw<'a>>,
     /// `aiTitle` or `customTitle`: the title of the session.
     pub title: Option<Raw<'a>>,
+    /// `data` of a line that tells the progress of a call.
+    progress: Option<Raw<'a>>,
     /// Whether the client wrote the text in the user's place.
     pub is_meta: bool,
     /// Whether the prompt came through the agent's SDK.
@@ -110,19 +116,16 @@ impl<'a> Line<'a> {
     }
 
     /// Visits the blocks of the message in order.
-    pub(crate) fn blocks(&self, mut visit: impl FnMut(Block<'a>)) {
-        let Some(content) = self.message.and_then(|message| message.get("content")) else {
-            return;
-        };
-        if content.is_array() {
-            content.items(|item| {
-                if let Some(block) = Block::of(item) {
-                    visit(block);
-                }
-            });
-        } else if content.json().starts_with('"') {
-            visit(Block::Text(content));
+    pub(crate) fn blocks(&self, visit: impl FnMut(Block<'a>)) {
+        if let Some(message) = self.message {
+            blocks_of(message, visit);
         }
+    }
+
+    /// Returns the message of a sub-agent that the line shows as the progress of the call that started it.
+    pub(crate) fn sub_agent_message(&self) -> Option<Raw<'a>> {
+        let data = self.progress.filter(|data| text::contains(data.json(), "\"agent_progress\""))?;
+        data.get("message")?.get("message")
     }
 
     fn set(&mut self, key: &[u8], value: Raw<'a>) {
@@ -140,6 +143,7 @@ impl<'a> Line<'a> {
             b"planContent" => self.plan = Some(value),
             b"prUrl" => self.pull_request = Some(value),
             b"aiTitle" | b"customTitle" => self.title = Some(value),
+            b"data" => self.progress = Some(value),
             b"isMeta" => self.is_meta = value.is_true(),
             b"promptSource" => self.is_from_sdk = value.json() == "\"sdk\"",
             b"origin" => self.is_from_human = value.get_text("kind").is_some_and(|kind| kind == "human"),
@@ -153,6 +157,20 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Visits the blocks of a message in order.
+pub(crate) fn blocks_of<'a>(message: Raw<'a>, mut visit: impl FnMut(Block<'a>)) {
+    let Some(content) = message.get("content") else { return };
+    if content.is_array() {
+        content.items(|item| {
+            if let Some(block) = Block::of(item) {
+                visit(block);
+            }
+        });
+    } else if content.json().starts_with('"') {
+        visit(Block::Text(content));
+    }
+}
+
 fn kind(value: Raw<'_>) -> Kind {
     match value.json() {
         "\"user\"" => Kind::User,
@@ -162,6 +180,7 @@ fn kind(value: Raw<'_>) -> Kind {
         "\"queue-operation\"" => Kind::Queue,
         "\"pr-link\"" => Kind::PullRequest,
         "\"ai-title\"" | "\"custom-title\"" => Kind::Title,
+        "\"progress\"" => Kind::Progress,
         _ => Kind::Other,
     }
 }

@@ -307,9 +307,38 @@ pub(in crate::extract) fn has_pointer(said: &str) -> bool {
     normalize(said).split(' ').any(|word| pointers.contains(&word))
 }
 
+/// Words of other scripts that point to what was said or done before.
+const WIDE_POINTERS: &[&str] = &["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"];
+
 /// Returns whether a remark refers to something said before it.
 pub(in crate::extract) fn needs_context(said: &str) -> bool {
-    has_pointer(said)
-        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
-        || text::contains_any(said, &["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"])
+    points_back(said) || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
+}
+
+/// Returns whether a remark points to something said or done before it, in any script.
+pub(in crate::extract) fn points_back(said: &str) -> bool {
+    has_pointer(said) || text::contains_any(said, WIDE_POINTERS)
+}
+
+/// Returns whether a remark stops what was proposed or begun just before and only points to it: "then drop that".
+pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
+    const STOPS: [&str; 12] = [
+        "drop that",
+        "drop it",
+        "forget that",
+        "scrap that",
+        "말고",
+        "취소",
+        "그만",
+        "하지 말",
+        "やめ",
+        "なしで",
+        "じゃなく",
+        "算了",
+    ];
+    // "Not only that", "besides that".
+    const BESIDES: [&str; 4] = ["だけじゃなく", "だけでなく", "말고도", "뿐만"];
+    let first = text::first_sentence(said).unwrap_or_default();
+    let lower = first.to_lowercase();
+    points_back(&first) && text::contains_any_words(&lower, &STOPS) && !text::contains_any(&lower, &BESIDES)
 }

@@ -336,10 +336,78 @@ pub(in crate::extract) fn is_substantive(prompt: &str) -> bool {
 /// The maximum length of a prompt that says in a few words that something is merged, in characters.
 const MAX_MERGED_CHARS: usize = 60;
 
+/// Returns whether the user speaks of all pull requests: "both are merged".
+pub(in crate::extract) fn speaks_of_all(prompt: &str) -> bool {
+    const WORDS: [&str; 17] = [
+        "both",
+        "prs",
+        "pull requests",
+        "all of them",
+        "all merged",
+        "all are merged",
+        "merged all",
+        "모두",
+        "전부",
+        "둘 다",
+        "다 머지",
+        "全部",
+        "全て",
+        "すべて",
+        "両方",
+        "どちらも",
+        "都合并",
+    ];
+    text::contains_any_words(&prompt.to_lowercase(), &WORDS)
+}
+
 /// Returns whether the user says in a few words that the pull request is merged.
 pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
-    const WORDS: [&str; 7] = ["merged", "머지했", "머지됐", "マージした", "マージしました", "合并了", "已合并"];
-    const OTHERS: [&str; 10] = ["not ", "n't ", "once ", "when ", "if ", "하면", "되면", "したら", "すれば", "如果"];
+    const WORDS: [&str; 22] = [
+        "merged",
+        "머지했",
+        "머지 했",
+        "머지는 했",
+        "머지됐",
+        "머지되었",
+        "머지 완료",
+        "머지 완료했",
+        "병합했",
+        "병합됐",
+        "マージした",
+        "マージしました",
+        "マージはした",
+        "マージはしました",
+        "マージもした",
+        "マージ済み",
+        "マージされた",
+        "マージされました",
+        "マージしといた",
+        "マージしておいた",
+        "合并了",
+        "已合并",
+    ];
+    const OTHERS: [&str; 20] = [
+        "not ",
+        "n't ",
+        "once ",
+        "when ",
+        "if ",
+        "하면",
+        "되면",
+        "했으면",
+        "하고 나",
+        "안 ",
+        "したら",
+        "されたら",
+        "すれば",
+        "したい",
+        "した後",
+        "したあと",
+        "したとき",
+        "したほうが",
+        "していない",
+        "如果",
+    ];
     let says = |sentence: &String| {
         let lower = sentence.to_lowercase();
         let is_other = lower.contains(['?', '？']) || text::contains_any(&lower, &OTHERS);

@@ -420,12 +420,30 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
         "dont worry",
         "do not worry",
     ];
+    if says_only_no(&lower) {
+        return false;
+    }
     // "Do it again" says nothing of what was wrong.
     let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
     if only_repeats || harmless.iter().any(|words| lower.starts_with(words)) {
         return false;
     }
     CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)
+}
+
+/// Returns whether a Japanese sentence says little more than no: "いやいや、レビュー".
+fn says_only_no(lower: &str) -> bool {
+    const MIN_REST_CHARS: usize = 6;
+    let Some(mut rest) = lower.strip_prefix("いや") else { return false };
+    loop {
+        let shorter = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let shorter = shorter.strip_prefix("いや").unwrap_or(shorter);
+        if shorter.len() == rest.len() {
+            break;
+        }
+        rest = shorter;
+    }
+    rest.trim_end_matches(|c: char| !c.is_alphanumeric()).chars().count() < MIN_REST_CHARS
 }
 
 /// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.

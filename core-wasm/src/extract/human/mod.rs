@@ -14,11 +14,12 @@ mod ruling;
 mod tests;
 
 pub(super) use choice::{
-    declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, steering, takes_option,
+    declares_choice, has_pointer, needs_context, points_back, settled_in_passing, stands_alone, steering,
+    stops_what_was_proposed, takes_option,
 };
 pub(super) use consent::{
-    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording, takes_up,
-    without_consent, without_option_letter,
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_all,
+    speaks_of_recording, takes_up, without_consent, without_option_letter,
 };
 pub(super) use correction::{
     abandons, asks_change, disputes, doubts, excuses, is_correction, refutes, took_back, withdraws,

@@ -169,6 +169,9 @@ const WIDE_ORDER_ENDINGS: &[&str] = &[
 pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
+    if tells_language(&lower) {
+        return true;
+    }
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
         return false;
     }
@@ -242,14 +245,14 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if text::contains_any(&lower, &statements) {
         return false;
     }
-    let end = lower.trim_end().trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
+    let end = without_rules_file(&lower).trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
     // "Let's stick to it but just move it" settles one thing.
     let steers = text::contains_any(&lower, &[" let's ", " just ", " i guess ", " for now"]);
     let is_once = lower.contains(" stick to ") && steers;
     if is_once || describes_habit(&lower) || tells_past(&lower) {
         return false;
     }
-    if tells_practice(&lower) || tells_way_of_working(&lower) {
+    if tells_practice(&lower) || tells_way_of_working(&lower) || tells_working_habit(&lower) {
         return true;
     }
     let is_addressed = match text::language(sentence) {
@@ -268,6 +271,13 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         || is_naming_rule(&lower)
         || is_reasoned_convention(&lower)
         || is_lasting_demand(&lower)
+}
+
+/// Returns a sentence in lower case without the file for rules that is named behind it: "…ように. claude.md".
+fn without_rules_file(lower: &str) -> &str {
+    let said = lower.trim();
+    let before = ["claude.md", "agents.md"].iter().find_map(|file| said.strip_suffix(file));
+    before.map_or(said, |before| before.trim_end_matches(['.', ',', '。', '、', ' ']))
 }
 
 /// Returns whether a sentence in lower case says how a text reads, which is for that text only.
@@ -392,6 +402,137 @@ fn tells_practice(lower: &str) -> bool {
     text::contains_any(lower, &teams) && text::contains_any(lower, &uses)
 }
 
+/// Words that say that a sentence holds for this once.
+const ONCE: &[&str] = &[
+    "이번",
+    "일단",
+    "지금",
+    "아직",
+    "여기",
+    "이 ",
+    "이건",
+    "今回",
+    "一旦",
+    "とりあえず",
+    "今は",
+    "まだ",
+    "ここ",
+    "この",
+    "これ",
+    "this",
+    "these",
+    "the following",
+];
+
+/// Returns whether a short sentence in lower case says in which language something is always written. The topic marker speaks of the
+/// kind, the object marker of one text: "コメントは英語で", "커밋 메시지는 한글로", "PR titles in English".
+fn tells_language(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const LANGUAGES: [&str; 11] =
+        ["英語", "日本語", "韓国語", "中国語", "영어", "한국어", "한글", "일본어", "중국어", "english", "korean"];
+    const ENDS: [&str; 22] = [
+        "で",
+        "に",
+        "でお願い",
+        "でお願いします",
+        "で書いて",
+        "で書いてください",
+        "で書くように",
+        "にして",
+        "にしてください",
+        "로",
+        "로만",
+        "로 써",
+        "로 써줘",
+        "로 쓰자",
+        "로 작성",
+        "로 작성해",
+        "로 작성해줘",
+        "로 해줘",
+        "로 하자",
+        "로 부탁해",
+        "로 작성하도록",
+        "로 작성해주세요",
+    ];
+    const TEXTS: [&str; 8] =
+        ["pr名", "prタイトル", "コミットメッセージ", "ブランチ名", "pr 제목", "커밋 메시지", "커밋 메세지", "브랜치 이름"];
+    const KINDS: [&str; 10] =
+        ["titles", "messages", "comments", "commits", "prs", "docs", "descriptions", "names", "bodies", "notes"];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    if said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+        return false;
+    }
+    LANGUAGES.iter().any(|language| {
+        let Some((before, after)) = said.rsplit_once(language) else { return false };
+        if language.is_ascii() {
+            let Some(before) = before.strip_suffix(" in ") else { return false };
+            let tells = ["is", "are", "was", "were"].iter().any(|word| text::contains_words(before, word));
+            let is_kind = KINDS.iter().any(|kind| text::contains_words(before, kind));
+            return is_kind && !tells && matches!(after.trim(), "" | "please");
+        }
+        let before = before.trim_end();
+        let topic = ["は", "は、", "은", "는"].iter().find_map(|marker| before.strip_suffix(marker));
+        // "Leaving that out" is no kind of text.
+        let is_topic =
+            topic.is_some_and(|topic| topic.chars().count() >= 2 && !topic.ends_with(['고', '서', '면', '에', 'て']));
+        let is_kind = is_topic || TEXTS.iter().any(|kind| before.ends_with(kind));
+        is_kind && ENDS.contains(&after)
+    })
+}
+
+/// Returns whether a short Korean or Japanese sentence in lower case says how branches, work trees, commits or pull requests are always
+/// dealt with: it ends with "so that …" and asks for nothing beside it, or it says what must not stand in them.
+fn tells_working_habit(lower: &str) -> bool {
+    const MAX_CHARS: usize = 40;
+    const RECORDS: [&str; 12] = [
+        "ワークツリー",
+        "worktree",
+        "ブランチ",
+        "コミット",
+        "プルリク",
+        "pr",
+        "プッシュ",
+        "워크트리",
+        "브랜치",
+        "커밋",
+        "풀리퀘",
+        "푸시",
+    ];
+    const PLACES: [&str; 10] = [
+        "コミットメッセージに",
+        "コミットに",
+        "prに",
+        "prの本文に",
+        "ブランチ名に",
+        "커밋 메시지에",
+        "커밋 메세지에",
+        "커밋에",
+        "pr에",
+        "브랜치 이름에",
+    ];
+    const BANS: [&str; 10] = [
+        "入れないで",
+        "入れない",
+        "書かないで",
+        "付けないで",
+        "つけないで",
+        "넣지 마",
+        "넣지마",
+        "쓰지 마",
+        "달지 마",
+        "붙이지 마",
+    ];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+        return false;
+    }
+    let verb = said.strip_suffix("ように").or_else(|| said.strip_suffix("하도록").map(str::trim_end));
+    // "Like" a thing is no order.
+    let is_order = verb.is_some_and(|verb| !verb.ends_with(['の', 'な']));
+    let bans = BANS.iter().any(|ban| said.ends_with(ban)) && text::contains_any(said, &PLACES);
+    bans || (is_order && text::contains_any_words(said, &RECORDS))
+}
+
 /// Returns whether a sentence in lower case says how branches, commits or pull requests are named.
 fn is_naming_rule(lower: &str) -> bool {
     let named = [
@@ -434,7 +575,7 @@ fn is_reasoned_convention(lower: &str) -> bool {
     const REASONS: [&str; 7] = ["ので", "から、", "ため、", "니까", "므로", "때문에", "어서 "];
     const DEMANDS: [&str; 9] =
         ["ように", "ようにして", "べき", "してください", "하도록", "하도록 해줘", "해야 해", "해야 합니다", "맞춰줘"];
-    let end = lower.trim_end().trim_end_matches(['.', '。', '!', '！']);
+    let end = without_rules_file(lower).trim_end_matches(['.', '。', '!', '！']);
     text::contains_any(lower, &RECORDS)
         && text::contains_any(lower, &REASONS)
         && DEMANDS.iter().any(|demand| end.ends_with(demand))

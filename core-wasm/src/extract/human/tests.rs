@@ -585,19 +585,84 @@ fn to_resolve_conflicts_is_no_chore() {
 
 #[test]
 fn the_user_says_that_it_is_merged() {
-    for said in ["PRs merged", "merged, go on", "머지했어", "マージしました。次のステップは？", "I merged it. What is next?"]
-    {
+    for said in [
+        "PRs merged",
+        "merged, go on",
+        "머지했어",
+        "머지는 했는데 배포가 남았어",
+        "マージしました。次のステップは？",
+        "マージはしたんですが、まだ公開していません",
+        "I merged it. What is next?",
+    ] {
         assert!(says_merged(said), "{said}");
     }
     for said in [
         "is it merged?",
         "once merged, tag it",
         "머지되면 태그해줘",
+        "머지했으면 좋겠어",
+        "マージしたいんだけど",
+        "マージしたら教えて",
         "not merged",
         "the two lists are merged into one by the reader of the cart, slowly",
     ] {
         assert!(!says_merged(said), "{said}");
     }
+}
+
+#[test]
+fn how_something_is_always_written_is_a_rule() {
+    for said in [
+        "PR名は英語に",
+        "pr名英語に",
+        "コメントは英語で書いて",
+        "커밋 메시지는 한글로 작성해줘",
+        "주석은 영어로",
+        "PR titles in English please",
+        "専用のブランチに入るように",
+        "一つにまとめるので、PRタイトルも同じ形にするように. claude.md",
+        "コミットメッセージに絵文字は入れないで",
+        "커밋 메시지에 이모지는 넣지 마",
+    ] {
+        assert!(is_rule(said), "{said}");
+    }
+    for said in [
+        "この文書は英語で書いて",
+        "나머지를 제외하고는 영어로 작성해줘",
+        "메뉴를 한국어로 번역해줘",
+        "문서는 영어로 되어 있어",
+        "コメントは英語で書かれている",
+        "The comments are in English",
+        "Translate the menu into English",
+        "メニューが開くように",
+        "今回はコミットしないように",
+        "위와 같이 브랜치처럼 하도록 해줘",
+        "아직 커밋하지 마",
+    ] {
+        assert!(!is_rule(said), "{said}");
+    }
+}
+
+#[test]
+fn little_more_than_no_corrects_nothing() {
+    assert!(!is_correction("いやいや、カートを") && !is_correction("いや、レビュー。"));
+    assert!(is_correction("いや、別のファイルを直して"));
+}
+
+#[test]
+fn what_stops_a_proposal() {
+    assert!(
+        stops_what_was_proposed("うーん、それはやめて、別の表を作って")
+            && stops_what_was_proposed("그거 말고 표를 만들어줘")
+    );
+    assert!(!stops_what_was_proposed("印刷をやめて") && !stops_what_was_proposed("それでいい"));
+    assert!(!stops_what_was_proposed("それだけじゃなく、表も作って") && !stops_what_was_proposed("그거 말고도 표가 필요해"));
+}
+
+#[test]
+fn all_pull_requests_or_one() {
+    assert!(speaks_of_all("両方マージした") && speaks_of_all("둘 다 머지했어") && speaks_of_all("both are merged"));
+    assert!(!speaks_of_all("マージした") && !speaks_of_all("머지했어") && !speaks_of_all("merged, all good"));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
+mod acknowledgement;
 mod document;
 mod ending;
 mod heading;
 mod insight;
+mod lesson;
 mod narration;
 mod needs;
 mod open_points;
@@ -12,10 +14,12 @@ mod retraction;
 #[cfg(test)]
 mod tests;
 
+pub(super) use acknowledgement::{acknowledged, recommended};
 pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};
 pub(super) use insight::{cause_weight, causes, insights, is_change_note, remarks_on_blanks, signs};
+pub(super) use lesson::{is_of_lessons, lessons};
 pub(crate) use narration::is_narration;
 pub(super) use narration::{is_filler, strip_interjection};
 pub(super) use needs::needs_user;

@@ -1,5 +1,7 @@
 //! What an answer leaves open: what somebody still has to do, to decide or to check.
 
+use std::borrow::Cow;
+
 use super::heading::{is_heading, is_pointer};
 use super::is_open_heading;
 use super::narration::is_narration;
@@ -362,7 +364,19 @@ fn waits(lower: &str) -> bool {
         || text::contains_any(lower, &["if you need", "if you ever need"])
         || text::contains_any(lower, COURTESIES)
         || is_case(lower);
-    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(lower, WAITS)
+    !is_condition && !lower.ends_with(['?', '？']) && text::contains_any_words(&without_quotations(lower), WAITS)
+}
+
+/// Returns a sentence without what stands between corner brackets: those are other words.
+fn without_quotations(sentence: &str) -> Cow<'_, str> {
+    if !sentence.contains('「') {
+        return Cow::Borrowed(sentence);
+    }
+    let outside = sentence.split('「').enumerate().map(|(at, part)| match part.split_once('」') {
+        Some((_, rest)) if at > 0 => rest,
+        _ => part,
+    });
+    Cow::Owned(outside.collect())
 }
 
 /// Returns whether a sentence in lower case says what holds in the case that something is not there yet: "shown only if not yet paid",
@@ -391,6 +405,12 @@ mod tests {
         );
         assert!(open_points("The name of the till only if the receipt is not yet printed.").is_empty());
         assert!(open_points("The till answers:\n\n- **Paid**: it opens\n- **Not yet paid**: shows the total").is_empty());
+    }
+
+    #[test]
+    fn words_in_brackets_are_no_state() {
+        assert!(open_points("レシートには「まだ支払われていない」という印が付きます。").is_empty());
+        assert_eq!(open_points("レシートの印刷と税の計算はまだ確認されていません。").len(), 1);
     }
 
     #[test]

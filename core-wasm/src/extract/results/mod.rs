@@ -108,6 +108,14 @@ impl Results {
         self.judged.take();
     }
 
+    /// Records that the user wants nothing of what the latest turn proposed.
+    pub(super) fn stop_proposal(&mut self) {
+        if let Some(last) = self.latest().filter(|last| !last.edited && !last.committed) {
+            last.conceded = true;
+        }
+        self.judged.take();
+    }
+
     /// Records that the user gives up all that was changed so far.
     pub(super) fn abandon(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| turn.edited || turn.committed) {

@@ -97,6 +97,9 @@ impl State {
             self.results.concede(signs::reverts(&said));
             self.rulings_followed(settled);
         }
+        if self.turn.is_silent() {
+            self.correction_taken_up(&said, settled);
+        }
         if self.turn.is_silent() && signs::disproves(&said) {
             self.results.disprove();
         }
@@ -115,6 +118,7 @@ impl State {
         if !self.reported.is_empty() && signs::mends_findings(&said) {
             self.being_mended = std::mem::take(&mut self.reported);
         }
+        self.settle_questions(&said, &source, settled);
         self.failures.agent_said(&said);
         self.undone.agent_said(&said);
         self.vanished.agent_said(&said, self.turns);

@@ -1,6 +1,7 @@
 //! The fold: how one line changes what is known of a session.
 
 mod agent;
+mod sub_agent;
 mod tools;
 mod user;
 
@@ -30,6 +31,7 @@ use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
 use serde::{Deserialize, Serialize};
+use sub_agent::SubAgentCalls;
 
 /// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 3;
@@ -70,6 +72,7 @@ pub(super) struct State {
     is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
+    sub_agent_calls: SubAgentCalls,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
@@ -121,6 +124,8 @@ pub(super) struct State {
     /// The questions that the user did not answer when they were asked, and the turn of the latest of them.
     unanswered: Vec<Question>,
     unanswered_in: u32,
+    /// The questions that the user left to the agent, until it says what it takes.
+    left_to_agent: Vec<Question>,
     /// The line of what the user said last.
     last_said: String,
     /// Whether the request only asked something, and nothing was changed for it.
@@ -131,6 +136,8 @@ pub(super) struct State {
     user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
+    /// The line of a correction that only points to something, until the agent takes it up. May be empty.
+    vague_correction: String,
     /// What the user asked to be so, as the decisions that they are once the agent changes files for them.
     asked_rulings: Vec<SessionMemory>,
     interrupted: bool,
@@ -216,6 +223,11 @@ impl State {
             }
             Kind::Title => {
                 self.title = line.title.and_then(Raw::text).map(|text| clean::line(&text, 120)).unwrap_or_default();
+            }
+            Kind::Progress => {
+                if let Some(message) = line.sub_agent_message() {
+                    self.sub_agent_line(line, message, settled);
+                }
             }
             Kind::System if line.is_recap => self.recap_line(line),
             Kind::System | Kind::Other => {}

@@ -478,13 +478,22 @@ impl State {
         }
     }
 
-    fn record_commit(&mut self, commit: commits::Commit, is_bypassed: bool, source: &LineRef, settled: &mut Vec<Draft>) {
+    pub(super) fn record_commit(
+        &mut self,
+        commit: commits::Commit,
+        is_bypassed: bool,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
         if commit.subject.is_empty() {
             return;
         }
+        // The line of a pull request may stand behind the commit.
+        let latest = || self.commits.iter().rposition(|known| !commits::is_pull_request(known));
         if commit.amends
-            && let Some(last) = self.commits.pop()
+            && let Some(at) = latest()
         {
+            let last = self.commits.remove(at);
             self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
             let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
             self.results.commit_amended(&last, &hash);
@@ -536,7 +545,13 @@ impl State {
         if failed || !(command.contains("gh pr") || command.contains("git ")) {
             return;
         }
-        for number in commits::merged_pull_requests(command, output) {
+        let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
+        let squashed = commits::squashed_pull_requests(command, output, is_own);
+        // A number in a log may be an issue's.
+        let is_known =
+            |number: &u32| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number));
+        let squashed: Vec<u32> = squashed.into_iter().filter(is_known).collect();
+        for number in commits::merged_pull_requests(command, output).into_iter().chain(squashed) {
             self.pull_request_merged(number);
         }
     }
@@ -599,7 +614,7 @@ impl State {
         }
         self.rulings_followed(settled);
         // A plan is recorded as a plan. The client's file for it is not part of the project.
-        if file.contains(".claude/plans/") {
+        if clean::is_client_plan(file) {
             self.undone.plan_written(file);
             return;
         }
@@ -628,8 +643,15 @@ impl State {
         }
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
+        if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file)) {
+            self.turn.document_written(&written);
+        }
         let labels = self.labels();
         let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+        if prose::is_of_lessons(file) {
+            let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
+            self.lessons_written(&written, &old, &tool_use.source, settled);
+        }
         let reversal = self.files.record_edit(file, &old, &new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {
@@ -666,6 +688,24 @@ impl State {
         }
     }
 
+    /// Records the rules that the agent adds to the project's list of lessons. What stood there before is known.
+    fn lessons_written(&mut self, written: &str, before: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let added: Vec<&str> =
+            written.lines().filter(|line| line.is_empty() || !before.lines().any(|it| it == *line)).collect();
+        for (title, content) in prose::lessons(&clean::block(&added.join("\n"), MAX_HANDOFF_BYTES)) {
+            let memory = SessionMemory {
+                key: format!("lesson:{:08x}", text::hash(&title)),
+                kind: "learning".to_owned(),
+                title,
+                content,
+                importance: 70,
+                source: source.clone(),
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
+        }
+    }
+
     /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
     fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
         let turn = self.turns;
@@ -680,7 +720,7 @@ impl State {
     }
 
     /// Records that a file of the project was changed: what was checked or committed before does not cover it.
-    fn project_changed(&mut self, file: &str) {
+    pub(super) fn project_changed(&mut self, file: &str) {
         self.recap.file_edited();
         self.undone.file_changed(file);
         if !is_document(file) {

@@ -40,6 +40,8 @@ const MAX_BARE_WITHDRAWAL: usize = 24;
 /// The length of a correction together with what it is about, the most and the least of the latter, in characters.
 const MAX_CORRECTION_CHARS: usize = 280;
 const MAX_ABOUT_CHARS: usize = 160;
+/// The maximum length of a correction together with what the agent says when it takes it up, in characters.
+const MAX_TAKEN_UP_CHARS: usize = 400;
 /// The maximum length of what a ruling is about, in characters.
 const MAX_RULING_ABOUT: usize = 100;
 const MIN_ABOUT_CHARS: usize = 40;
@@ -51,7 +53,7 @@ pub(super) const FINDING_KEY: &str = "finding:";
 /// The beginning of the key of a correction that has something changed.
 pub(super) const REMARK_KEY: &str = "remark:";
 /// The maximum length of a sub-agent's report, in bytes.
-pub(super) const MAX_REPORT_BYTES: usize = 12 * 1024;
+const MAX_REPORT_BYTES: usize = 12 * 1024;
 /// The maximum length of a command that the user runs, in bytes.
 const MAX_USER_COMMAND_BYTES: usize = 1_000;
 
@@ -150,7 +152,11 @@ impl State {
         if human::abandons(&prompt) {
             self.abandon_work(&prompt);
         }
+        if has_answer && human::stops_what_was_proposed(&prompt) {
+            self.results.stop_proposal();
+        }
         self.turns += 1;
+        self.left_to_agent.clear();
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
         }
@@ -183,10 +189,10 @@ impl State {
             self.undone.plan_accepted(&plan);
             self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
         }
-        if human::says_merged(&prompt)
-            && let Some(number) = self.commits.iter().rev().find_map(|commit| commits::pull_request_number(commit))
-        {
-            self.pull_request_merged(number);
+        if human::says_merged(&prompt) {
+            for number in self.pull_requests_meant(&prompt) {
+                self.pull_request_merged(number);
+            }
         }
         if !is_from_program && (human::speaks_of_pushed_work(&prompt) || human::speaks_of_own_commit(&prompt)) {
             self.undone.pushed_by_others();
@@ -225,6 +231,18 @@ impl State {
         if plan.is_some() {
             self.turn.take_plan();
         }
+    }
+
+    /// Returns the pull requests of the session that a prompt speaks of: those that it names, all, or the latest.
+    fn pull_requests_meant(&self, prompt: &str) -> Vec<u32> {
+        let all: Vec<u32> = self.commits.iter().filter_map(|commit| commits::pull_request_number(commit)).collect();
+        let digits = |part: &str| part[..part.bytes().take_while(u8::is_ascii_digit).count()].parse().ok();
+        let named: Vec<u32> = prompt.split('#').skip(1).filter_map(digits).collect();
+        if !named.is_empty() {
+            return all.into_iter().filter(|number| named.contains(number)).collect();
+        }
+        let latest = if human::speaks_of_all(prompt) { 0 } else { all.len().saturating_sub(1) };
+        all[latest..].to_vec()
     }
 
     /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways
@@ -516,6 +534,7 @@ impl State {
         let refused = std::mem::take(&mut self.refused);
         self.interrupted = false;
         self.question_deferred = false;
+        self.vague_correction.clear();
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
@@ -545,6 +564,9 @@ impl State {
         if self.memories.live().any(answers) {
             return;
         }
+        let proposed = Some(&self.last_answer).filter(|_| human::stops_what_was_proposed(&said));
+        let proposed = proposed.and_then(|answer| prose::recommended(answer));
+        let about = proposed.as_deref().unwrap_or(about);
         let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
         let quoted = Some(&*word.quoted).filter(|quoted| !quoted.is_empty());
         let about = Some(about).filter(|about| !about.is_empty() && human::needs_context(&said));
@@ -557,6 +579,7 @@ impl State {
             }
             (None, None) => said.clone(),
         };
+        self.vague_correction = if human::points_back(&said) { source.uuid.clone() } else { String::new() };
         let memory = SessionMemory {
             key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
@@ -567,6 +590,20 @@ impl State {
             said_by: SaidBy::Human,
             ..SessionMemory::default()
         };
+        self.memories.add(memory, settled);
+    }
+
+    /// Adds to a correction that only points to something what the agent says when it takes the correction up.
+    pub(super) fn correction_taken_up(&mut self, said: &str, settled: &mut Vec<Draft>) {
+        let uuid = std::mem::take(&mut self.vague_correction);
+        let is_of = |memory: &&SessionMemory| memory.kind == "correction" && memory.source.uuid == uuid;
+        let Some(known) = self.memories.live().find(is_of).filter(|_| !uuid.is_empty()) else { return };
+        let Some(taken_up) = prose::acknowledged(said) else { return };
+        let mut memory = known.clone();
+        // What the agent says tells better than the request before it what the correction is about.
+        let is_asked = memory.content.contains(&format!("({}: ", self.labels().about));
+        let before = if is_asked { &memory.title } else { &memory.content };
+        memory.content = text::clip(&format!("{before} → {taken_up}"), MAX_TAKEN_UP_CHARS).into_owned();
         self.memories.add(memory, settled);
     }
 
@@ -719,9 +756,10 @@ impl State {
         keys
     }
 
-    /// Records what the report of a sub-agent found. Once the agent sets out to mend it and edits a file, that does not hold any more.
+    /// Records what the report of a sub-agent says of files, and what it found. Once the agent sets out to mend it and edits a file, that does not hold any more.
     pub(super) fn record_report(&mut self, report: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let report = clean::block(report, MAX_REPORT_BYTES);
+        self.sub_agent_reported(&report);
         let found = self.record_findings(&report, source, settled);
         if !found.is_empty() {
             self.reported = found;
@@ -765,13 +803,19 @@ impl State {
                 self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
             let question = &question.stated();
+            if question.is_left_to_agent() {
+                self.left_to_agent.push(question.clone());
+            }
             if !question.is_decided() {
                 continue;
             }
             // What was chosen before may turn out not to be possible.
             self.memories.forget(|known| {
-                let chosen = known.title.rsplit_once(" → ").map(|(_, chosen)| chosen);
-                known.key.starts_with("question:") && chosen.is_some_and(|chosen| question.replaces(chosen))
+                let is_of_others = known.source.uuid != tool_use.source.uuid;
+                let is_over = |(asked, chosen): (&str, &str)| {
+                    question.replaces(chosen) || (is_of_others && question.asks_again(asked, known.keywords.first()))
+                };
+                known.key.starts_with("question:") && known.title.rsplit_once(" → ").is_some_and(is_over)
             });
             // An answer that only lets the agent proceed with a fix is recorded with that fix.
             if human::is_consent(&question.answer) && self.failures.has_open_checks() {
@@ -786,6 +830,16 @@ impl State {
             let memory = answered_question(question, key, &tool_use.source, labels);
             self.memories.add(memory, settled);
             self.failures.step(&format!("\"{}\"", question.answer));
+        }
+    }
+
+    /// Records what the agent settles of the questions that the user left to it, in its first words after that.
+    pub(super) fn settle_questions(&mut self, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        for question in std::mem::take(&mut self.left_to_agent) {
+            let Some(question) = question.settled_in(said) else { continue };
+            let key = format!("left:{:08x}", text::hash(&question.text));
+            let memory = answered_question(&question, key, source, self.labels());
+            self.memories.add(SessionMemory { importance: 70, said_by: SaidBy::Agent, ..memory }, settled);
         }
     }
 
@@ -886,7 +940,12 @@ fn answered_question(question: &questions::Question, key: String, source: &LineR
     // An answer in the user's own words may take up an option as well as leave it.
     let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
     let content = decision_text(&what, &why, &rejected, labels);
-    decision(SaidBy::Agreed, key, what, why, rejected, content, 80, source)
+    // To take everything that is offered, or to let the agent go on, rules nothing out.
+    let importance = if question.is_of_course() { 70 } else { 80 };
+    let memory = decision(SaidBy::Agreed, key, what, why, rejected, content, importance, source);
+    // The subject in a word or two tells a question that is asked again.
+    let keywords = Some(question.header.clone()).filter(|header| !header.is_empty()).into_iter().collect();
+    SessionMemory { keywords, ..memory }
 }
 
 #[expect(clippy::too_many_arguments, reason = "what a decision holds")]

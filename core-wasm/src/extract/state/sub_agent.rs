@@ -1,0 +1,237 @@
+//! What the sub-agents of a session changed, as far as the session's own transcript shows their calls.
+
+use serde::{Deserialize, Serialize};
+
+use super::{State, line_ref};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::commits;
+use crate::extract::files::is_document;
+use crate::extract::tool_uses::{Tool, ToolUse};
+use crate::text;
+use crate::transcript::json::Raw;
+use crate::transcript::{self, Block, Line};
+
+/// The maximum number of calls whose results have not arrived. Several sub-agents work at a time.
+const MAX_PENDING: usize = 40;
+/// How many lines of a sub-agent's report may name a file that it changed.
+const MAX_REPORT_LINES: usize = 12;
+
+/// A call of a sub-agent that may change a file or make a commit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Call {
+    id: u32,
+    tool_use: ToolUse,
+    /// How many lines the call adds and removes.
+    added: u32,
+    removed: u32,
+}
+
+/// The calls of the sub-agents whose results have not arrived.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SubAgentCalls {
+    pending: Vec<Call>,
+}
+
+impl SubAgentCalls {
+    fn push(&mut self, call: Call) {
+        self.pending.push(call);
+        if self.pending.len() > MAX_PENDING {
+            self.pending.remove(0);
+        }
+    }
+
+    fn take(&mut self, id: &str) -> Option<Call> {
+        let id = text::hash(id);
+        let at = self.pending.iter().position(|call| call.id == id)?;
+        Some(self.pending.remove(at))
+    }
+}
+
+impl State {
+    /// Takes the changes of a sub-agent from a line that holds one of its messages. What it says comes in its report.
+    pub(super) fn sub_agent_line(&mut self, line: &Line<'_>, message: Raw<'_>, settled: &mut Vec<Draft>) {
+        transcript::blocks_of(message, |block| match block {
+            Block::ToolUse { id, name, input } => self.sub_agent_calls(line, (id, name, input)),
+            Block::ToolResult { id, content, is_error } => {
+                let call = self.sub_agent_calls.take(&id.text().unwrap_or_default());
+                if let Some(call) = call.filter(|_| !is_error) {
+                    let output = clean::clean(&transcript::result_text(content));
+                    match call.tool_use.tool {
+                        Tool::Edit => self.sub_agent_edited(&call, &output, settled),
+                        _ => self.sub_agent_committed(&call.tool_use, &output, settled),
+                    }
+                }
+            }
+            Block::Text(_) | Block::Thinking(_) => {}
+        });
+    }
+
+    fn sub_agent_calls(&mut self, line: &Line<'_>, (id, name, input): (Raw<'_>, Raw<'_>, Raw<'_>)) {
+        let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
+        let cwd = line.cwd().unwrap_or_default();
+        let tool_use = ToolUse::read(&id, &name, input, (&self.root, &cwd), line_ref(line));
+        let records = || text::contains_any(&tool_use.what, &["git add", "git commit", "git push"]);
+        let is_change = match tool_use.tool {
+            Tool::Edit => !tool_use.what.is_empty(),
+            Tool::Shell => records(),
+            _ => false,
+        };
+        // A line that is read again changes nothing.
+        if is_change && self.is_new(line) {
+            let (added, removed) = changed_lines(input);
+            self.sub_agent_calls.push(Call { id: text::hash(&id), tool_use, added, removed });
+        }
+    }
+
+    fn sub_agent_edited(&mut self, call: &Call, output: &str, settled: &mut Vec<Draft>) {
+        let file = call.tool_use.what.as_str();
+        if clean::is_client_plan(file) {
+            return;
+        }
+        let is_new = output.starts_with("File created");
+        // What a whole new text changes in a file is not known.
+        let is_overwritten = call.tool_use.name == "Write" && !is_new;
+        let (added, removed) = if is_overwritten { (0, 0) } else { (call.added, call.removed) };
+        self.rulings_followed(settled);
+        self.files.record_change_at(file, added, removed, call.tool_use.source.at);
+        if is_new {
+            self.files.record_creation(file);
+        }
+        if !clean::is_outside(&clean::path(file, &self.root)) {
+            self.project_changed(file);
+        }
+        self.sub_agent_changed(file);
+    }
+
+    /// Records a change in the open turn. A document of a sub-agent is mostly its report, so what the agent says of it is no work.
+    fn sub_agent_changed(&mut self, file: &str) {
+        if !is_document(file) {
+            self.turn.file_edited(false);
+        }
+        self.turn.add_file(file);
+        self.failures.file_changed(file);
+    }
+
+    /// Records the files of the project that the report of a sub-agent says it changed. The transcript may not show its edits.
+    pub(super) fn sub_agent_reported(&mut self, report: &str) {
+        if self.root.is_empty() {
+            return;
+        }
+        for line in report.lines().filter(|line| !line.trim().is_empty()).take(MAX_REPORT_LINES) {
+            let Some(file) = path_below(line, &self.root).filter(|_| says_changed(line)) else { continue };
+            if self.files.paths().any(|known| known == file) {
+                continue;
+            }
+            self.files.record_written(&file);
+            self.project_changed(&file);
+            self.sub_agent_changed(&file);
+        }
+    }
+
+    fn sub_agent_committed(&mut self, tool_use: &ToolUse, output: &str, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        self.undone.command_ran(command);
+        for commit in commits::commits_from(command, output, false) {
+            self.record_commit(commit, commits::bypasses_hook(command), &tool_use.source, settled);
+        }
+        if commits::pushed_branch(command, output).is_some() {
+            self.undone.pushed();
+        }
+        self.undone.command_passed(command);
+    }
+}
+
+/// Returns the first file below the folder `root` that a line names in full, relative to the folder.
+fn path_below(line: &str, root: &str) -> Option<String> {
+    let rest = &line[line.find(&format!("{}/", root.trim_end_matches('/')))?..];
+    let end = rest.find(|c: char| c.is_whitespace() || "`\"'()<>,:*".contains(c)).unwrap_or(rest.len());
+    let path = clean::path(rest[..end].trim_end_matches('.'), root);
+    // A folder is no file.
+    path.rsplit('/').next().is_some_and(|name| name.contains('.')).then_some(path)
+}
+
+/// Returns whether a line of a sub-agent's report says that the sub-agent changed a file.
+fn says_changed(line: &str) -> bool {
+    const SIGNS: [&str; 26] = [
+        "i updated",
+        "i've updated",
+        "i created",
+        "i've created",
+        "i modified",
+        "i've modified",
+        "i edited",
+        "i've edited",
+        "i wrote",
+        "i've written",
+        "has been updated",
+        "has been created",
+        "has been modified",
+        "successfully updated",
+        "successfully created",
+        "successfully modified",
+        "수정했",
+        "수정되었",
+        "변경했",
+        "작성했",
+        "생성했",
+        "추가했",
+        "修正しました",
+        "更新しました",
+        "作成しました",
+        "変更しました",
+    ];
+    text::contains_any_words(&line.to_lowercase().replace('’', "'"), &SIGNS)
+}
+
+/// Returns how many lines the arguments of an edit add and remove.
+fn changed_lines(input: Raw<'_>) -> (u32, u32) {
+    let (mut old, mut new) = (String::new(), String::new());
+    let mut read = |key: &[u8], value: Raw<'_>| match key {
+        b"old_string" => old.push_str(&value.text().unwrap_or_default()),
+        b"new_string" | b"content" | b"new_source" => new.push_str(&value.text().unwrap_or_default()),
+        _ => {}
+    };
+    input.fields(|key, value| {
+        if key == b"edits" {
+            value.items(|edit| edit.fields(&mut read));
+        } else {
+            read(key, value);
+        }
+    });
+    let missing = |of: &str, from: &str| {
+        let mut others: Vec<&str> = from.lines().collect();
+        let is_missing = |line: &&str| match others.iter().position(|other| other == line) {
+            Some(at) => {
+                others.swap_remove(at);
+                false
+            }
+            None => true,
+        };
+        u32::try_from(of.lines().filter(is_missing).count()).unwrap_or(u32::MAX)
+    };
+    (missing(&new, &old), missing(&old, &new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_names_the_file_that_was_changed() {
+        let line = "`/home/u/shop/docs/till.md` 파일을 수정했습니다:";
+        assert_eq!(path_below(line, "/home/u/shop").unwrap(), "docs/till.md");
+        assert_eq!(path_below("in /home/u/shop/docs/ there are", "/home/u/shop"), None);
+        assert_eq!(path_below("`/home/u/shopping/till.md`", "/home/u/shop"), None);
+        assert!(says_changed(line) && says_changed("The file `till.md` has been updated."));
+        assert!(!says_changed("`till.md` is updated by the hook") && !says_changed("수정할 파일: `till.md`"));
+    }
+
+    #[test]
+    fn the_lines_of_an_edit() {
+        let of = |input: &str| changed_lines(Raw::parse(input).unwrap());
+        assert_eq!(of(r#"{"old_string":"a\nb\nc","new_string":"a\nx\ny\nc"}"#), (2, 1));
+        assert_eq!(of(r#"{"content":"a\na\nb\n"}"#), (3, 0));
+        assert_eq!(of(r#"{"edits":[{"old_string":"a","new_string":"b"}]}"#), (1, 1));
+    }
+}
