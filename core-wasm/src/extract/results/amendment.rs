@@ -40,7 +40,7 @@ pub(super) struct Amendment {
 impl Amendment {
     /// Returns what a turn says of the disputed one before it.
     pub(super) fn of(before: &TurnResult, next: &TurnResult) -> Self {
-        let TurnResult { disputed, conceded, reverted, edited, committed, .. } = *before;
+        let TurnResult { disputed, conceded, reverted, .. } = *before;
         Amendment {
             words: next.words(),
             stems: next.statements.iter().flat_map(|statement| stems(&statement.text)).collect(),
@@ -49,7 +49,7 @@ impl Amendment {
             disputed,
             conceded,
             reverted,
-            is_withdrawn: conceded && !edited && !committed,
+            is_withdrawn: conceded && !before.has_work(),
         }
     }
 

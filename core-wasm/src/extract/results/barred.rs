@@ -80,7 +80,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
             && statement.voice != Voice::Commit
             && [&lower, &statement.heading.to_lowercase()].iter().any(|it| standing::is_numbered_option(it)))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
-        || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
+        || (is_past && statement.is_proposed && !turn.has_work())
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
         || (statement.form == Form::Item && lists_checks(statement, turn, &lower))

@@ -172,7 +172,7 @@ impl Results {
             let theirs = statement::names(text);
             shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| theirs.contains(name))
         };
-        let is_later = |later: &&TurnResult| later.number > number && (later.edited || later.committed);
+        let is_later = |later: &&TurnResult| later.number > number && later.has_work();
         self.turns.iter().filter(is_later).any(|later| {
             let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
             said.any(|it| (it.voice == Voice::Commit || standing::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
@@ -368,7 +368,7 @@ impl Results {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
             let holds = !(turn.disputed || turn.conceded || turn.reverted)
-                && (turn.edited || turn.committed || self.turns[at + 1..].iter().all(|later| !later.edited));
+                && (turn.has_work() || self.turns[at + 1..].iter().all(|later| !later.edited));
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }
@@ -490,7 +490,7 @@ impl Results {
 
     /// Adds what stands below "The fix" to the answers that are told and that say so: the problem alone reads as if it were open.
     pub(super) fn with_fixes(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited || turn.committed) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.has_work()) {
             if !chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer) {
                 continue;
             }
@@ -629,7 +629,7 @@ impl Results {
             };
             let again = names[at].iter().filter(|name| said_later(name)).count();
             // What was proposed before the work is overtaken by what was done.
-            let is_proposal = !self.turns[turn].edited && !self.turns[turn].committed;
+            let is_proposal = !self.turns[turn].has_work();
             let least =
                 if is_proposal && self.turns[turn + 1..].iter().any(|later| later.edited) { PROPOSED } else { OVERTAKEN };
             names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= least

@@ -52,20 +52,20 @@ impl Results {
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
             let later = &self.turns[at + 1..];
-            let work = later.iter().find(|later| has_work(later)).filter(|_| !has_work(turn));
+            let work = later.iter().find(|later| later.has_work()).filter(|_| !turn.has_work());
             let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
-            let is_first = !self.turns[..at].iter().any(has_work);
-            let is_taken_up = !has_work(turn) && later.first().is_some_and(takes_up);
+            let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
+            let is_taken_up = !turn.has_work() && later.first().is_some_and(takes_up);
             let is_recounted = last_count.is_some_and(|last| last > at);
             let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
-                (at + 1..self.turns.len()).any(|later| has_work(&self.turns[later]) && own.is_in(subject(later)))
+                (at + 1..self.turns.len()).any(|later| self.turns[later].has_work() && own.is_in(subject(later)))
             };
             let is_over = |it: &Statement| {
                 plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || (is_taken_up && is_fault(it, || Subject::of_statement(it).is_in(subject(at + 1))))
-                    || (!has_work(turn) && is_step(it) && works_on(it))
+                    || (!turn.has_work() && is_step(it) && works_on(it))
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
             };
@@ -81,9 +81,9 @@ impl Results {
     /// Returns what the agent took for a cause in a turn that changed nothing, until it found another one for the same: "the actual bug".
     pub(super) fn other_causes(&self) -> Vec<Place> {
         let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !has_work(turn)) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
             // What was changed between the two was done for the first cause.
-            let until = self.turns[at + 1..].iter().position(has_work).map_or(self.turns.len(), |work| at + 2 + work);
+            let until = self.turns[at + 1..].iter().position(TurnResult::has_work).map_or(self.turns.len(), |work| at + 2 + work);
             let real: Vec<Subject> = self.turns[at + 1..until]
                 .iter()
                 .filter(|later| later.statements.iter().any(finds_real_cause))
@@ -142,11 +142,6 @@ pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
 /// Returns whether the agent said it.
 fn is_of_agent(statement: &Statement) -> bool {
     matches!(statement.voice, Voice::Work | Voice::Answer)
-}
-
-/// Returns whether a turn changed something.
-fn has_work(turn: &TurnResult) -> bool {
-    turn.edited || turn.committed
 }
 
 /// Returns whether a turn did what the answer before it offered.
