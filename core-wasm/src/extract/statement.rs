@@ -70,6 +70,11 @@ pub(super) struct Statement {
 }
 
 impl Statement {
+    /// Returns whether the agent said it, while it worked or in its answer.
+    pub(super) fn is_of_agent(&self) -> bool {
+        matches!(self.voice, Voice::Work | Voice::Answer)
+    }
+
     /// Returns whether it stands behind another one on the same line.
     pub(super) fn follows(&self, before: &Statement) -> bool {
         self.goes_on && (before.voice, before.count) == (self.voice, self.count) && before.place + 1 == self.place

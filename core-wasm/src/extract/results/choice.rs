@@ -72,7 +72,7 @@ impl Results {
             }
             let announces = standing::announces_lesson(&lower)
                 || (statement.form == Form::Item && standing::announces_lesson(&statement.heading.to_lowercase()));
-            if matches!(statement.voice, Voice::Answer | Voice::Work) && announces {
+            if statement.is_of_agent() && announces {
                 *score += LESSON_BONUS;
             }
         }
@@ -109,7 +109,7 @@ impl Results {
                 || self.turns[turn].only_commits_beside(statement)
                 || self.is_asked(statement, turn)
                 || self.is_mended_after(&statement.text, self.turns[turn].number)
-                || (matches!(statement.voice, Voice::Work | Voice::Answer)
+                || (statement.is_of_agent()
                     && self.is_fixed_after(&statement.text, self.turns[turn].number))
                 || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
                 || used[turn] + chars > MAX_LINE_CHARS
@@ -601,14 +601,13 @@ impl Results {
         // In other words, by a later turn's answer.
         let is_said_again = |at: usize| {
             let (turn, number) = chosen[at];
-            let is_answer = |voice: Voice| matches!(voice, Voice::Work | Voice::Answer);
-            is_answer(self.turns[turn].statements[number].voice)
+            self.turns[turn].statements[number].is_of_agent()
                 && words[at].len() >= MIN_WORDS_AGAIN
                 && (at + 1..chosen.len()).any(|later| {
                     let (other, number) = chosen[later];
                     let again = words[at].iter().filter(|word| words[later].contains(word)).count();
                     other > turn
-                        && is_answer(self.turns[other].statements[number].voice)
+                        && self.turns[other].statements[number].is_of_agent()
                         && share(again, words[at].len()) >= SAID_AGAIN
                 })
         };
