@@ -1,11 +1,14 @@
 //! What sessions before the last one settled and ran into. A project has many of them, so each trouble is told once, what came back
 //! in several sessions comes first, and details of old plans are left to the search.
 
+use std::sync::LazyLock;
+
 use super::line;
 use super::memories::Memories;
 use super::page::{Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
+use crate::extract::failures;
 use crate::extract::labels::{self, Labels};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -47,7 +50,8 @@ const MAX_FOLDERS: usize = 3;
 const MANY_CAUSES: usize = 4;
 
 /// What runners of scripts say of every failure. It distinguishes none.
-const OF_RUNNERS: &str = "error errors task tasks failed fails failure exit exited code status command";
+static OF_RUNNERS: LazyLock<text::Features> =
+    LazyLock::new(|| text::features("error errors task tasks failed fails failure exit exited code status command"));
 /// The number of words from which two errors with the same ones are the same.
 const MIN_EQUAL: usize = 2;
 
@@ -274,13 +278,10 @@ impl<'m> Lesson<'m> {
         let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
         let error = said.split_once("` ").filter(|_| is_of_command).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
-        // A runner of scripts puts the name of its task first.
-        let error = error.rsplit_once("rror: ").map_or(error, |(_, error)| error);
-        let of_runners = text::features(OF_RUNNERS);
+        let mut error = text::features(failures::said_by_tool(error));
+        error.retain(|word| !OF_RUNNERS.contains(word));
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
         let folders = named.into_iter().flat_map(folders).collect();
-        let mut error = text::features(error);
-        error.retain(|word| !of_runners.contains(word));
         Self { memory, is_failure, cause, fix, cure: text::features(fix), error, folders }
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use display::display_command;
 pub(super) use refusals::is_refusal;
-pub(crate) use routine::ROUTINE;
+pub(crate) use routine::{ROUTINE, said_by_tool};
 
 use cure::is_bypass;
 use normalize::normalize;
