@@ -300,8 +300,7 @@ impl<'m> Lesson<'m> {
                 || text::features(self.cause).iter().any(|word| self.error.contains(word))
         };
         let is_other = |it: &&&Self| it.memory.id != self.memory.id;
-        let is_of_folder =
-            || trouble.iter().filter(is_other).any(|it| self.folders.iter().any(|own| it.folders.contains(own)));
+        let is_of_folder = || trouble.iter().filter(is_other).any(|it| self.shares_folder(it));
         let cause = match self.cause.is_empty() {
             true => 1,
             false if trouble.len() < MANY_CAUSES || is_of_error() || is_of_folder() => 2,
@@ -349,7 +348,12 @@ impl<'m> Lesson<'m> {
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        is_same_error || is_same_cure || (is_failure && self.folders.iter().any(|folder| other.folders.contains(folder)))
+        is_same_error || is_same_cure || (is_failure && self.shares_folder(other))
+    }
+
+    /// Returns whether both name the same folder.
+    fn shares_folder(&self, other: &Self) -> bool {
+        self.folders.iter().any(|folder| other.folders.contains(folder))
     }
 }
 
