@@ -165,8 +165,7 @@ impl TurnResult {
 
     /// Returns whether a statement stands in a list of which one item is recommended: the items are ways to choose from.
     fn is_beside_recommended(&self, number: usize) -> bool {
-        const MARKS: [&str; 6] = ["(recommended)", "(추천)", "(권장)", "(おすすめ)", "(推奨)", "(推荐)"];
-        let is_recommended = |at: usize| text::contains_any(&self.statements[at].text.to_lowercase(), &MARKS);
+        let is_recommended = |at: usize| text::contains_any(&self.statements[at].text.to_lowercase(), signs::RECOMMENDED);
         self.lists().into_iter().any(|list| list.contains(&number) && list.len() > 1 && list.clone().any(is_recommended))
     }
 
