@@ -385,15 +385,7 @@ impl Failures {
                 let is_elsewhere = || form::other_path(&failure.what, command, &failure.error).is_some();
                 failure.subject == Subject::Command
                     && failure.error != error
-                    && (is_elsewhere()
-                        || commands::is_invocation(&failure.error)
-                    && !commands::is_invocation(error)
-                    && text::one_line(&failure.what) != text::one_line(command)
-                    && !has_other_purpose(&failure.what, command)
-                    && (commands::is_form_of(&failure.what, command) || commands::is_unknown_subcommand(&failure.error))
-                    && commands::is_rewording(&failure.what, command)
-                    // After the user spoke, the work may be another.
-                    && (!failure.is_answered || commands::same_purpose(&failure.what, command)))
+                    && (is_elsewhere() || failure.is_reworded_by(command, error))
             },
             Some(command),
             labels,
@@ -557,6 +549,21 @@ impl Failures {
             .filter(|failure| !commands::is_located(&failure.error))
             .map(|failure| format!("`{}`: {}", display_command(&failure.what), failure.error))
             .collect()
+    }
+}
+
+impl Failure {
+    /// Returns whether a command that ran, with this error or none, says in other words what the agent meant by one that could not run as
+    /// it was written.
+    fn is_reworded_by(&self, command: &str, error: &str) -> bool {
+        commands::is_invocation(&self.error)
+            && !commands::is_invocation(error)
+            && text::one_line(&self.what) != text::one_line(command)
+            && !has_other_purpose(&self.what, command)
+            && (commands::is_form_of(&self.what, command) || commands::is_unknown_subcommand(&self.error))
+            && commands::is_rewording(&self.what, command)
+            // After the user spoke, the work may be another.
+            && (!self.is_answered || commands::same_purpose(&self.what, command))
     }
 }
 
