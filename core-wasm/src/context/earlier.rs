@@ -5,16 +5,13 @@ use std::sync::LazyLock;
 
 use super::line;
 use super::memories::Memories;
-use super::page::{Page, is_routine, is_saved, teaches_nothing};
+use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
 use crate::extract::failures;
 use crate::extract::labels::{self, Labels};
 use crate::said_by::SaidBy;
 use crate::text;
-
-/// The kinds of what a session ran into.
-const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
 
 /// How many of these are read. Much of it is the same trouble in another session.
 const MAX_READ: u32 = 60;
@@ -151,12 +148,11 @@ fn is_of_its_day(memory: &Memory) -> bool {
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
 /// already, whose memories are `stored`.
 pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], stored: &[Memory]) {
-    let mut all = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
-    let is_new = |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && all.iter().all(|known| known.id != memory.id);
-    let unread: Vec<Memory> = stored.iter().filter(is_new).cloned().collect();
-    all.extend(unread);
-    all.retain(|memory| !teaches_nothing(memory));
-    let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+    let read = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
+    let is_new =
+        |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
+    let all = read.iter().chain(stored.iter().filter(is_new));
+    let lessons: Vec<Lesson> = all.filter(|memory| !teaches_nothing(memory)).map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);

@@ -40,6 +40,9 @@ pub(super) enum SectionKind {
     Other,
 }
 
+/// The kinds of what a session ran into.
+pub(super) const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
+
 impl SectionKind {
     fn heading(self) -> &'static str {
         match self {
@@ -75,7 +78,7 @@ impl SectionKind {
     pub(super) fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
-            "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
+            kind if LESSONS.contains(&kind) => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
             // Commits are in the repository, turns and results are found by search, and summaries belong to their
