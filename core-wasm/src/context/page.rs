@@ -11,6 +11,7 @@ use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
 use crate::extract::failures::ROUTINE;
+use crate::said_by::saved_by;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
@@ -543,7 +544,7 @@ pub(super) fn is_routine(memory: &Memory) -> bool {
 
 /// Returns whether a memory was saved on purpose: by a command, a note or a tool, and not found in a transcript.
 pub(super) fn is_saved(memory: &Memory) -> bool {
-    memory.session_id.is_empty() || memory.attributes.iter().any(|(name, _)| name == "source")
+    memory.session_id.is_empty() || saved_by(memory).is_some()
 }
 
 fn merge_ids(ids: &mut Vec<String>, more: &[String]) {
