@@ -307,29 +307,40 @@ pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
     WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
-/// Returns whether a prompt gives up the branch or the changes that the session worked on.
-pub(in crate::extract) fn abandons(prompt: &str) -> bool {
+/// How a prompt gives up the branch or the changes that the session worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::extract) enum Abandonment {
+    /// The agent is told to give them up.
+    Ordered,
+    /// The user took them back already.
+    TakenBack,
+}
+
+/// Returns how a prompt gives up the branch or the changes that the session worked on, if its first sentence does.
+pub(in crate::extract) fn abandonment(prompt: &str) -> Option<Abandonment> {
+    let first = text::first_sentence(&own_words(text::head(prompt, 2_000)))?;
+    let lower = strip_apostrophes(&first);
+    if tells_reversal(&lower) {
+        return Some(Abandonment::TakenBack);
+    }
+    orders_abandonment(&lower).then_some(Abandonment::Ordered)
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, tells the agent to give up the branch or the changes.
+fn orders_abandonment(lower: &str) -> bool {
     const VERBS: [&str; 6] = ["abandon", "scrap", "throw away", "discard", "drop", "get rid of"];
     const WORK: [&str; 8] =
         ["branch", "current branch", "changes", "current changes", "all changes", "whole branch", "whole change", "pr"];
+    const BEFORE_ORDERS: [&str; 5] = ["", "lets", "please", "should", "just"];
     const WIDE: [&str; 4] = ["브랜치는 버리", "ブランチは捨て", "ブランチを捨て", "放弃这个分支"];
-    let Some(first) = text::first_sentence(&own_words(text::head(prompt, 2_000))) else { return false };
-    let lower = strip_apostrophes(&first);
-    let gives_up =
-        VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} "))).any(|opening| {
-            lower.match_indices(&opening).any(|(at, words)| {
-                let is_order =
-                    ["", "lets", "please", "should", "just"].contains(&lower[..at].split_whitespace().last().unwrap_or(""));
-                let rest = &lower[at + words.len()..];
-                is_order && WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause))
-            })
-        });
-    gives_up || tells_reversal(&lower) || text::contains_any(&lower, &WIDE)
-}
-
-/// Returns whether a prompt begins by saying that the user took the agent's changes back.
-pub(in crate::extract) fn took_back(prompt: &str) -> bool {
-    text::first_sentence(text::head(prompt, 2_000)).is_some_and(|first| tells_reversal(&strip_apostrophes(&first)))
+    let is_order = |before: &str| BEFORE_ORDERS.contains(&before.split_whitespace().last().unwrap_or_default());
+    let is_of_work = |rest: &str| WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause));
+    let gives_up = |opening: String| {
+        let mut places = lower.match_indices(&opening);
+        places.any(|(at, words)| is_order(&lower[..at]) && is_of_work(&lower[at + words.len()..]))
+    };
+    let mut openings = VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} ")));
+    openings.any(gives_up) || text::contains_any(lower, &WIDE)
 }
 
 /// Returns whether a sentence in lower case, without apostrophes, says that the user took the agent's changes back: "I've reverted

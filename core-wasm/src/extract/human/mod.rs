@@ -21,7 +21,7 @@ pub(super) use consent::{
     without_consent,
 };
 pub(super) use correction::{
-    abandons, asks_change, disputes, doubts, excuses, is_correction, refutes, took_back, withdraws,
+    Abandonment, abandonment, asks_change, disputes, doubts, excuses, is_correction, refutes, withdraws,
 };
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};
