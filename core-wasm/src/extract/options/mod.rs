@@ -5,7 +5,7 @@ mod reply;
 
 use super::{human, prose, questions};
 use crate::text;
-use offer::{MIN_SHARED, taken_up, takes_up, values};
+use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 
 /// A resolved decision.
@@ -129,7 +129,7 @@ pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
     let said = text::one_line(prompt);
     let lower = said.to_lowercase().replace('’', "'");
     let is_short = said.split(' ').count() <= MAX_FEW_WORDS;
-    if said.chars().count() > MAX_OPTION_PROMPT_CHARS || human::only_asks(&said) || !(is_short || takes_up(&lower)) {
+    if said.chars().count() > MAX_OPTION_PROMPT_CHARS || human::only_asks(&said) || !(is_short || takes_something(&lower)) {
         return None;
     }
     let own: Vec<(Vec<String>, text::Features)> =

@@ -55,7 +55,7 @@ impl Results {
             let work = later.iter().find(|later| later.has_work()).filter(|_| !turn.has_work());
             let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
             let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
-            let is_taken_up = !turn.has_work() && later.first().is_some_and(takes_up);
+            let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
             let is_recounted = last_count.is_some_and(|last| last > at);
             let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
@@ -141,7 +141,7 @@ pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
 }
 
 /// Returns whether a turn did what the answer before it offered.
-fn takes_up(turn: &TurnResult) -> bool {
+fn carries_out_offer(turn: &TurnResult) -> bool {
     let tells_cure = |it: &Statement| it.voice == Voice::Answer && standing::says_mended(&it.text.to_lowercase());
     turn.consents && (turn.edited || (turn.used_tools && turn.statements.iter().any(tells_cure)))
 }
