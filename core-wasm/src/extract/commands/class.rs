@@ -36,6 +36,10 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
     "do", "done", "then", "fi",
 ];
 
+/// The subcommands with which git only shows something.
+pub(super) const GIT_SHOWS: &[&str] =
+    &["status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "check-ignore"];
+
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
 /// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
@@ -77,22 +81,7 @@ fn class_of(segment: &str) -> Class {
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
-        "git"
-            if has(&[
-                "status",
-                "diff",
-                "log",
-                "show",
-                "branch",
-                "ls-files",
-                "ls-tree",
-                "blame",
-                "check-ignore",
-                "rev-parse",
-            ]) =>
-        {
-            Class::Inspect
-        }
+        "git" if has(GIT_SHOWS) || has(&["branch"]) => Class::Inspect,
         "gh" if has(&["create", "merge"]) => Class::Publish,
         "gh" => Class::Inspect,
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
