@@ -179,6 +179,7 @@ impl State {
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
             }
         }
+        self.evidence.tests_of(command, counts.is_some());
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
         let is_trial = self.commits_for_trial(command, output);
