@@ -381,41 +381,50 @@ pub(in crate::extract) fn excuses(prompt: &str) -> bool {
 
 /// Returns whether a sentence corrects what the agent did or said. A question proposes something; it settles nothing.
 pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
-    let lower = strip_apostrophes(sentence);
+    const QUESTIONS: [&str; 7] = ["which ", "what ", "why ", "how ", "when ", "where ", "who "];
     let least = if sentence.is_ascii() { 14 } else { 6 };
-    if sentence.chars().count() >= least && !sentence.contains('❯') && (is_reproach(&lower) || dislikes(sentence)) {
+    // The prompt of a terminal was pasted.
+    if sentence.chars().count() < least || sentence.contains('❯') {
+        return false;
+    }
+    let lower = strip_apostrophes(sentence);
+    if is_reproach(&lower) || dislikes(sentence) {
         return true;
     }
+    let asks = sentence.ends_with(['?', '？']) || QUESTIONS.iter().any(|word| lower.starts_with(word));
+    let opens = |word: &&str| {
+        let rest = lower.strip_prefix(*word);
+        rest.is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
+    };
+    !asks
+        && !says_something_else(&lower)
+        && !is_harmless(&lower)
+        && (CORRECTION_OPENINGS.iter().any(opens) || text::contains_any(&lower, CORRECTION_SIGNS))
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, has the words of a correction for another reason: it asks for something
+/// new, speaks of the product, or was written by somebody else.
+fn says_something_else(lower: &str) -> bool {
     // What stands behind "this:" is quoted.
     let is_quoted = lower.starts_with("this: ") && lower.ends_with(':');
-    if is_quoted
-        || asks_anew(&lower)
-        || remarks_on_text(&lower)
-        || demands_of_product(&lower)
-        || is_of_review(&lower)
-        || is_report(&lower)
-        || DOUBTS.iter().any(|opening| text::starts_with_words(&lower, opening))
-    {
-        return false;
-    }
     // "No, just commit" steers one step.
-    let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
-    if rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest))) {
-        return false;
-    }
-    let asks = ["which ", "what ", "why ", "how ", "when ", "where ", "who "].iter().any(|word| lower.starts_with(word));
-    if asks || sentence.ends_with(['?', '？']) || sentence.contains('❯') {
-        return false;
-    }
-    if sentence.chars().count() < least {
-        return false;
-    }
-    let opening = |word: &&str| {
-        lower
-            .strip_prefix(*word)
-            .is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
+    let only_records = || {
+        let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
+        rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
     };
-    let harmless = [
+    is_quoted
+        || asks_anew(lower)
+        || remarks_on_text(lower)
+        || demands_of_product(lower)
+        || is_of_review(lower)
+        || is_report(lower)
+        || DOUBTS.iter().any(|opening| text::starts_with_words(lower, opening))
+        || only_records()
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, begins like a correction and finds nothing wrong.
+fn is_harmless(lower: &str) -> bool {
+    const OPENINGS: [&str; 14] = [
         "no problem",
         "no worries",
         "no need",
@@ -433,10 +442,7 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     ];
     // "Do it again" says nothing of what was wrong.
     let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
-    if only_repeats || harmless.iter().any(|words| lower.starts_with(words)) {
-        return false;
-    }
-    CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)
+    only_repeats || OPENINGS.iter().any(|words| lower.starts_with(words))
 }
 
 /// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
