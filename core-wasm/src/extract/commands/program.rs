@@ -1,7 +1,7 @@
 //! The program that a command is about, without what runs it, and whether two commands run the same one.
 
 use super::class::{GIT_SHOWS, main_segment};
-use super::shell::{WRAPPERS, segments};
+use super::shell::{KEYWORDS, WRAPPERS, segments};
 
 /// Words that run the program named after them, beside [`WRAPPERS`].
 const RUNNERS: &[&[&str]] = &[
@@ -39,9 +39,6 @@ const CONTAINERS: &[&[&str]] = &[
     &["podman", "exec"],
     &["docker", "compose", "run"],
 ];
-
-/// Words of the shell's grammar before a command.
-const KEYWORDS: &[&str] = &["do", "then", "else", "if", "elif", "while", "until", "!", "(", "{"];
 
 /// Options whose value is the next word.
 const VALUE_OPTIONS: &[&str] = &[

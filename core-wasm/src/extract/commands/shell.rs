@@ -7,6 +7,9 @@ use crate::text;
 pub(super) const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
+/// Words of the shell's grammar before a command.
+pub(super) const KEYWORDS: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
+
 /// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
 /// that it is piped into.
 pub(crate) fn segments(command: &str) -> Vec<&str> {
@@ -68,7 +71,6 @@ fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end:
 /// Returns the command of a segment without the words that only steer the shell: `do cargo test` runs `cargo test`. `None` if
 /// there is no other word.
 pub(super) fn without_keywords(segment: &str) -> Option<&str> {
-    const BEFORE: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
     const ALONE: &[&str] = &[
         "for", "select", "case", "esac", "done", "fi", "}", ")", "function", "read", "exit", "return", "break", "continue",
     ];
@@ -78,7 +80,7 @@ pub(super) fn without_keywords(segment: &str) -> Option<&str> {
         if ALONE.contains(&word) {
             return None;
         }
-        let is_before = BEFORE.contains(&word);
+        let is_before = KEYWORDS.contains(&word);
         rest = match rest.strip_prefix('(') {
             Some(inside) => inside.trim_start(),
             None if is_before => rest[word.len()..].trim_start(),
