@@ -179,38 +179,31 @@ impl Failures {
         turn: u32,
         labels: &Labels,
     ) -> Option<SessionMemory> {
-        // A path that does not exist is a mistake of the agent.
-        if error.contains("pathspec")
-            || error.contains("no matches found: ")
-            || is_answer(command, error)
-            || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
-            || commands::main_segment(command).trim_start().starts_with("/tmp/")
-            || is_misspelt_look(command, error)
-        {
+        if teaches_nothing(command, error) {
             return None;
         }
         self.routines.failed(command, error, source);
-        let same =
-            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
-        if let Some(known) = self.open.iter_mut().find(same) {
-            known.times += 1;
-            known.turn = turn;
-            push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
-            // The first failure is the one to explain. A different error in the code being worked on is a newer state
-            // of it.
-            let is_other = normalize(&known.error) != normalize(error);
-            let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
-            if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
-                // It got past the first error, with what was done since then.
-                let next = Failure { times: 1, turn, ..Failure::of(command, error, source) };
-                let past = Failure { times: known.times - 1, ..std::mem::replace(known, next) };
-                return past.fix_memory(None, labels);
-            } else if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
-                error.clone_into(&mut known.error);
-            }
+        let failure = Failure { times: 1, turn, ..Failure::of(command, error, source) };
+        let same = |known: &&mut Failure| known.subject == Subject::Command && commands::same_purpose(&known.what, command);
+        let Some(known) = self.open.iter_mut().find(same) else {
+            self.push(failure);
             return None;
+        };
+        known.times += 1;
+        known.turn = turn;
+        push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
+        // The first failure is the one to explain. A different error in the code being worked on is a newer state
+        // of it.
+        let is_other = normalize(&known.error) != normalize(error);
+        let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
+        if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
+            // It got past the first error, with what was done since then.
+            let past = Failure { times: known.times - 1, ..std::mem::replace(known, failure) };
+            return past.fix_memory(None, labels);
         }
-        self.push(Failure { times: 1, turn, ..Failure::of(command, error, source) });
+        if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+            error.clone_into(&mut known.error);
+        }
         None
     }
 
@@ -581,6 +574,16 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
         // The first step after the failure and the latest ones are the most informative.
         list.remove(1);
     }
+}
+
+/// Returns whether the failure of a command says nothing to others: it was an answer or a slip, or the command was a one-off.
+fn teaches_nothing(command: &str, error: &str) -> bool {
+    // A path that does not exist is a mistake of the agent.
+    text::contains_any(error, &["pathspec", "no matches found: "])
+        || is_answer(command, error)
+        || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        || commands::main_segment(command).trim_start().starts_with("/tmp/")
+        || is_misspelt_look(command, error)
 }
 
 /// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.
