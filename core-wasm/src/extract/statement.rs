@@ -323,7 +323,7 @@ pub(crate) fn names(text: &str) -> Vec<u32> {
     {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let inner = |c: char| matches!(c, '_' | '/' | '.' | '-' | ':') || c.is_ascii_uppercase() || c.is_ascii_digit();
-        if word.chars().count() >= 4
+        if word.len() >= 4
             && word.is_ascii()
             && word.chars().skip(1).any(inner)
             && word.bytes().any(|b| b.is_ascii_alphabetic())
