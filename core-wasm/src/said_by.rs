@@ -1,11 +1,15 @@
-//! Who said what a memory says: the attribute `said-by` of drafts and memories.
+//! Who said what a memory says, and who saved it: the attributes `said-by` and `source`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bindings::throughline::policy::types::Memory;
 
-/// The name of the attribute.
+/// The name of the attribute that says who said it.
 const NAME: &str = "said-by";
+/// The name of the attribute of memories that were saved on request, and its values for a person and for an agent.
+const SOURCE: &str = "source";
+pub(crate) const SAVED: &str = "saved";
+const SAVED_BY_AGENT: &str = "agent";
 
 /// Who said it. What is made of several voices counts as said by the least of them: what an agent concluded from a page is
 /// the agent's word.
@@ -45,11 +49,9 @@ impl SaidBy {
 
     /// Returns who said what a memory says, if that is known.
     pub(crate) fn of(memory: &Memory) -> Option<Self> {
-        let value =
-            |wanted: &str| memory.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-        let Some(word) = value(NAME) else {
+        let Some(word) = attribute(memory, NAME) else {
             // What an agent saved before there was the attribute.
-            return value("source").filter(|source| *source == "agent").map(|_| Self::Agent);
+            return saved_by(memory).filter(|source| *source == SAVED_BY_AGENT).map(|_| Self::Agent);
         };
         [Self::Human, Self::Agreed, Self::Agent, Self::Tool].into_iter().find(|said_by| said_by.word() == word)
     }
@@ -60,4 +62,13 @@ impl SaidBy {
         let said_by = Self::of(memory).filter(|_| could_pass)?;
         matches!(said_by, Self::Agent | Self::Tool).then(|| said_by.word())
     }
+}
+
+/// Returns how a memory was saved on request. None if it was found in a transcript.
+pub(crate) fn saved_by(memory: &Memory) -> Option<&str> {
+    attribute(memory, SOURCE)
+}
+
+fn attribute<'m>(memory: &'m Memory, name: &str) -> Option<&'m str> {
+    memory.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }

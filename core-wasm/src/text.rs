@@ -308,19 +308,24 @@ pub(crate) fn without_codes(text: &str) -> Cow<'_, str> {
 /// Returns the sentences of Markdown prose, each on one line and without marks. Skips code blocks.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut all = Vec::new();
-    for line in prose_lines(text) {
-        if line.starts_with('|') {
-            continue;
-        }
-        let line = plain(line);
-        let mut rest = line.as_str();
-        while let Some(end) = sentence_end(rest) {
-            push_sentence(&mut all, &rest[..end]);
-            rest = &rest[end..];
-        }
-        push_sentence(&mut all, rest);
-    }
+    lines_of_sentences(text).for_each(|line| push_sentences(&mut all, line));
     all
+}
+
+/// Returns the lines of Markdown prose that sentences stand on: no rows of tables.
+fn lines_of_sentences(text: &str) -> impl Iterator<Item = &str> {
+    prose_lines(text).filter(|line| !line.starts_with('|'))
+}
+
+/// Adds the sentences of one line.
+fn push_sentences(all: &mut Vec<String>, line: &str) {
+    let line = plain(line);
+    let mut rest = line.as_str();
+    while let Some(end) = sentence_end(rest) {
+        push_sentence(all, &rest[..end]);
+        rest = &rest[end..];
+    }
+    push_sentence(all, rest);
 }
 
 fn push_sentence(all: &mut Vec<String>, sentence: &str) {
@@ -348,7 +353,11 @@ pub(crate) fn typed_sentences(sentence: &str) -> Vec<&str> {
 
 /// Returns the first sentence, or none if there is no prose.
 pub(crate) fn first_sentence(text: &str) -> Option<String> {
-    sentences(text).into_iter().next()
+    lines_of_sentences(text).find_map(|line| {
+        let mut found = Vec::new();
+        push_sentences(&mut found, line);
+        found.into_iter().next()
+    })
 }
 
 /// Returns the position just past the mark that closes the first sentence, or none if the line is a single sentence.

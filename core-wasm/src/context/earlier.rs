@@ -1,17 +1,17 @@
 //! What sessions before the last one settled and ran into. A project has many of them, so each trouble is told once, what came back
 //! in several sessions comes first, and details of old plans are left to the search.
 
+use std::sync::LazyLock;
+
 use super::line;
 use super::memories::Memories;
-use super::page::{Page, is_routine, is_saved, teaches_nothing};
+use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
 use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
+use crate::extract::failures;
 use crate::extract::labels::{self, Labels};
 use crate::said_by::SaidBy;
 use crate::text;
-
-/// The kinds of what a session ran into.
-const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
 
 /// How many of these are read. Much of it is the same trouble in another session.
 const MAX_READ: u32 = 60;
@@ -47,7 +47,8 @@ const MAX_FOLDERS: usize = 3;
 const MANY_CAUSES: usize = 4;
 
 /// What runners of scripts say of every failure. It distinguishes none.
-const OF_RUNNERS: &str = "error errors task tasks failed fails failure exit exited code status command";
+static OF_RUNNERS: LazyLock<text::Features> =
+    LazyLock::new(|| text::features("error errors task tasks failed fails failure exit exited code status command"));
 /// The number of words from which two errors with the same ones are the same.
 const MIN_EQUAL: usize = 2;
 
@@ -147,12 +148,11 @@ fn is_of_its_day(memory: &Memory) -> bool {
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
 /// already, whose memories are `stored`.
 pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], stored: &[Memory]) {
-    let mut all = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
-    let is_new = |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && all.iter().all(|known| known.id != memory.id);
-    let unread: Vec<Memory> = stored.iter().filter(is_new).cloned().collect();
-    all.extend(unread);
-    all.retain(|memory| !teaches_nothing(memory));
-    let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+    let read = page.checked_for_more(memories.important(&LESSONS, MAX_READ), MAX_READ as usize);
+    let is_new =
+        |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
+    let all = read.iter().chain(stored.iter().filter(is_new));
+    let lessons: Vec<Lesson> = all.filter(|memory| !teaches_nothing(memory)).map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);
@@ -274,13 +274,10 @@ impl<'m> Lesson<'m> {
         let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
         let error = said.split_once("` ").filter(|_| is_of_command).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
-        // A runner of scripts puts the name of its task first.
-        let error = error.rsplit_once("rror: ").map_or(error, |(_, error)| error);
-        let of_runners = text::features(OF_RUNNERS);
+        let mut error = text::features(failures::said_by_tool(error));
+        error.retain(|word| !OF_RUNNERS.contains(word));
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
         let folders = named.into_iter().flat_map(folders).collect();
-        let mut error = text::features(error);
-        error.retain(|word| !of_runners.contains(word));
         Self { memory, is_failure, cause, fix, cure: text::features(fix), error, folders }
     }
 
@@ -299,8 +296,7 @@ impl<'m> Lesson<'m> {
                 || text::features(self.cause).iter().any(|word| self.error.contains(word))
         };
         let is_other = |it: &&&Self| it.memory.id != self.memory.id;
-        let is_of_folder =
-            || trouble.iter().filter(is_other).any(|it| self.folders.iter().any(|own| it.folders.contains(own)));
+        let is_of_folder = || trouble.iter().filter(is_other).any(|it| self.shares_folder(it));
         let cause = match self.cause.is_empty() {
             true => 1,
             false if trouble.len() < MANY_CAUSES || is_of_error() || is_of_folder() => 2,
@@ -348,7 +344,12 @@ impl<'m> Lesson<'m> {
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        is_same_error || is_same_cure || (is_failure && self.folders.iter().any(|folder| other.folders.contains(folder)))
+        is_same_error || is_same_cure || (is_failure && self.shares_folder(other))
+    }
+
+    /// Returns whether both name the same folder.
+    fn shares_folder(&self, other: &Self) -> bool {
+        self.folders.iter().any(|folder| other.folders.contains(folder))
     }
 }
 

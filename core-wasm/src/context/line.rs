@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::extract::labels;
+use crate::extract::labels::{self, Labels};
 use crate::text::{self, Language};
 
 /// The languages whose labels stored texts have.
@@ -164,23 +164,23 @@ pub(super) fn fit_within(line: &str, max: usize) -> String {
 
 /// Splits a decision, as the extractor stores it, into its parts: the choice, the reason and the rejected options.
 pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
-    for words in LANGUAGES.map(labels::labels) {
-        let (rest, rejected) = split_at_label(content, words.rejected);
-        let (what, why) = split_at_label(rest, words.why);
-        if !(rejected.is_empty() && why.is_empty()) {
-            return (what, why, rejected);
-        }
-    }
-    (content, "", "")
+    split_at_labels(content, |words| [words.why, words.rejected])
 }
 
 /// Splits a failure into what failed and how, its cause and its cure. The last two may be empty.
 pub(super) fn parse_failure(content: &str) -> (&str, &str, &str) {
+    split_at_labels(content, |words| [words.cause, words.fixed_by])
+}
+
+/// Splits a text into what stands before, between and behind two labels, in the first language of which it has one. The last two may be
+/// empty.
+fn split_at_labels(content: &str, of: impl Fn(&Labels) -> [&'static str; 2]) -> (&str, &str, &str) {
     for words in LANGUAGES.map(labels::labels) {
-        let (rest, fix) = split_at_label(content, words.fixed_by);
-        let (said, cause) = split_at_label(rest, words.cause);
-        if !(fix.is_empty() && cause.is_empty()) {
-            return (said, cause, fix);
+        let [first, second] = of(words);
+        let (rest, end) = split_at_label(content, second);
+        let (before, middle) = split_at_label(rest, first);
+        if !(middle.is_empty() && end.is_empty()) {
+            return (before, middle, end);
         }
     }
     (content, "", "")

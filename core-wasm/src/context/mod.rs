@@ -77,8 +77,9 @@ fn add_standing(page: &mut Page, memories: &dyn Memories, max_entries: usize, fa
     for memory in page.checked_for_more(memories.important(&["discovery"], 12), 12) {
         if overtaken::is_mended(&memory, sessions) {
             page.leave_out(&memory);
+        } else {
+            page.add_memory(&memory, factor);
         }
-        page.add_memory(&memory, factor);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels;
+use crate::said_by::{SAVED, saved_by};
 use crate::text;
 
 /// The line below the heading.
@@ -139,10 +140,7 @@ fn add_last_session(page: &mut Page, record: &SessionRecord, stored: &[Memory]) 
 
 /// Adds what was saved by hand, or by the agent when it was asked to.
 pub(super) fn add_saved(page: &mut Page, kind: SectionKind, stored: &[Memory]) {
-    let by_hand = |memory: &&Memory| {
-        memory.kind == "session_summary"
-            && memory.attributes.iter().any(|(name, value)| name == "source" && value == "saved")
-    };
+    let by_hand = |memory: &&Memory| memory.kind == "session_summary" && saved_by(memory) == Some(SAVED);
     for memory in stored.iter().filter(by_hand) {
         for piece in pieces(&memory.content) {
             page.add(kind, Entry::session_line("Saved", &piece, 1.0));

@@ -11,6 +11,7 @@ use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
 use crate::extract::failures::ROUTINE;
+use crate::said_by::saved_by;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
 
@@ -42,6 +43,9 @@ pub(super) enum SectionKind {
     Knowledge,
     Other,
 }
+
+/// The kinds of what a session ran into.
+pub(super) const LESSONS: [&str; 4] = ["error_fix", "failure", "learning", "correction"];
 
 impl SectionKind {
     fn heading(self) -> &'static str {
@@ -78,7 +82,7 @@ impl SectionKind {
     pub(super) fn of(kind: &str) -> Option<Self> {
         match kind {
             "decision" => Some(Self::Decisions),
-            "error_fix" | "failure" | "learning" | "correction" => Some(Self::WatchOut),
+            kind if LESSONS.contains(&kind) => Some(Self::WatchOut),
             "preference" => Some(Self::Preferences),
             "discovery" => Some(Self::Knowledge),
             // Commits are in the repository, turns and results are found by search, and summaries belong to their
@@ -553,7 +557,7 @@ pub(super) fn is_routine(memory: &Memory) -> bool {
 
 /// Returns whether a memory was saved on purpose: by a command, a note or a tool, and not found in a transcript.
 pub(super) fn is_saved(memory: &Memory) -> bool {
-    memory.session_id.is_empty() || memory.attributes.iter().any(|(name, _)| name == "source")
+    memory.session_id.is_empty() || saved_by(memory).is_some()
 }
 
 fn merge_ids(ids: &mut Vec<String>, more: &[String]) {

@@ -28,10 +28,10 @@ pub(super) struct Commit {
 /// What stands after the commits on the line may have failed: then only the commits count that git itself reports.
 pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<Commit> {
     let segments: Vec<&str> = commands::segments(command).into_iter().filter(|segment| is_commit(segment)).collect();
-    let Some(first) = segments.first() else {
+    if segments.is_empty() {
         return Vec::new();
-    };
-    let amends = first.contains("--amend") || command.contains("--amend");
+    }
+    let amends = command.contains("--amend");
     // The segments end at here-documents, so look for a single message in the whole command.
     let messages: Vec<(String, String)> = match segments.as_slice() {
         [_] => messages_of(command),
@@ -40,15 +40,12 @@ pub(super) fn commits_from(command: &str, output: &str, is_error: bool) -> Vec<C
     .iter()
     .map(|message| split_message(message.trim_start_matches(['@', '\n', ' '])))
     .collect();
-    let mut all: Vec<Commit> = output
-        .lines()
-        .filter_map(parse_commit_line)
-        .map(|(branch, hash, shown)| (branch, hash, shown.trim_start_matches(['@', ' ']).to_owned()))
-        .map(|(branch, hash, shown)| {
-            let body = messages.iter().find(|(subject, _)| *subject == shown).map(|(_, body)| body.clone());
-            Commit { subject: shown, body: body.unwrap_or_default(), branch: Some(branch), hash: Some(hash), amends }
-        })
-        .collect();
+    let printed = |(branch, hash, shown): (String, String, String)| {
+        let subject = shown.trim_start_matches(['@', ' ']).to_owned();
+        let body = messages.iter().find(|(known, _)| *known == subject).map(|(_, body)| body.clone());
+        Commit { subject, body: body.unwrap_or_default(), branch: Some(branch), hash: Some(hash), amends }
+    };
+    let mut all: Vec<Commit> = output.lines().filter_map(parse_commit_line).map(printed).collect();
     if all.is_empty() {
         let is_made = !is_error
             && !commands::output_reports_failure(commands::Class::Commit, output)
@@ -274,10 +271,7 @@ pub(super) fn unwrapped(body: &str) -> String {
 
 /// Returns the numbers of the pull requests that a command line merged, or that its output shows as merged.
 pub(super) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
-    let number = |text: &str| -> Option<u32> {
-        let digits = text.trim_start_matches('#');
-        digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
-    };
+    let number = |text: &str| leading_number(text.trim_start_matches('#'));
     let mut all: Vec<u32> = Vec::new();
     for sign in [
         "Merge pull request #",
@@ -440,8 +434,12 @@ pub(crate) fn is_pull_request(line: &str) -> bool {
 /// Returns the number of the pull request that a line of the notes names.
 pub(crate) fn pull_request_number(line: &str) -> Option<u32> {
     let at = ["/pull/", "/merge_requests/"].iter().find_map(|sign| line.find(sign).map(|at| at + sign.len()))?;
-    let digits = &line[at..];
-    digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
+    leading_number(&line[at..])
+}
+
+/// Returns the number with which a text begins.
+fn leading_number(text: &str) -> Option<u32> {
+    text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
 }
 
 /// Returns the pull request that the output of `gh pr create` names.

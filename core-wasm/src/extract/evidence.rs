@@ -69,14 +69,12 @@ impl Evidence {
         (!self.some_tests.is_empty()).then_some(self.some_tests.as_str())
     }
 
-    /// Records which tests a command line ran.
-    fn tests_of(&mut self, command: &str, output: &str) {
+    /// Records which tests a command line ran. `counts_tests` says whether it printed counts of tests as it ran something.
+    pub(super) fn tests_of(&mut self, command: &str, counts_tests: bool) {
         match commands::runs_tests(command) {
             Some(true) if !self.may_have_run_all => self.some_tests = failures::display_command(command),
             Some(false) => self.may_have_run_all(),
-            None if commands::class(command) != commands::Class::Inspect && commands::test_counts(output).is_some() => {
-                self.may_have_run_all();
-            }
+            None if counts_tests => self.may_have_run_all(),
             _ => {}
         }
     }
@@ -103,7 +101,6 @@ impl Evidence {
 
     /// Records a command line, and whether it certainly passed or failed.
     pub(super) fn command_ran(&mut self, command: &str, output: &str, passed: bool, failed: bool) {
-        self.tests_of(command, output);
         // The hook of a commit may run anything.
         if commands::class(command) != commands::Class::Inspect || commands::pipes_into_program(command) {
             self.ran();
@@ -267,16 +264,16 @@ mod tests {
         for some in
             ["go test ./cart/ -v", "pytest tests/test_cart.py", "npx vitest run -t total", "go test ./... -run Total"]
         {
-            evidence.command_ran(some, "", true, false);
+            evidence.tests_of(some, false);
             assert_eq!(evidence.some_tests(), Some(some));
         }
         for all in ["go test ./cart/... -count=1", "npm test", "make all && pytest tests/", "cd web && bun test src/"] {
             let mut evidence = evidence.clone();
-            evidence.command_ran(all, "", true, false);
-            evidence.command_ran("go test ./cart/ -v", "", true, false);
+            evidence.tests_of(all, false);
+            evidence.tests_of("go test ./cart/ -v", false);
             assert_eq!(evidence.some_tests(), None, "{all}");
         }
-        evidence.command_ran("make all", "12 passed, 0 failed", true, false);
+        evidence.tests_of("make all", true);
         assert_eq!(evidence.some_tests(), None);
     }
 

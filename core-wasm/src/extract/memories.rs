@@ -96,12 +96,13 @@ impl SessionMemory {
         }
     }
 
-    fn is_duplicate_of(&self, other: &SessionMemory) -> bool {
+    /// Returns whether it says the same as another memory, which has these features.
+    fn is_duplicate_of(&self, other: &SessionMemory, features: &text::Features) -> bool {
         // Commits and plans are separate facts, even if their texts are similar to others.
         let own = |memory: &SessionMemory| matches!(memory.kind.as_str(), "commit" | "plan");
         let min_similarity =
             if self.from_prose || other.from_prose { DUPLICATE_PROSE_SIMILARITY } else { DUPLICATE_SIMILARITY };
-        !own(self) && !own(other) && text::similarity(&self.features(), &other.features()) >= min_similarity
+        !own(self) && !own(other) && text::similarity(&self.features(), features) >= min_similarity
     }
 
     fn features(&self) -> text::Features {
@@ -131,10 +132,14 @@ impl SessionMemories {
             *same = memory;
             return;
         }
-        if self.all.iter().any(|known| known.importance >= memory.importance && known.is_duplicate_of(&memory)) {
+        let features = memory.features();
+        let is_duplicate: Vec<bool> = self.all.iter().map(|known| known.is_duplicate_of(&memory, &features)).collect();
+        let mut duplicates = self.all.iter().zip(&is_duplicate).filter(|(_, is_duplicate)| **is_duplicate);
+        if duplicates.any(|(known, _)| known.importance >= memory.importance) {
             return;
         }
-        self.all.retain(|known| !known.is_duplicate_of(&memory));
+        let mut is_duplicate = is_duplicate.into_iter();
+        self.all.retain(|_| is_duplicate.next() != Some(true));
         self.all.push(memory);
         self.enforce_limits(settled);
     }

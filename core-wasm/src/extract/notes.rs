@@ -181,7 +181,7 @@ impl Given {
     fn of(turn: &TurnResult, line: &str) -> Self {
         if turn.edited && !turn.built && !turn.committed {
             Given::Document
-        } else if !has_work(turn) && !standing::is_deed(&line.to_lowercase()) {
+        } else if !turn.has_work() && !standing::is_deed(&line.to_lowercase()) {
             Given::Finding
         } else {
             Given::Work
@@ -204,7 +204,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
     let is_chat =
         |at: usize, end: &str| turns[at].is_chat() && end.chars().count() < MIN_END_CHARS && !state.results.corrects(at);
     // What the agent said while it was still at work is not how the session ended.
-    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].edited && !turns[at].committed;
+    let is_begun = |at: usize| turns[at].is_unfinished && !turns[at].has_work();
     while prose::is_filler(&end) || signs::names_only(&end) || is_chat(at, &end) || is_begun(at) {
         let Some(earlier) = lines.pop() else { break };
         (at, end) = earlier;
@@ -265,7 +265,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
 /// the session ended, unless the chore's turn did what was discussed and says nothing of it.
 fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: &str, label: &str) -> Option<usize> {
     let last = lines.len().checked_sub(1)?;
-    if !turns.iter().any(has_work) || has_work(&turns[lines[last].0]) {
+    if !turns.iter().any(TurnResult::has_work) || turns[lines[last].0].has_work() {
         return Some(last);
     }
     let own = end.split(label).next().unwrap_or_default();
@@ -276,7 +276,7 @@ fn work_before(turns: &[TurnResult], lines: &[(usize, String)], at: usize, end: 
     if turns[at].edited {
         return Some(last);
     }
-    lines.iter().rposition(|(of, _)| has_work(&turns[*of])).or(Some(last))
+    lines.iter().rposition(|(of, _)| turns[*of].has_work()).or(Some(last))
 }
 
 /// Returns what a turn was asked, shortened, if nothing else tells it: what "what is easy is the first" answers.
@@ -333,14 +333,9 @@ fn with_commits(turns: &[TurnResult], lines: Vec<(usize, String)>, label: &str) 
     all
 }
 
-/// Returns whether a turn changed something.
-fn has_work(turn: &TurnResult) -> bool {
-    turn.edited || turn.committed
-}
-
 /// Returns whether a turn only answered a question. Commands change something, too.
 fn discusses(turn: &TurnResult) -> bool {
-    !has_work(turn) && !turn.used_tools && human::only_asks(&turn.asked)
+    !turn.has_work() && !turn.used_tools && human::only_asks(&turn.asked)
 }
 
 /// Removes the sentences from a line, unless nothing else would remain of it.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::human;
+use super::signs;
 use super::statement::{self, Form, Statement, Voice};
 use crate::text;
 use crate::transcript::json::Raw;
@@ -414,22 +415,8 @@ const ASKING: &[&str] = &[
 
 /// Strips the mark that the agent puts on its recommended option.
 pub(super) fn strip_recommendation(label: &str) -> String {
-    [
-        "(Recommended)",
-        "(recommended)",
-        "(recomanat)",
-        "(recomendado)",
-        "(empfohlen)",
-        "(추천)",
-        "(권장)",
-        "(推奨)",
-        "(おすすめ)",
-        "（推奨）",
-        "(推荐)",
-        "（推荐）",
-    ]
-    .iter()
-    .fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
+    let marks = signs::RECOMMENDED.iter();
+    marks.fold(label.to_owned(), |label, mark| label.replace(&format!(" {mark}"), "").replace(mark, ""))
 }
 
 fn join(values: Raw<'_>) -> String {

@@ -681,6 +681,22 @@ pub(super) fn offers_options(lower: &str) -> bool {
     is_either || text::contains_any(lower, &SIGNS)
 }
 
+/// The marks that an agent puts behind the option that it recommends.
+pub(super) const RECOMMENDED: &[&str] = &[
+    "(Recommended)",
+    "(recommended)",
+    "(recomanat)",
+    "(recomendado)",
+    "(empfohlen)",
+    "(추천)",
+    "(권장)",
+    "(推奨)",
+    "(おすすめ)",
+    "（推奨）",
+    "(推荐)",
+    "（推荐）",
+];
+
 /// Returns whether a row of a table in lower case ends with the word that its subject was still to be done.
 pub(super) fn is_open_row(lower: &str) -> bool {
     const STATES: [&str; 10] =

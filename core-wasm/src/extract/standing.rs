@@ -382,9 +382,12 @@ pub(super) fn is_progress(lower: &str) -> bool {
         let counts = counts.and_then(|(part, all)| Some((part.parse::<u32>().ok()?, all.parse::<u32>().ok()?)));
         counts.is_some_and(|(part, all)| part < all)
     };
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    let counts = words.windows(2).any(|pair| is_part(pair[0]) && DONE.iter().any(|done| pair[1].starts_with(done)));
-    counts || text::contains_any(lower, &RUNS)
+    let counts = || {
+        let mut pairs = lower.split_whitespace().zip(lower.split_whitespace().skip(1));
+        pairs.any(|(part, word)| is_part(part) && DONE.iter().any(|done| word.starts_with(done)))
+    };
+    // Most statements have no count, which is quickly seen.
+    (lower.contains('/') && counts()) || text::contains_any(lower, &RUNS)
 }
 
 /// Returns whether an answer says, without naming them, that all checks pass.

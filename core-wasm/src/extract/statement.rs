@@ -70,6 +70,11 @@ pub(super) struct Statement {
 }
 
 impl Statement {
+    /// Returns whether the agent said it, while it worked or in its answer.
+    pub(super) fn is_of_agent(&self) -> bool {
+        matches!(self.voice, Voice::Work | Voice::Answer)
+    }
+
     /// Returns whether it stands behind another one on the same line.
     pub(super) fn follows(&self, before: &Statement) -> bool {
         self.goes_on && (before.voice, before.count) == (self.voice, self.count) && before.place + 1 == self.place
@@ -319,7 +324,7 @@ pub(crate) fn names(text: &str) -> Vec<u32> {
     {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let inner = |c: char| matches!(c, '_' | '/' | '.' | '-' | ':') || c.is_ascii_uppercase() || c.is_ascii_digit();
-        if word.chars().count() >= 4
+        if word.len() >= 4
             && word.is_ascii()
             && word.chars().skip(1).any(inner)
             && word.bytes().any(|b| b.is_ascii_alphabetic())

@@ -76,9 +76,13 @@ impl Undone {
     /// Records a commit of what was added, and whether it went past its hook.
     pub(super) fn committed(&mut self, is_bypassed: bool) {
         self.work_tree.committed();
-        (self.has_committed, self.is_unpushed) = (true, true);
+        self.commit_found();
         self.is_bypassed = is_bypassed && (self.is_bypassed || self.has_commit_failed);
         self.has_commit_failed = false;
+    }
+
+    fn commit_found(&mut self) {
+        (self.has_committed, self.is_unpushed) = (true, true);
     }
 
     /// Records how many files the commit has that is recorded next.
@@ -158,7 +162,7 @@ impl Undone {
     pub(super) fn git_listed(&mut self, listed: &Listed, is_new: impl Fn(&str) -> bool) -> bool {
         let has_landed = self.work_tree.listed(listed, is_new);
         if has_landed {
-            (self.has_committed, self.is_unpushed) = (true, true);
+            self.commit_found();
         }
         match listed.is_ahead {
             Some(false) => self.is_unpushed = false,
@@ -172,7 +176,7 @@ impl Undone {
     pub(super) fn git_showed(&mut self, files: &[String]) -> bool {
         let has_landed = self.work_tree.shown(files);
         if has_landed {
-            (self.has_committed, self.is_unpushed) = (true, true);
+            self.commit_found();
         }
         has_landed
     }

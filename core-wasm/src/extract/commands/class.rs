@@ -36,6 +36,10 @@ pub(super) const INSPECTION_PROGRAMS: &[&str] = &[
     "do", "done", "then", "fi",
 ];
 
+/// The subcommands with which git only shows something.
+pub(super) const GIT_SHOWS: &[&str] =
+    &["status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "check-ignore"];
+
 /// Returns the segment that the command line is about: the last one that does more than inspect, otherwise the last
 /// one. `git commit … && git status` is about the commit.
 pub(crate) fn main_segment(command: &str) -> &str {
@@ -45,7 +49,7 @@ pub(crate) fn main_segment(command: &str) -> &str {
 fn main_of<'a>(all: &[&'a str]) -> Option<&'a str> {
     let last = |does_more: fn(&str) -> bool| all.iter().rev().find(|segment| does_more(segment));
     last(|segment| class_of(segment) != Class::Inspect)
-        .or_else(|| last(|segment| words(segment).first().is_some_and(|program| !INSPECTION_PROGRAMS.contains(program))))
+        .or_else(|| last(|segment| words(segment).next().is_some_and(|program| !INSPECTION_PROGRAMS.contains(&program))))
         .or(all.last())
         .copied()
 }
@@ -66,33 +70,18 @@ pub(crate) fn pipes_into_program(command: &str) -> bool {
 }
 
 fn class_of(segment: &str) -> Class {
-    let words = words(segment);
-    let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
-        return Class::Inspect;
-    };
+    let mut words = words(segment);
+    let Some(first) = words.next() else { return Class::Inspect };
+    let program = first.rsplit('/').next().unwrap_or(first);
     if INSPECTION_PROGRAMS.contains(&program) {
         return Class::Inspect;
     }
+    let words: Vec<&str> = std::iter::once(first).chain(words).collect();
     let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.split(':').next().unwrap_or(word)));
     match program {
         "git" if has(&["commit"]) => Class::Commit,
         "git" if has(&["push"]) => Class::Publish,
-        "git"
-            if has(&[
-                "status",
-                "diff",
-                "log",
-                "show",
-                "branch",
-                "ls-files",
-                "ls-tree",
-                "blame",
-                "check-ignore",
-                "rev-parse",
-            ]) =>
-        {
-            Class::Inspect
-        }
+        "git" if has(GIT_SHOWS) || has(&["branch"]) => Class::Inspect,
         "gh" if has(&["create", "merge"]) => Class::Publish,
         "gh" => Class::Inspect,
         "pytest" | "jest" | "vitest" | "mocha" | "rspec" | "phpunit" | "playwright" | "nextest" | "ctest" => Class::Test,
@@ -116,7 +105,7 @@ fn class_of(segment: &str) -> Class {
 pub(crate) fn purpose(command: &Scrubbed) -> String {
     const TELLING: &[&str] = &["cd", "echo", "printf", "sleep", "true", "false", ":"];
     let all: Vec<&str> = segments(command).into_iter().filter_map(without_keywords).collect();
-    let does_something = |segment: &&&str| words(segment).first().is_some_and(|program| !TELLING.contains(program));
+    let does_something = |segment: &&&str| words(segment).next().is_some_and(|program| !TELLING.contains(&program));
     let doing: Vec<&str> = all.iter().filter(does_something).copied().collect();
     shared_words_of(main_of(&doing).or_else(|| main_of(&all)).unwrap_or(command))
 }
@@ -126,11 +115,11 @@ pub(super) fn shared_words(command: &str) -> String {
 }
 
 fn shared_words_of(segment: &str) -> String {
-    let words = words(segment);
+    let words: Vec<&str> = words(segment).take(3).collect();
     let plain = |word: &&&str| {
         !word.contains("[redacted") && (!word.contains(['/', '.', '"', '\'', '$', '(']) || words.first() == Some(*word))
     };
-    words.iter().take(3).filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
+    words.iter().filter(plain).map(|word| word.rsplit('/').next().unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the words that commands of the same purpose share, without what runs the program.
@@ -145,7 +134,6 @@ fn own_purpose(command: &str) -> String {
 /// Returns the files and folders that the command line names.
 pub(crate) fn targets(command: &str) -> Vec<&str> {
     words(main_segment(command))
-        .into_iter()
         .skip(1)
         .filter(|word| word.contains(['/', '.']) && !matches!(*word, "." | "./" | "./..." | ".."))
         .collect()
@@ -163,7 +151,7 @@ fn is_narrow(segment: &str) -> bool {
     const NAMES: [&str; 5] = ["-run", "-k", "-t", "--grep", "--testNamePattern"];
     const ENDS: [&str; 7] = [".py", ".ts", ".tsx", ".js", ".jsx", ".rb", ".go"];
     let is_name = |word: &str| NAMES.contains(&word.split('=').next().unwrap_or_default());
-    let is_go = words(segment).first() == Some(&"go");
+    let is_go = words(segment).next() == Some("go");
     let targets = targets(segment);
     let is_some = |target: &&str| {
         if is_go {
@@ -182,7 +170,7 @@ pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
     segments(command)
         .into_iter()
         .filter(is_check)
-        .map(words)
+        .map(|segment| words(segment).collect::<Vec<_>>())
         .filter(|words| !words.iter().skip(1).any(is_file))
         .filter_map(|words| check_name(&words))
         .collect()
@@ -252,7 +240,7 @@ pub(crate) fn may_fix(command: &str) -> bool {
     // Looking at a repository, or putting work aside, mends nothing.
     const LOOKS: &[&str] =
         &["stash", "status", "checkout", "diff", "log", "show", "add", "commit", "push", "fetch", "switch", "branch"];
-    let mut main = words(main_segment(command)).into_iter();
+    let mut main = words(main_segment(command));
     if main.any(|word| word == "git") && main.next().is_some_and(|word| LOOKS.contains(&word)) {
         return false;
     }
@@ -260,7 +248,7 @@ pub(crate) fn may_fix(command: &str) -> bool {
         return !matches!(class(command), Class::Test | Class::Check | Class::Build);
     }
     let main = main_segment(command);
-    let program = words(main).first().copied().unwrap_or("");
+    let program = words(main).next().unwrap_or("");
     matches!(program, "rm" | "mv" | "cp" | "mkdir" | "chmod" | "kill" | "pkill" | "touch" | "export")
         || (program == "sed" && main.contains(" -i"))
 }

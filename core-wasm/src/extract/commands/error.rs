@@ -11,20 +11,25 @@ const UNKNOWN_SIGNS: &[&str] = &[
     "command not found",
     "not recognized",
     "unrecognized",
-    "unknown command",
     "unknown option",
     "unknown flag",
     "invalid option",
     "unexpected argument",
+    "not installed",
+    "no module named",
+    "could not locate executable",
+];
+
+/// The same of a subcommand or a script.
+const UNKNOWN_SUBCOMMAND_SIGNS: &[&str] = &[
+    "unrecognized subcommand",
+    "unknown command",
     "no such command",
     "no such subcommand",
     "is not a git command",
-    "not installed",
     "missing script",
     "script not found",
     "no rule to make target",
-    "no module named",
-    "could not locate executable",
 ];
 
 /// Further signs that a tool is at fault, not the code being worked on. The fix is worth telling a later session.
@@ -119,24 +124,13 @@ pub(crate) fn is_invocation(error: &str) -> bool {
 
 /// Returns whether a tool did not know the subcommand or the script that it was given.
 pub(crate) fn is_unknown_subcommand(error: &str) -> bool {
-    const SIGNS: &[&str] = &[
-        "unrecognized subcommand",
-        "unknown command",
-        "no such command",
-        "no such subcommand",
-        "is not a git command",
-        "missing script",
-        "script not found",
-        "no rule to make target",
-    ];
-    let error = error.to_lowercase();
-    text::contains_any(&error, SIGNS)
+    text::contains_any(&error.to_lowercase(), UNKNOWN_SUBCOMMAND_SIGNS)
 }
 
-/// Returns whether the error contains one of the signs, or one of [`UNKNOWN_SIGNS`].
+/// Returns whether the error contains one of the signs, or one of something that is not known.
 pub(super) fn contains_sign(error: &str, signs: &[&str]) -> bool {
     let error = error.to_lowercase();
-    UNKNOWN_SIGNS.iter().chain(signs).any(|sign| error.contains(sign))
+    [UNKNOWN_SIGNS, UNKNOWN_SUBCOMMAND_SIGNS, signs].iter().any(|signs| text::contains_any(&error, signs))
 }
 
 /// What the client answers if a call was made in the wrong order, or was cancelled with another: it says nothing of the call.
@@ -195,11 +189,11 @@ pub(crate) fn error_line_of(class: Class, output: &str) -> Option<String> {
     }
     // A compiler names the place and the fault, and perhaps no word for an error.
     let located = || {
-        let is_compiled = matches!(class, Class::Test | Class::Check | Class::Build);
-        let line = output.lines().map(str::trim).find(|line| is_compiled && is_located(line))?;
+        let line = output.lines().map(str::trim).find(|line| is_located(line))?;
         Some(text::clip(line, 200).into_owned())
     };
-    error_line(output).or_else(located)
+    let is_compiled = matches!(class, Class::Test | Class::Check | Class::Build);
+    error_line(output).or_else(|| is_compiled.then(located).flatten())
 }
 
 /// Returns whether a line has the form in which compilers tell a fault: `src/till.go:4:2: undefined: nightTill`.

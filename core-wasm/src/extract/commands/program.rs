@@ -1,7 +1,7 @@
 //! The program that a command is about, without what runs it, and whether two commands run the same one.
 
-use super::class::main_segment;
-use super::shell::{WRAPPERS, segments};
+use super::class::{GIT_SHOWS, main_segment};
+use super::shell::{KEYWORDS, WRAPPERS, segments};
 
 /// Words that run the program named after them, beside [`WRAPPERS`].
 const RUNNERS: &[&[&str]] = &[
@@ -39,9 +39,6 @@ const CONTAINERS: &[&[&str]] = &[
     &["podman", "exec"],
     &["docker", "compose", "run"],
 ];
-
-/// Words of the shell's grammar before a command.
-const KEYWORDS: &[&str] = &["do", "then", "else", "if", "elif", "while", "until", "!", "(", "{"];
 
 /// Options whose value is the next word.
 const VALUE_OPTIONS: &[&str] = &[
@@ -209,10 +206,9 @@ const SENDING: &[&str] = &["-X", "-d", "--data", "-o", "-O", "-F", "-T", "|"];
 
 /// Returns whether a command line is about looking, which cures nothing.
 pub(crate) fn only_looks(command: &str) -> bool {
-    const OF_GIT: [&str; 9] = ["status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "check-ignore"];
     let words = own_words(main_segment(command));
     match words.first() {
-        Some(&"git") => verb_words(main_segment(command)).get(1).is_some_and(|verb| OF_GIT.contains(verb)),
+        Some(&"git") => verb_words(main_segment(command)).get(1).is_some_and(|verb| GIT_SHOWS.contains(verb)),
         Some(program) => LOOKING.contains(program) && !words.iter().any(|word| SENDING.contains(word)),
         None => false,
     }

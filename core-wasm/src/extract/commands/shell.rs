@@ -7,6 +7,9 @@ use crate::text;
 pub(super) const WRAPPERS: &[&str] =
     &["sudo", "time", "nice", "env", "exec", "command", "timeout", "npx", "bunx", "pnpx", "uvx", "rtk", "nohup", "xvfb-run"];
 
+/// Words of the shell's grammar before a command.
+pub(super) const KEYWORDS: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
+
 /// Splits a command line at `&&`, `||`, `;` and newlines outside quotes. Each part is returned without the commands
 /// that it is piped into.
 pub(crate) fn segments(command: &str) -> Vec<&str> {
@@ -68,7 +71,6 @@ fn push_segment<'a>(all: &mut Vec<&'a str>, command: &'a str, start: usize, end:
 /// Returns the command of a segment without the words that only steer the shell: `do cargo test` runs `cargo test`. `None` if
 /// there is no other word.
 pub(super) fn without_keywords(segment: &str) -> Option<&str> {
-    const BEFORE: &[&str] = &["do", "then", "else", "elif", "if", "while", "until", "!", "{", "("];
     const ALONE: &[&str] = &[
         "for", "select", "case", "esac", "done", "fi", "}", ")", "function", "read", "exit", "return", "break", "continue",
     ];
@@ -78,7 +80,7 @@ pub(super) fn without_keywords(segment: &str) -> Option<&str> {
         if ALONE.contains(&word) {
             return None;
         }
-        let is_before = BEFORE.contains(&word);
+        let is_before = KEYWORDS.contains(&word);
         rest = match rest.strip_prefix('(') {
             Some(inside) => inside.trim_start(),
             None if is_before => rest[word.len()..].trim_start(),
@@ -89,35 +91,27 @@ pub(super) fn without_keywords(segment: &str) -> Option<&str> {
 }
 
 /// Returns the words of a segment without assignments, wrappers, flags and redirections.
-pub(super) fn words(segment: &str) -> Vec<&str> {
-    let mut words: Vec<&str> = Vec::new();
-    let mut skip = false;
-    for word in segment.split_whitespace() {
-        if std::mem::take(&mut skip) {
-            continue;
-        }
-        if words.is_empty() {
-            let program = word.rsplit('/').next().unwrap_or(word);
-            if word.contains('=')
-                || WRAPPERS.contains(&program)
-                || word.starts_with('-')
-                || word.bytes().all(|b| b.is_ascii_digit())
-            {
-                continue;
-            }
+pub(super) fn words(segment: &str) -> impl Iterator<Item = &str> {
+    let (mut is_before_program, mut is_value) = (true, false);
+    segment.split_whitespace().filter(move |word| {
+        if std::mem::take(&mut is_value) || (is_before_program && introduces_program(word)) {
+            return false;
         }
         // The folder of git and make, or the package of cargo: the value after the option names a place, not the
         // purpose.
-        if matches!(word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F") {
-            skip = true;
-            continue;
-        }
-        if word.starts_with('-') || word.contains('>') || word.starts_with('<') || word.starts_with('&') {
-            continue;
-        }
-        words.push(word);
-    }
-    words
+        is_value = matches!(*word, "-C" | "--manifest-path" | "--cwd" | "--prefix" | "--dir" | "--filter" | "-F");
+        let is_plain = !word.starts_with(['-', '<', '&']) && !word.contains('>');
+        is_before_program &= !is_plain;
+        is_plain
+    })
+}
+
+/// Returns whether a word before a program belongs to what runs it: a variable, a wrapper, or an option of one with its value.
+fn introduces_program(word: &str) -> bool {
+    word.contains('=')
+        || WRAPPERS.contains(&word.rsplit('/').next().unwrap_or(word))
+        || word.starts_with('-')
+        || word.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Returns the new branch that a command line makes and what it starts from, if that is named and not the main branch.
@@ -125,7 +119,7 @@ pub(crate) fn branch_from(command: &str) -> Option<(&str, &str)> {
     const MAIN: &[&str] = &["main", "master", "develop", "trunk", "HEAD"];
     segments(command).into_iter().find_map(|segment| {
         let is_new = text::contains_any(segment, &[" -b ", " -B ", " -c "]);
-        let [program, "checkout" | "switch", branch, base] = words(segment)[..] else { return None };
+        let [program, "checkout" | "switch", branch, base] = words(segment).collect::<Vec<_>>()[..] else { return None };
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
         let is_main = MAIN.contains(&base.rsplit('/').next().unwrap_or(base));
         let is_own = base.strip_prefix("origin/").unwrap_or(base) == branch;

@@ -259,58 +259,67 @@ impl Failure {
 
     /// Returns what was different when it passed: the command itself, otherwise the last action before.
     fn fix(&self, command: Option<&str>, labels: &Labels) -> String {
+        let by_command = command.and_then(|command| self.fix_in_command(command));
+        by_command.unwrap_or_else(|| self.fix_before(command, labels))
+    }
+
+    /// Returns what is different in the command that passed. Empty if that is not to be told, none if nothing is.
+    fn fix_in_command(&self, command: &str) -> Option<String> {
+        if let Some(segment) = other_path(&self.what, command, &self.error) {
+            return Some(format!("`{}`", text::one_line(segment)));
+        }
+        if is_other_place(&self.what, command, &self.error) {
+            return None;
+        }
+        let command = &commands::with_values(command);
+        let curing = commands::curing_segment(&self.what, command);
+        let (before, after) = (display_command(&self.what), display_command(curing));
+        // A command of another program is no form of the one that failed. A pull request needs its branch pushed, and what runs a
+        // program may not know it.
+        let is_own = commands::runs_program_of(&self.what, command)
+            || commands::class(&self.what) == Class::Publish
+            || commands::is_unknown_subcommand(&self.error);
+        let is_same = without_display_options(&before) == without_display_options(&after);
+        // Where the check itself passed, another one on its line did nothing.
+        let passes_itself = self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
+        let is_other = !is_same && !self.tried.contains(&after) && is_own && !passes_itself;
+        let is_way = commands::class(&self.what) != Class::Test
+            || self.is_rightly_built_by(command)
+            || (commands::is_unset_variable(&self.error) && commands::sets_variables(command));
+        if is_other && (commands::is_invocation(&self.error) || is_way) {
+            return Some(self.shown(command, &after));
+        }
+        // The same command after another one on its line.
+        let earlier = commands::segments(&self.what);
+        let added = commands::segments(command);
+        let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
+        if let Some(added) = added.filter(|added| is_same && display_command(added) != after) {
+            return Some(self.shown(added, &display_command(added)));
+        }
+        // The same command in another folder.
+        let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), in_folder_of(command, &after));
+        let is_elsewhere = without_display_options(&before_in_folder) != without_display_options(&after_in_folder);
+        (is_same && is_elsewhere).then(|| self.shown(command, &after_in_folder))
+    }
+
+    /// Returns a cure that `command` made, as it is told. Empty if it mends nothing or would be of no use to others.
+    fn shown(&self, command: &str, cure: &str) -> String {
         // A commit's message is no part of its cure, so it may be left out.
-        let shown = |command: &str, cure: String| {
-            let is_commit = commands::class(command) == Class::Commit;
-            let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
-            let gives_up = text::contains_any(&cure, &[" --abort", " --help", " --version", " --skip"]);
-            // That a linter mends what it finds is no news.
-            let gives_up = gives_up || (commands::class(&self.what) == Class::Check && commands::mends(&cure));
-            // Looking in another way at what is damaged mends it as little.
-            let is_form = commands::only_looks(&self.what) && !commands::is_damage(&self.error);
-            let only_looks = commands::only_looks(&cure) && !is_form;
-            let is_shown = (is_whole(&cure) || (is_commit_first && !has_variable(&cure))) && !gives_up && !only_looks;
-            // A script that was written for the occasion is of no use to anybody else.
-            if is_shown && !is_loop(command) { format!("`{cure}`") } else { String::new() }
-        };
-        if let Some(segment) = command.and_then(|command| other_path(&self.what, command, &self.error)) {
-            return format!("`{}`", text::one_line(segment));
-        }
-        if let Some(command) = command.filter(|command| !is_other_place(&self.what, command, &self.error)) {
-            let command = commands::with_values(command);
-            let command = command.as_str();
-            let curing = commands::curing_segment(&self.what, command);
-            let (before, after) = (display_command(&self.what), display_command(curing));
-            // A command of another program is no form of the one that failed. A pull request needs its branch pushed, and what runs a
-            // program may not know it.
-            let is_own = commands::runs_program_of(&self.what, command)
-                || commands::class(&self.what) == Class::Publish
-                || commands::is_unknown_subcommand(&self.error);
-            let is_same = without_display_options(&before) == without_display_options(&after);
-            // Where the check itself passed, another one on its line did nothing.
-            let passes_itself =
-                self.is_check() && commands::segments(command).iter().any(|it| display_command(it) == before);
-            let is_other = !is_same && !self.tried.contains(&after) && is_own && !passes_itself;
-            let is_way = commands::class(&self.what) != Class::Test
-                || self.is_rightly_built_by(command)
-                || (commands::is_unset_variable(&self.error) && commands::sets_variables(command));
-            if is_other && (commands::is_invocation(&self.error) || is_way) {
-                return shown(command, after);
-            }
-            // The same command after another one on its line.
-            let earlier = commands::segments(&self.what);
-            let added = commands::segments(command);
-            let added = added.into_iter().find(|it| !earlier.contains(it) && *it != after && commands::may_fix(it));
-            if let Some(added) = added.filter(|added| is_same && display_command(added) != after) {
-                return shown(added, display_command(added));
-            }
-            // The same command in another folder.
-            let (before_in_folder, after_in_folder) = (command_with_folder(&self.what), in_folder_of(command, &after));
-            let is_elsewhere = without_display_options(&before_in_folder) != without_display_options(&after_in_folder);
-            if is_same && is_elsewhere {
-                return shown(command, after_in_folder);
-            }
-        }
+        let is_commit = commands::class(command) == Class::Commit;
+        let is_commit_first = is_commit && cure.split('…').next().is_some_and(|shown| shown.contains("commit"));
+        let is_told = is_whole(cure) || (is_commit_first && !has_variable(cure));
+        // That a linter mends what it finds is no news.
+        let gives_up = text::contains_any(cure, &[" --abort", " --help", " --version", " --skip"])
+            || (commands::class(&self.what) == Class::Check && commands::mends(cure));
+        // Looking in another way at what is damaged mends it as little.
+        let is_form = commands::only_looks(&self.what) && !commands::is_damage(&self.error);
+        let only_looks = commands::only_looks(cure) && !is_form;
+        // A script that was written for the occasion is of no use to anybody else.
+        if is_told && !gives_up && !only_looks && !is_loop(command) { format!("`{cure}`") } else { String::new() }
+    }
+
+    /// Returns what was done last before it passed. `command` is the one that passed.
+    fn fix_before(&self, command: Option<&str>, labels: &Labels) -> String {
         // Retries are not fixes.
         let own = display_command(&self.what);
         let is_own_fault = commands::class(&self.what) == Class::Test && !commands::is_environment(&self.error);

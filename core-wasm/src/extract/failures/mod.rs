@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use display::display_command;
 pub(super) use refusals::is_refusal;
-pub(crate) use routine::ROUTINE;
+pub(crate) use routine::{ROUTINE, said_by_tool};
 
 use cure::is_bypass;
 use normalize::normalize;
@@ -179,38 +179,31 @@ impl Failures {
         turn: u32,
         labels: &Labels,
     ) -> Option<SessionMemory> {
-        // A path that does not exist is a mistake of the agent.
-        if error.contains("pathspec")
-            || error.contains("no matches found: ")
-            || is_answer(command, error)
-            || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
-            || commands::main_segment(command).trim_start().starts_with("/tmp/")
-            || is_misspelt_look(command, error)
-        {
+        if teaches_nothing(command, error) {
             return None;
         }
         self.routines.failed(command, error, source);
-        let same =
-            |failure: &&mut Failure| failure.subject == Subject::Command && commands::same_purpose(&failure.what, command);
-        if let Some(known) = self.open.iter_mut().find(same) {
-            known.times += 1;
-            known.turn = turn;
-            push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
-            // The first failure is the one to explain. A different error in the code being worked on is a newer state
-            // of it.
-            let is_other = normalize(&known.error) != normalize(error);
-            let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
-            if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
-                // It got past the first error, with what was done since then.
-                let next = Failure { times: 1, turn, ..Failure::of(command, error, source) };
-                let past = Failure { times: known.times - 1, ..std::mem::replace(known, next) };
-                return past.fix_memory(None, labels);
-            } else if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
-                error.clone_into(&mut known.error);
-            }
+        let failure = Failure { times: 1, turn, ..Failure::of(command, error, source) };
+        let same = |known: &&mut Failure| known.subject == Subject::Command && commands::same_purpose(&known.what, command);
+        let Some(known) = self.open.iter_mut().find(same) else {
+            self.push(failure);
             return None;
+        };
+        known.times += 1;
+        known.turn = turn;
+        push_bounded(&mut known.tried, display_command(command), MAX_STEPS);
+        // The first failure is the one to explain. A different error in the code being worked on is a newer state
+        // of it.
+        let is_other = normalize(&known.error) != normalize(error);
+        let is_of_tools = commands::is_environment(&known.error) && commands::is_environment(error);
+        if is_other && !error.is_empty() && (is_of_tools || known.is_past_setting()) {
+            // It got past the first error, with what was done since then.
+            let past = Failure { times: known.times - 1, ..std::mem::replace(known, failure) };
+            return past.fix_memory(None, labels);
         }
-        self.push(Failure { times: 1, turn, ..Failure::of(command, error, source) });
+        if known.error.is_empty() || (!commands::is_environment(&known.error) && !error.is_empty()) {
+            error.clone_into(&mut known.error);
+        }
         None
     }
 
@@ -385,15 +378,7 @@ impl Failures {
                 let is_elsewhere = || form::other_path(&failure.what, command, &failure.error).is_some();
                 failure.subject == Subject::Command
                     && failure.error != error
-                    && (is_elsewhere()
-                        || commands::is_invocation(&failure.error)
-                    && !commands::is_invocation(error)
-                    && text::one_line(&failure.what) != text::one_line(command)
-                    && !has_other_purpose(&failure.what, command)
-                    && (commands::is_form_of(&failure.what, command) || commands::is_unknown_subcommand(&failure.error))
-                    && commands::is_rewording(&failure.what, command)
-                    // After the user spoke, the work may be another.
-                    && (!failure.is_answered || commands::same_purpose(&failure.what, command)))
+                    && (is_elsewhere() || failure.is_reworded_by(command, error))
             },
             Some(command),
             labels,
@@ -560,6 +545,21 @@ impl Failures {
     }
 }
 
+impl Failure {
+    /// Returns whether a command that ran, with this error or none, says in other words what the agent meant by one that could not run as
+    /// it was written.
+    fn is_reworded_by(&self, command: &str, error: &str) -> bool {
+        commands::is_invocation(&self.error)
+            && !commands::is_invocation(error)
+            && text::one_line(&self.what) != text::one_line(command)
+            && !has_other_purpose(&self.what, command)
+            && (commands::is_form_of(&self.what, command) || commands::is_unknown_subcommand(&self.error))
+            && commands::is_rewording(&self.what, command)
+            // After the user spoke, the work may be another.
+            && (!self.is_answered || commands::same_purpose(&self.what, command))
+    }
+}
+
 /// Returns the letters of a line, without the codes of a terminal: times, counts and colours differ from run to run.
 fn letters(line: &str) -> String {
     text::without_codes(line).chars().filter(|c| c.is_alphabetic()).collect()
@@ -574,6 +574,16 @@ fn push_bounded(list: &mut Vec<String>, item: String, max: usize) {
         // The first step after the failure and the latest ones are the most informative.
         list.remove(1);
     }
+}
+
+/// Returns whether the failure of a command says nothing to others: it was an answer or a slip, or the command was a one-off.
+fn teaches_nothing(command: &str, error: &str) -> bool {
+    // A path that does not exist is a mistake of the agent.
+    text::contains_any(error, &["pathspec", "no matches found: "])
+        || is_answer(command, error)
+        || (is_throwaway(command) && !commands::is_invocation(error) && !commands::is_damage(error))
+        || commands::main_segment(command).trim_start().starts_with("/tmp/")
+        || is_misspelt_look(command, error)
 }
 
 /// Returns whether a status other than zero was an answer: what was looked for is not there, or there is nothing to do.

@@ -97,7 +97,7 @@ impl Routines {
 }
 
 /// Returns what stands behind the last "error: " of a line. Runners put names of tasks before it.
-fn said_by_tool(error: &str) -> &str {
+pub(crate) fn said_by_tool(error: &str) -> &str {
     const TAG: &str = "rror: ";
     error.rfind(TAG).map_or(error, |at| &error[at + TAG.len()..])
 }

@@ -307,29 +307,40 @@ pub(in crate::extract) fn withdraws(prompt: &str) -> bool {
     WITHDRAWALS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
-/// Returns whether a prompt gives up the branch or the changes that the session worked on.
-pub(in crate::extract) fn abandons(prompt: &str) -> bool {
+/// How a prompt gives up the branch or the changes that the session worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::extract) enum Abandonment {
+    /// The agent is told to give them up.
+    Ordered,
+    /// The user took them back already.
+    TakenBack,
+}
+
+/// Returns how a prompt gives up the branch or the changes that the session worked on, if its first sentence does.
+pub(in crate::extract) fn abandonment(prompt: &str) -> Option<Abandonment> {
+    let first = text::first_sentence(&own_words(text::head(prompt, 2_000)))?;
+    let lower = strip_apostrophes(&first);
+    if tells_reversal(&lower) {
+        return Some(Abandonment::TakenBack);
+    }
+    orders_abandonment(&lower).then_some(Abandonment::Ordered)
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, tells the agent to give up the branch or the changes.
+fn orders_abandonment(lower: &str) -> bool {
     const VERBS: [&str; 6] = ["abandon", "scrap", "throw away", "discard", "drop", "get rid of"];
     const WORK: [&str; 8] =
         ["branch", "current branch", "changes", "current changes", "all changes", "whole branch", "whole change", "pr"];
+    const BEFORE_ORDERS: [&str; 5] = ["", "lets", "please", "should", "just"];
     const WIDE: [&str; 4] = ["브랜치는 버리", "ブランチは捨て", "ブランチを捨て", "放弃这个分支"];
-    let Some(first) = text::first_sentence(&own_words(text::head(prompt, 2_000))) else { return false };
-    let lower = strip_apostrophes(&first);
-    let gives_up =
-        VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} "))).any(|opening| {
-            lower.match_indices(&opening).any(|(at, words)| {
-                let is_order =
-                    ["", "lets", "please", "should", "just"].contains(&lower[..at].split_whitespace().last().unwrap_or(""));
-                let rest = &lower[at + words.len()..];
-                is_order && WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause))
-            })
-        });
-    gives_up || tells_reversal(&lower) || text::contains_any(&lower, &WIDE)
-}
-
-/// Returns whether a prompt begins by saying that the user took the agent's changes back.
-pub(in crate::extract) fn took_back(prompt: &str) -> bool {
-    text::first_sentence(text::head(prompt, 2_000)).is_some_and(|first| tells_reversal(&strip_apostrophes(&first)))
+    let is_order = |before: &str| BEFORE_ORDERS.contains(&before.split_whitespace().last().unwrap_or_default());
+    let is_of_work = |rest: &str| WORK.iter().any(|work| rest.strip_prefix(work).is_some_and(ends_clause));
+    let gives_up = |opening: String| {
+        let mut places = lower.match_indices(&opening);
+        places.any(|(at, words)| is_order(&lower[..at]) && is_of_work(&lower[at + words.len()..]))
+    };
+    let mut openings = VERBS.iter().flat_map(|verb| ["the", "this"].map(|article| format!("{verb} {article} ")));
+    openings.any(gives_up) || text::contains_any(lower, &WIDE)
 }
 
 /// Returns whether a sentence in lower case, without apostrophes, says that the user took the agent's changes back: "I've reverted
@@ -370,41 +381,50 @@ pub(in crate::extract) fn excuses(prompt: &str) -> bool {
 
 /// Returns whether a sentence corrects what the agent did or said. A question proposes something; it settles nothing.
 pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
-    let lower = strip_apostrophes(sentence);
+    const QUESTIONS: [&str; 7] = ["which ", "what ", "why ", "how ", "when ", "where ", "who "];
     let least = if sentence.is_ascii() { 14 } else { 6 };
-    if sentence.chars().count() >= least && !sentence.contains('❯') && (is_reproach(&lower) || dislikes(sentence)) {
+    // The prompt of a terminal was pasted.
+    if sentence.chars().count() < least || sentence.contains('❯') {
+        return false;
+    }
+    let lower = strip_apostrophes(sentence);
+    if is_reproach(&lower) || dislikes(sentence) {
         return true;
     }
+    let asks = sentence.ends_with(['?', '？']) || QUESTIONS.iter().any(|word| lower.starts_with(word));
+    let opens = |word: &&str| {
+        let rest = lower.strip_prefix(*word);
+        rest.is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
+    };
+    !asks
+        && !says_something_else(&lower)
+        && !is_harmless(&lower)
+        && (CORRECTION_OPENINGS.iter().any(opens) || text::contains_any(&lower, CORRECTION_SIGNS))
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, has the words of a correction for another reason: it asks for something
+/// new, speaks of the product, or was written by somebody else.
+fn says_something_else(lower: &str) -> bool {
     // What stands behind "this:" is quoted.
     let is_quoted = lower.starts_with("this: ") && lower.ends_with(':');
-    if is_quoted
-        || asks_anew(&lower)
-        || remarks_on_text(&lower)
-        || demands_of_product(&lower)
-        || is_of_review(&lower)
-        || is_report(&lower)
-        || DOUBTS.iter().any(|opening| text::starts_with_words(&lower, opening))
-    {
-        return false;
-    }
     // "No, just commit" steers one step.
-    let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
-    if rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest))) {
-        return false;
-    }
-    let asks = ["which ", "what ", "why ", "how ", "when ", "where ", "who "].iter().any(|word| lower.starts_with(word));
-    if asks || sentence.ends_with(['?', '？']) || sentence.contains('❯') {
-        return false;
-    }
-    if sentence.chars().count() < least {
-        return false;
-    }
-    let opening = |word: &&str| {
-        lower
-            .strip_prefix(*word)
-            .is_some_and(|rest| !word.is_ascii() || rest.is_empty() || rest.starts_with([' ', ',', '.', '!']))
+    let only_records = || {
+        let rest = ["no, ", "no "].iter().find_map(|opening| lower.strip_prefix(opening));
+        rest.is_some_and(|rest| asks_record(rest.strip_prefix("just ").unwrap_or(rest)))
     };
-    let harmless = [
+    is_quoted
+        || asks_anew(lower)
+        || remarks_on_text(lower)
+        || demands_of_product(lower)
+        || is_of_review(lower)
+        || is_report(lower)
+        || DOUBTS.iter().any(|opening| text::starts_with_words(lower, opening))
+        || only_records()
+}
+
+/// Returns whether a sentence in lower case, without apostrophes, begins like a correction and finds nothing wrong.
+fn is_harmless(lower: &str) -> bool {
+    const OPENINGS: [&str; 14] = [
         "no problem",
         "no worries",
         "no need",
@@ -425,10 +445,7 @@ pub(in crate::extract) fn is_correction(sentence: &str) -> bool {
     }
     // "Do it again" says nothing of what was wrong.
     let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
-    if only_repeats || harmless.iter().any(|words| lower.starts_with(words)) {
-        return false;
-    }
-    CORRECTION_OPENINGS.iter().any(opening) || text::contains_any(&lower, CORRECTION_SIGNS)
+    only_repeats || OPENINGS.iter().any(|words| lower.starts_with(words))
 }
 
 /// Returns whether a Japanese sentence says little more than no: "いやいや、レビュー".

@@ -271,8 +271,10 @@ fn work_that_the_user_gives_up() {
         "scrap this branch",
         "I've just reverted your changes - only round the total",
     ] {
-        assert!(abandons(prompt), "{prompt}");
+        assert!(abandonment(prompt).is_some(), "{prompt}");
     }
+    assert_eq!(abandonment("scrap this branch"), Some(Abandonment::Ordered));
+    assert_eq!(abandonment("I've reverted your changes"), Some(Abandonment::TakenBack));
     for prompt in [
         "drop the branch of the till from the list",
         "discard the changes in `till.ts`",
@@ -280,7 +282,7 @@ fn work_that_the_user_gives_up() {
         "I reverted the order of the list",
         "I unfortunately discarded your changes",
     ] {
-        assert!(!abandons(prompt), "{prompt}");
+        assert!(abandonment(prompt).is_none(), "{prompt}");
     }
 }
 

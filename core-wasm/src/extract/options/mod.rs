@@ -5,7 +5,7 @@ mod reply;
 
 use super::{human, prose, questions};
 use crate::text;
-use offer::{MIN_SHARED, taken_up, takes_up, values};
+use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
 
 /// A resolved decision.
@@ -70,6 +70,7 @@ const MAX_REPLIES_CHARS: usize = 700;
 /// The maximum number of such answers that are taken, and their maximum length in characters.
 const MAX_REPLIES: usize = 4;
 const MAX_REPLY_CHARS: usize = 160;
+
 /// Returns all that a prompt decides, given the previous answer: an option, the answers to numbered questions, or what it takes up of
 /// an offer.
 pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
@@ -129,7 +130,7 @@ pub(super) fn named_option(prompt: &str, labels: &[&str]) -> Option<usize> {
     let said = text::one_line(prompt);
     let lower = said.to_lowercase().replace('’', "'");
     let is_short = said.split(' ').count() <= MAX_FEW_WORDS;
-    if said.chars().count() > MAX_OPTION_PROMPT_CHARS || human::only_asks(&said) || !(is_short || takes_up(&lower)) {
+    if said.chars().count() > MAX_OPTION_PROMPT_CHARS || human::only_asks(&said) || !(is_short || takes_something(&lower)) {
         return None;
     }
     let own: Vec<(Vec<String>, text::Features)> =
@@ -299,7 +300,7 @@ fn offers(lower: &str, answer: &str) -> bool {
         || text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 
-/// A prompt may agree in its first sentence and then ask for more.
+/// Returns whether a prompt agrees. It may do so in its first sentence and then ask for more.
 fn consents(prompt: &str) -> bool {
     human::is_consent(prompt) || text::first_sentence(prompt).is_some_and(|first| human::is_consent(&first))
 }
@@ -507,55 +508,63 @@ fn parse_numbered_option(line: &str) -> Option<ProposedOption> {
 
 /// Returns whether a prompt refers to that option: `방법 1로`, `option 2`, `2번`, `B`, `the second`, or its title.
 fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
-    let lower = prompt.to_lowercase();
-    if !option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()) {
-        return true;
-    }
-    let id = &option.id;
-    let words = ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
-    if words.iter().any(|word| contains_id(&lower, &format!("{word} {id}")) || contains_id(&lower, &format!("{word}{id}"))) {
-        return true;
-    }
-    if [format!("{id}번"), format!("{id}番"), format!("第{id}"), format!("({id})"), format!("{id}안")]
-        .iter()
-        .any(|form| lower.contains(form.as_str()))
-    {
-        return true;
-    }
-    let ordinal = match id.as_str() {
-        "1" | "a" => ["the first", "first one", "첫 번째", "첫번째", "一つ目", "第一"],
-        "2" | "b" => ["the second", "second one", "두 번째", "두번째", "二つ目", "第二"],
-        "3" | "c" => ["the third", "third one", "세 번째", "세번째", "三つ目", "第三"],
-        _ => [""; 6],
+    let (lower, id) = (prompt.to_lowercase(), option.id.as_str());
+    let has_title = || {
+        let title = option.title.to_lowercase();
+        title.chars().count() >= MIN_TITLE_CHARS && lower.contains(&title)
     };
-    if lower.chars().count() <= 60 && ordinal.iter().any(|word| !word.is_empty() && lower.contains(word)) {
-        return true;
-    }
-    // "1 does seem like a decent path" starts with the choice itself.
-    if lower.strip_prefix(id.as_str()).is_some_and(|rest| {
-        // "A" alone is mostly an article.
-        let marks: &[char] = if id == "a" { &['.', ')'] } else { &[' ', '.', ',', ')'] };
-        rest.starts_with(marks) && rest.chars().count() <= 160
-    }) {
-        return true;
-    }
-    if names_letter(prompt, id) {
-        return true;
-    }
-    if id != "a" && text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id)) {
-        return true;
-    }
+    (!option.name.is_empty() && contains_id(&lower, &option.name.to_lowercase()))
+        || names_number(&lower, id)
+        || names_place(&lower, id)
+        || begins_with_id(&lower, id)
+        || names_letter(prompt, id)
+        || (id != "a" && text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id)))
+        || says_little_else(&lower, id)
+        || has_title()
+}
+
+/// The minimum length of a title by which an option is known, in characters.
+const MIN_TITLE_CHARS: usize = 6;
+/// The maximum length of a prompt that refers to an option by its place in the list, in characters.
+const MAX_PLACE_CHARS: usize = 60;
+/// The maximum length of what follows a number or a letter with which a prompt begins, in characters.
+const MAX_AFTER_ID: usize = 160;
+/// The maximum length of a prompt that says little else than a number, in characters.
+const MAX_BARE_CHARS: usize = 24;
+
+/// Returns whether a text in lower case has the number or letter with a word for options: "option 2", "2번", "(b)".
+fn names_number(lower: &str, id: &str) -> bool {
+    const WORDS: [&str; 12] =
+        ["option", "number", "no.", "#", "approach", "method", "plan", "方案", "案", "选", "방법", "옵션"];
+    let is_behind = |word: &&str| contains_id(lower, &format!("{word} {id}")) || contains_id(lower, &format!("{word}{id}"));
+    let forms = [format!("{id}번"), format!("{id}番"), format!("第{id}"), format!("({id})"), format!("{id}안")];
+    WORDS.iter().any(is_behind) || forms.iter().any(|form| lower.contains(form.as_str()))
+}
+
+/// Returns whether a short text in lower case names the place of the number or letter: "the second one".
+fn names_place(lower: &str, id: &str) -> bool {
+    let ordinals: &[&str] = match id {
+        "1" | "a" => &["the first", "first one", "첫 번째", "첫번째", "一つ目", "第一"],
+        "2" | "b" => &["the second", "second one", "두 번째", "두번째", "二つ目", "第二"],
+        "3" | "c" => &["the third", "third one", "세 번째", "세번째", "三つ目", "第三"],
+        _ => &[],
+    };
+    lower.chars().count() <= MAX_PLACE_CHARS && ordinals.iter().any(|word| lower.contains(word))
+}
+
+/// Returns whether a text in lower case begins with the number or letter: "1 does seem like a decent path".
+fn begins_with_id(lower: &str, id: &str) -> bool {
+    // "A" alone is mostly an article.
+    let marks: &[char] = if id == "a" { &['.', ')'] } else { &[' ', '.', ',', ')'] };
+    lower.strip_prefix(id).is_some_and(|rest| rest.starts_with(marks) && rest.chars().count() <= MAX_AFTER_ID)
+}
+
+/// Returns whether a text in lower case is the number or letter, or is short and has the number.
+fn says_little_else(lower: &str, id: &str) -> bool {
     let bare = lower.trim().trim_end_matches(['.', '!', ' ', ')']);
-    if bare == id.as_str()
-        || (bare.chars().count() <= 24
-            && contains_id(bare, id)
-            && id.bytes().all(|byte| byte.is_ascii_digit())
-            && !bare.contains("ok"))
-    {
-        return true;
-    }
-    let title = option.title.to_lowercase();
-    title.chars().count() >= 6 && lower.contains(&title)
+    let is_number = id.bytes().all(|byte| byte.is_ascii_digit());
+    let is_short = bare.chars().count() <= MAX_BARE_CHARS && !bare.contains("ok");
+    bare == id || (is_short && is_number && contains_id(bare, id))
 }
 
 /// Returns whether a prompt takes an option by its letter, in upper case: "I think B, it leaves us room", "let's go with A".

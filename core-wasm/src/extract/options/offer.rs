@@ -66,8 +66,8 @@ const OFFERS: &[&str] = &[
     "要不要",
 ];
 
-/// Returns whether a prompt in lower case begins or ends as one that takes something up.
-pub(super) fn takes_up(lower: &str) -> bool {
+/// Returns whether a prompt in lower case begins or ends as one that takes something of an offer.
+pub(super) fn takes_something(lower: &str) -> bool {
     let bare = without_leads(lower);
     TAKES.iter().any(|opening| text::starts_with_words(bare, opening))
         || WIDE_TAKES.iter().any(|ending| bare.trim_end_matches(['.', '。', '!']).ends_with(ending))
@@ -92,7 +92,7 @@ pub(super) fn taken_up(prompt: &str, answer: &str) -> Option<Resolution> {
     }
     let core = without_leads(human::without_consent(&said)).trim_end_matches(['.', '!', '。']).trim();
     let lower = core.to_lowercase().replace('’', "'");
-    if !takes_up(&lower) || prose::is_procedure(&lower) {
+    if !takes_something(&lower) || prose::is_procedure(&lower) {
         return None;
     }
     let (values, mut words) = (values(&lower), text::features(&lower));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::turn_result::{TurnResult, share, share_of};
 use super::{Place, Results};
 use crate::extract::standing;
-use crate::extract::statement::{self, Form, Statement, Voice};
+use crate::extract::statement::{self, Form, Statement};
 use crate::text;
 
 /// The share of its words that the turn after a dispute must say again for a statement to be amended by it.
@@ -40,7 +40,7 @@ pub(super) struct Amendment {
 impl Amendment {
     /// Returns what a turn says of the disputed one before it.
     pub(super) fn of(before: &TurnResult, next: &TurnResult) -> Self {
-        let TurnResult { disputed, conceded, reverted, edited, committed, .. } = *before;
+        let TurnResult { disputed, conceded, reverted, .. } = *before;
         Amendment {
             words: next.words(),
             stems: next.statements.iter().flat_map(|statement| stems(&statement.text)).collect(),
@@ -49,7 +49,7 @@ impl Amendment {
             disputed,
             conceded,
             reverted,
-            is_withdrawn: conceded && !edited && !committed,
+            is_withdrawn: conceded && !before.has_work(),
         }
     }
 
@@ -57,7 +57,7 @@ impl Amendment {
     pub(super) fn amends(&self, statement: &Statement) -> bool {
         let is_spaced = text::language(&statement.text) == text::Language::English;
         let least = if self.disputed && is_spaced { AMENDED } else { AMENDED_WIDE };
-        matches!(statement.voice, Voice::Work | Voice::Answer)
+        statement.is_of_agent()
             && (self.reverted
                 || (self.conceded && self.named_again(statement) >= NAMED_AGAIN)
                 || self.said_again(statement) >= least
@@ -79,8 +79,7 @@ impl Amendment {
                 self.named_again(statement) >= TAKEN_BACK || self.said_again(statement) >= TAKEN_BACK
             }
         };
-        let is_claim = matches!(statement.voice, Voice::Work | Voice::Answer);
-        self.is_withdrawn && is_claim && !standing::is_deed(&statement.text.to_lowercase()) && is_of()
+        self.is_withdrawn && statement.is_of_agent() && !standing::is_deed(&statement.text.to_lowercase()) && is_of()
     }
 
     /// Returns the share of a statement's names that the turn says again.

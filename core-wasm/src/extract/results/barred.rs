@@ -73,18 +73,18 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
             && signs::is_problem(&lower)
             && prose::signs(&lower).0 < MIN_CAUSE)
         || (statement.voice != Voice::Commit && signs::is_guess(&lower))
-        || (matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_null_report(&lower))
-        || (is_past && matches!(statement.voice, Voice::Answer | Voice::Work) && standing::is_promise(&lower))
+        || (statement.is_of_agent() && standing::is_null_report(&lower))
+        || (is_past && statement.is_of_agent() && standing::is_promise(&lower))
         || (is_past && signs::is_open_state(&lower))
         || (is_past
             && statement.voice != Voice::Commit
             && [&lower, &statement.heading.to_lowercase()].iter().any(|it| standing::is_numbered_option(it)))
         || (is_past && (signs::is_offer(&lower) || signs::is_proposals(&statement.heading)))
-        || (is_past && statement.is_proposed && !turn.edited && !turn.committed)
+        || (is_past && statement.is_proposed && !turn.has_work())
         || (is_past && statement.form == Form::Row && signs::is_open_row(&lower))
         || signs::is_praise(&lower)
         || (statement.form == Form::Item && lists_checks(statement, turn, &lower))
-        || (standing::is_progress(&lower) && (is_past || !turn.ends_answer(statement)))
+        || ((is_past || !turn.ends_answer(statement)) && standing::is_progress(&lower))
         || (statement.voice == Voice::Work && (is_lead(&statement.text) || prose::is_narration(&statement.text)))
         || (statement.voice == Voice::Human
             && (signs::is_code(&statement.text) || signs::is_output(&statement.text) || signs::names_only(&statement.text)))

@@ -60,37 +60,11 @@ impl Results {
     /// Chooses the best statements that fit, none twice, in their order.
     pub(super) fn choose(&self, mut judged: Vec<Judged>, least: f32, max_chars: usize) -> Vec<Place> {
         for ((turn, number), _, score) in &mut judged {
-            let statement = &self.turns[*turn].statements[*number];
-            let lower = statement.text.to_lowercase();
-            // Why something is as it is holds for everybody, whoever it was told to.
-            let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
-            if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
-                *score -= ADDRESS_PENALTY;
-            }
-            if statement.voice == Voice::Answer && standing::is_short_answer(&lower) {
-                *score += SHORT_ANSWER_BONUS;
-            }
-            let announces = standing::announces_lesson(&lower)
-                || (statement.form == Form::Item && standing::announces_lesson(&statement.heading.to_lowercase()));
-            if matches!(statement.voice, Voice::Answer | Voice::Work) && announces {
-                *score += LESSON_BONUS;
-            }
+            *score = with_bonuses(*score, &self.turns[*turn].statements[*number]);
         }
         for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || self.corrects(*at)) {
-            let later_turns = self.turns.len() - 1 - at;
-            let says = |(number, it): &(usize, &Statement)| {
-                it.voice == Voice::Answer
-                    && matches!(it.form, Form::Sentence | Form::Item)
-                    && it.text.chars().count() >= MIN_ANSWER_CHARS
-                    && !is_lead(&it.text)
-                    && !signs::addresses_reader(&it.text.to_lowercase())
-                    && prose::checked(&it.text).is_none()
-                    && !turn.only_commits_beside(it)
-                    && !turn.is_option(*number)
-                    && !is_barred(it, turn, later_turns, 1.0)
-            };
-            let lead = turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number));
-            if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == lead) {
+            let opening = self.telling_opening(at);
+            if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == opening) {
                 *score += if turn.edited { LEAD_BONUS } else { CORRECTION_BONUS };
             }
         }
@@ -102,19 +76,8 @@ impl Results {
             let statement = &self.turns[turn].statements[number];
             let is_planned = setting.edited_later && !self.turns[turn].edited && signs::is_plan(&statement.heading);
             let chars = statement.text.chars().count();
-            if score < least
-                || is_planned
-                || is_barred(statement, &self.turns[turn], self.turns.len() - 1 - turn, score)
-                || ((turn + 1 < self.turns.len() || statement.voice == Voice::Work) && self.turns[turn].is_option(number))
-                || self.turns[turn].only_commits_beside(statement)
-                || self.is_asked(statement, turn)
-                || self.is_mended_after(&statement.text, self.turns[turn].number)
-                || (matches!(statement.voice, Voice::Work | Voice::Answer)
-                    && self.is_fixed_after(&statement.text, self.turns[turn].number))
-                || (self.is_committed_after(statement, turn) && signs::is_failed_commit(&statement.text.to_lowercase()))
-                || used[turn] + chars > MAX_LINE_CHARS
-                || used.iter().sum::<usize>() + chars > max_chars
-            {
+            let has_room = used[turn] + chars <= MAX_LINE_CHARS && used.iter().sum::<usize>() + chars <= max_chars;
+            if score < least || is_planned || !has_room || self.is_untold((turn, number), score) {
                 continue;
             }
             let features = text::features(&statement.text);
@@ -138,6 +101,39 @@ impl Results {
         }
         chosen.sort_unstable();
         self.without_overtaken(&chosen)
+    }
+
+    /// Returns the first sentence of a turn's answer that says something of the work.
+    fn telling_opening(&self, at: usize) -> Option<Place> {
+        let turn = &self.turns[at];
+        let later_turns = self.turns.len() - 1 - at;
+        let says = |(number, it): &(usize, &Statement)| {
+            it.voice == Voice::Answer
+                && matches!(it.form, Form::Sentence | Form::Item)
+                && it.text.chars().count() >= MIN_ANSWER_CHARS
+                && !is_lead(&it.text)
+                && !signs::addresses_reader(&it.text.to_lowercase())
+                && prose::checked(&it.text).is_none()
+                && !turn.only_commits_beside(it)
+                && !turn.is_option(*number)
+                && !is_barred(it, turn, later_turns, 1.0)
+        };
+        turn.statements.iter().enumerate().find(says).map(|(number, _)| (at, number))
+    }
+
+    /// Returns whether a statement is not told, whatever room there is: it never is, it is told elsewhere, or it was true only before a
+    /// later turn.
+    fn is_untold(&self, (at, number): Place, score: f32) -> bool {
+        let turn = &self.turns[at];
+        let statement = &turn.statements[number];
+        let later_turns = self.turns.len() - 1 - at;
+        is_barred(statement, turn, later_turns, score)
+            || ((later_turns > 0 || statement.voice == Voice::Work) && turn.is_option(number))
+            || turn.only_commits_beside(statement)
+            || self.is_asked(statement, at)
+            || self.is_mended_after(&statement.text, turn.number)
+            || (statement.is_of_agent() && self.is_fixed_after(&statement.text, turn.number))
+            || (self.is_committed_after(statement, at) && signs::is_failed_commit(&statement.text.to_lowercase()))
     }
 
     /// Returns whether a text of a turn lays a failure on something else, and a later turn changed files for what it speaks of.
@@ -172,7 +168,7 @@ impl Results {
             let theirs = statement::names(text);
             shared >= MIN_SUBJECT_WORDS && names.iter().any(|name| theirs.contains(name))
         };
-        let is_later = |later: &&TurnResult| later.number > number && (later.edited || later.committed);
+        let is_later = |later: &&TurnResult| later.number > number && later.has_work();
         self.turns.iter().filter(is_later).any(|later| {
             let mut said = later.statements.iter().filter(|it| matches!(it.voice, Voice::Answer | Voice::Commit));
             said.any(|it| (it.voice == Voice::Commit || standing::says_mended(&it.text.to_lowercase())) && is_of(&it.text))
@@ -368,7 +364,7 @@ impl Results {
             let is_told = |number: &usize| chosen.contains(&(at, *number));
             let is_answer = |number: &usize| turn.statements[*number].voice == Voice::Answer;
             let holds = !(turn.disputed || turn.conceded || turn.reverted)
-                && (turn.edited || turn.committed || self.turns[at + 1..].iter().all(|later| !later.edited));
+                && (turn.has_work() || self.turns[at + 1..].iter().all(|later| !later.edited));
             if !holds || !(0..turn.statements.len()).filter(is_answer).any(|number| is_told(&number)) {
                 continue;
             }
@@ -490,7 +486,7 @@ impl Results {
 
     /// Adds what stands below "The fix" to the answers that are told and that say so: the problem alone reads as if it were open.
     pub(super) fn with_fixes(&self, mut chosen: Vec<Place>) -> Vec<Place> {
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.edited || turn.committed) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| turn.has_work()) {
             if !chosen.iter().any(|&(of, number)| of == at && turn.statements[number].voice == Voice::Answer) {
                 continue;
             }
@@ -601,14 +597,13 @@ impl Results {
         // In other words, by a later turn's answer.
         let is_said_again = |at: usize| {
             let (turn, number) = chosen[at];
-            let is_answer = |voice: Voice| matches!(voice, Voice::Work | Voice::Answer);
-            is_answer(self.turns[turn].statements[number].voice)
+            self.turns[turn].statements[number].is_of_agent()
                 && words[at].len() >= MIN_WORDS_AGAIN
                 && (at + 1..chosen.len()).any(|later| {
                     let (other, number) = chosen[later];
                     let again = words[at].iter().filter(|word| words[later].contains(word)).count();
                     other > turn
-                        && is_answer(self.turns[other].statements[number].voice)
+                        && self.turns[other].statements[number].is_of_agent()
                         && share(again, words[at].len()) >= SAID_AGAIN
                 })
         };
@@ -629,7 +624,7 @@ impl Results {
             };
             let again = names[at].iter().filter(|name| said_later(name)).count();
             // What was proposed before the work is overtaken by what was done.
-            let is_proposal = !self.turns[turn].edited && !self.turns[turn].committed;
+            let is_proposal = !self.turns[turn].has_work();
             let least =
                 if is_proposal && self.turns[turn + 1..].iter().any(|later| later.edited) { PROPOSED } else { OVERTAKEN };
             names[at].len() >= MIN_NAMES && share(again, names[at].len()) >= least
@@ -656,6 +651,27 @@ impl Results {
         }
         chosen
     }
+}
+
+/// Returns the score of a statement with what it gains or loses by the words with which it opens or speaks to the user.
+fn with_bonuses(mut score: f32, statement: &Statement) -> f32 {
+    let lower = statement.text.to_lowercase();
+    // Why something is as it is holds for everybody, whoever it was told to.
+    let is_cause = || prose::signs(&lower).0 >= MIN_CAUSE || text::contains_words(&lower, "why");
+    if statement.voice != Voice::Human && signs::addresses_reader(&lower) && !is_cause() {
+        score -= ADDRESS_PENALTY;
+    }
+    if statement.voice == Voice::Answer && standing::is_short_answer(&lower) {
+        score += SHORT_ANSWER_BONUS;
+    }
+    let announces = || {
+        standing::announces_lesson(&lower)
+            || (statement.form == Form::Item && standing::announces_lesson(&statement.heading.to_lowercase()))
+    };
+    if statement.is_of_agent() && announces() {
+        score += LESSON_BONUS;
+    }
+    score
 }
 
 /// Returns whether a text in lower case, said before a change, tells what it is for: how it is mended, or a cause. A problem alone reads as

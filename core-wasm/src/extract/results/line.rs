@@ -33,7 +33,7 @@ impl Said {
         if !statements.clone().any(|statement| statement.voice == Voice::Commit) {
             return Said(Vec::new());
         }
-        let own = statements.filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer));
+        let own = statements.filter(|statement| statement.is_of_agent());
         Said(own.map(|statement| (text::features(&statement.text), statement::names(&statement.text))).collect())
     }
 
@@ -68,7 +68,7 @@ impl TurnResult {
         // The body of a commit often repeats the answer in other words. Its subject stays.
         let own: text::Features = chosen
             .iter()
-            .filter(|statement| matches!(statement.voice, Voice::Work | Voice::Answer))
+            .filter(|statement| statement.is_of_agent())
             .flat_map(|statement| text::features(&statement.text))
             .collect();
         let repeats = |statement: &&Statement| {

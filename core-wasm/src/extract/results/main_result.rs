@@ -103,7 +103,7 @@ impl Results {
             share_of(&names, |name| theirs.contains(name)) >= SAME_SUBJECT
                 || share_of(&words, |word| said.contains(word)) >= SAME_SUBJECT
         };
-        turn.edited || turn.committed || !self.turns[at + 1..].iter().any(|later| later.edited && speaks_of_it(later))
+        turn.has_work() || !self.turns[at + 1..].iter().any(|later| later.edited && speaks_of_it(later))
     }
 
     /// Returns the places of a turn's main result: its verdict or its first sentence, and the list to which that leads.

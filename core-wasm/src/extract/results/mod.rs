@@ -118,7 +118,7 @@ impl Results {
 
     /// Records that the user gives up all that was changed so far.
     pub(super) fn abandon(&mut self) {
-        for turn in self.turns.iter_mut().filter(|turn| turn.edited || turn.committed) {
+        for turn in self.turns.iter_mut().filter(|turn| turn.has_work()) {
             (turn.conceded, turn.reverted) = (true, true);
         }
         self.judged.take();
@@ -135,7 +135,7 @@ impl Results {
     /// Records that a check showed the opposite of what was said: nothing of what the user asked to check holds.
     pub(super) fn disprove(&mut self) {
         let first = self.turns.len().saturating_sub(MAX_CHECKING_TURNS);
-        for turn in self.turns[first..].iter_mut().filter(|turn| turn.doubted && !turn.edited && !turn.committed) {
+        for turn in self.turns[first..].iter_mut().filter(|turn| turn.doubted && !turn.has_work()) {
             (turn.conceded, turn.reverted) = (true, true);
         }
         self.judged.take();
@@ -144,7 +144,7 @@ impl Results {
     /// Records that the agent found another cause than it had named before: what the user disputed or asked to check does not hold.
     pub(super) fn find_real_cause(&mut self) {
         self.disprove();
-        if let Some(last) = self.latest().filter(|last| last.disputed && !last.edited && !last.committed) {
+        if let Some(last) = self.latest().filter(|last| last.disputed && !last.has_work()) {
             (last.conceded, last.reverted) = (true, true);
         }
         self.judged.take();
@@ -288,8 +288,7 @@ impl Results {
         let (Some(only), None, true) = (first, second, at + 1 < self.turns.len()) else { return !said.is_empty() };
         let lower = only.text.to_lowercase();
         // A step of a plan alone says less than the work that came of it.
-        let has_work = turn.edited || turn.committed;
-        let is_step = !has_work && self.setting(at).edited_later && signs::is_imperative(&lower);
+        let is_step = !turn.has_work() && self.setting(at).edited_later && signs::is_imperative(&lower);
         only.voice == Voice::Commit || !(is_step || signs::is_fragment(&lower))
     }
 

@@ -47,14 +47,14 @@ impl Reprint {
         let statements: Vec<text::Features> = answer.iter().map(|it| text::features(&it.text)).collect();
         let words = statements.iter().flatten().copied().collect();
         // "Updated the guide" says what was changed.
-        let is_work = turn.edited || turn.committed;
+        let is_work = turn.has_work();
         let revised = answer.iter().filter(|_| !is_work).filter_map(|it| revised(above(it))).collect();
         Some(Reprint { statements, words, headings: headings(&answer), revised })
     }
 
     /// Removes from an earlier turn the answer that is printed anew.
     pub(super) fn replace(&self, earlier: &mut TurnResult) {
-        let is_work = earlier.edited || earlier.committed;
+        let is_work = earlier.has_work();
         if self.prints_anew(earlier, is_work) {
             earlier.statements.retain(|it| it.voice != Voice::Answer);
         }

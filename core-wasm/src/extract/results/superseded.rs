@@ -52,26 +52,24 @@ impl Results {
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate() {
             let later = &self.turns[at + 1..];
-            let work = later.iter().find(|later| has_work(later)).filter(|_| !has_work(turn));
+            let work = later.iter().find(|later| later.has_work()).filter(|_| !turn.has_work());
             let plan = work.filter(|work| work.carries_plan || turn.is_refused).map(TurnResult::names);
-            let is_first = !self.turns[..at].iter().any(has_work);
-            let is_taken_up = !has_work(turn) && later.first().is_some_and(takes_up);
+            let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
+            let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
             let is_recounted = last_count.is_some_and(|last| last > at);
             let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
-                (at + 1..self.turns.len()).any(|later| has_work(&self.turns[later]) && own.is_in(subject(later)))
+                (at + 1..self.turns.len()).any(|later| self.turns[later].has_work() && own.is_in(subject(later)))
             };
             let is_over = |it: &Statement| {
                 plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
                     || (is_taken_up && is_fault(it, || Subject::of_statement(it).is_in(subject(at + 1))))
-                    || (!has_work(turn) && is_step(it) && works_on(it))
+                    || (!turn.has_work() && is_step(it) && works_on(it))
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
             };
-            let is_said = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
-            let numbers = (0..turn.statements.len()).filter(|&number| is_said(&turn.statements[number]));
-            all.extend(numbers.filter(|&number| is_over(&turn.statements[number])).map(|number| (at, number)));
+            all.extend(places_in(at, turn, |it| it.is_of_agent() && is_over(it)));
         }
         all
     }
@@ -80,25 +78,28 @@ impl Results {
 impl Results {
     /// Returns what the agent took for a cause in a turn that changed nothing, until it found another one for the same: "the actual bug".
     pub(super) fn other_causes(&self) -> Vec<Place> {
+        let finds = |turn: &TurnResult| turn.statements.iter().any(finds_real_cause);
+        let finding = self.turns.iter().enumerate().filter(|(_, turn)| finds(turn));
+        let real: Vec<(usize, Subject)> = finding.map(|(at, turn)| (at, Subject::of_turn(turn))).collect();
         let mut all = Vec::new();
-        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !has_work(turn)) {
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
             // What was changed between the two was done for the first cause.
-            let until = self.turns[at + 1..].iter().position(has_work).map_or(self.turns.len(), |work| at + 2 + work);
-            let real: Vec<Subject> = self.turns[at + 1..until]
-                .iter()
-                .filter(|later| later.statements.iter().any(finds_real_cause))
-                .map(Subject::of_turn)
-                .collect();
-            if real.is_empty() {
-                continue;
+            let next_work = (at + 1..self.turns.len()).find(|&later| self.turns[later].has_work());
+            let is_next = |later: usize| later > at && next_work.is_none_or(|work| later <= work);
+            let next: Vec<&Subject> = real.iter().filter(|(of, _)| is_next(*of)).map(|(_, subject)| subject).collect();
+            if !next.is_empty() {
+                let is_found_again = |own: &Subject| next.iter().any(|later| own.is_in(later));
+                all.extend(places_in(at, turn, |it| claims_cause(it) && is_found_again(&Subject::of_statement(it))));
             }
-            let is_over =
-                |it: &Statement| claims_cause(it) && real.iter().any(|later| Subject::of_statement(it).is_in(later));
-            let numbers = (0..turn.statements.len()).filter(|&number| is_over(&turn.statements[number]));
-            all.extend(numbers.map(|number| (at, number)));
         }
         all
     }
+}
+
+/// Returns the places of the statements of a turn for which `is_meant` returns true. `at` is the place of the turn.
+fn places_in(at: usize, turn: &TurnResult, is_meant: impl Fn(&Statement) -> bool) -> impl Iterator<Item = Place> {
+    let all = turn.statements.iter().enumerate();
+    all.filter(move |(_, it)| is_meant(it)).map(move |(number, _)| (at, number))
 }
 
 /// Returns whether a statement of the agent says what the cause of something is.
@@ -117,12 +118,12 @@ fn claims_cause(statement: &Statement) -> bool {
         "問題は",
         "原因是",
     ];
-    is_of_agent(statement) && text::contains_any_words(&statement.text.to_lowercase(), &SIGNS)
+    statement.is_of_agent() && text::contains_any_words(&statement.text.to_lowercase(), &SIGNS)
 }
 
 /// Returns whether a statement of the agent says that the cause is another one than it seemed to be.
 fn finds_real_cause(statement: &Statement) -> bool {
-    is_of_agent(statement) && names_real_cause(&statement.text)
+    statement.is_of_agent() && names_real_cause(&statement.text)
 }
 
 /// Returns whether a text says that the cause is another one than it seemed to be: "Found the actual bug!"
@@ -139,18 +140,8 @@ pub(in crate::extract) fn names_real_cause(said: &str) -> bool {
     (is_named && !lower.contains("not the ")) || text::contains_any(&lower, &WIDE)
 }
 
-/// Returns whether the agent said it.
-fn is_of_agent(statement: &Statement) -> bool {
-    matches!(statement.voice, Voice::Work | Voice::Answer)
-}
-
-/// Returns whether a turn changed something.
-fn has_work(turn: &TurnResult) -> bool {
-    turn.edited || turn.committed
-}
-
 /// Returns whether a turn did what the answer before it offered.
-fn takes_up(turn: &TurnResult) -> bool {
+fn carries_out_offer(turn: &TurnResult) -> bool {
     let tells_cure = |it: &Statement| it.voice == Voice::Answer && standing::says_mended(&it.text.to_lowercase());
     turn.consents && (turn.edited || (turn.used_tools && turn.statements.iter().any(tells_cure)))
 }
@@ -208,7 +199,5 @@ fn counts_checks(statement: &Statement) -> bool {
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let is_count = |pair: &[&str]| is_number(pair[0]) && matches!(pair[1], "test" | "tests");
-    matches!(statement.voice, Voice::Work | Voice::Answer)
-        && words.windows(2).any(is_count)
-        && text::contains_any_words(&lower, &PASSES)
+    statement.is_of_agent() && words.windows(2).any(is_count) && text::contains_any_words(&lower, &PASSES)
 }

@@ -76,6 +76,11 @@ impl TurnResult {
         }
     }
 
+    /// Returns whether the turn changed something.
+    pub(in crate::extract) fn has_work(&self) -> bool {
+        self.edited || self.committed
+    }
+
     /// Returns whether the turn only committed what earlier ones did, so that what the commit says is what it gave: what the
     /// agent says beside it is about the files that it staged and those that it left.
     pub(super) fn only_commits_beside(&self, statement: &Statement) -> bool {
@@ -94,8 +99,7 @@ impl TurnResult {
 
     /// Returns whether nothing was done in the turn, and nothing was asked for.
     pub(in crate::extract) fn is_chat(&self) -> bool {
-        !self.edited
-            && !self.committed
+        !self.has_work()
             && !self.failed
             && self.files.is_empty()
             && (!self.substantive || self.prompt_chars <= MAX_CHAT_CHARS)
@@ -135,7 +139,7 @@ impl TurnResult {
 
     /// Returns whether a statement is an item below a line that offers a choice. Once somebody chose, the choice holds.
     pub(super) fn is_option(&self, number: usize) -> bool {
-        ((!self.edited && !self.committed) || self.asks_which(number)) && self.is_offered(number)
+        (!self.has_work() || self.asks_which(number)) && self.is_offered(number)
     }
 
     /// Returns whether the text of an item asks behind it which one the user wants.
@@ -161,8 +165,7 @@ impl TurnResult {
 
     /// Returns whether a statement stands in a list of which one item is recommended: the items are ways to choose from.
     fn is_beside_recommended(&self, number: usize) -> bool {
-        const MARKS: [&str; 6] = ["(recommended)", "(추천)", "(권장)", "(おすすめ)", "(推奨)", "(推荐)"];
-        let is_recommended = |at: usize| text::contains_any(&self.statements[at].text.to_lowercase(), &MARKS);
+        let is_recommended = |at: usize| text::contains_any(&self.statements[at].text.to_lowercase(), signs::RECOMMENDED);
         self.lists().into_iter().any(|list| list.contains(&number) && list.len() > 1 && list.clone().any(is_recommended))
     }
 

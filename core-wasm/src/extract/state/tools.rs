@@ -17,7 +17,7 @@ use crate::extract::statement::Voice;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
 use crate::said_by::SaidBy;
-use crate::text::{self};
+use crate::text;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Line};
 
@@ -136,11 +136,7 @@ impl State {
     pub(super) fn command_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
         let command = tool_use.what.as_str();
         let class = commands::class(command);
-        let failed = is_error
-            || commands::output_reports_failure(class, output)
-            || commands::failed_behind_pipe(command, output)
-            || commands::timed_out(output)
-            || commands::exited_with_failure(output);
+        let failed = is_error || reports_failure(command, class, output);
         self.turn.failed |= failed;
         let labels = self.labels();
         let counts = commands::test_counts(output).filter(|_| class != commands::Class::Inspect);
@@ -151,11 +147,7 @@ impl State {
             self.hook_runs_tests |= counts.is_some() || commands::failed_tests_of_hook(output).is_some();
         }
         self.turn.run(command, &counts.map(commands::TestCounts::verdict).unwrap_or_default());
-        if output.contains("Sibling tool call errored")
-            || output.contains("tool call was cancelled")
-            || output.contains("Request interrupted")
-            || (is_error && output.starts_with("<tool_use_error>"))
-        {
+        if is_of_client(output, is_error) {
             return;
         }
         let mut has_landed = commits::says_clean(output) && self.undone.found_clean();
@@ -177,29 +169,10 @@ impl State {
                 self.record_decided("branch", started, SaidBy::Agent, 60, &tool_use.source, settled);
             }
         }
+        self.evidence.tests_of(command, counts.is_some());
         self.evidence.command_ran(command, output, !failed && commands::passed(command, output), failed);
         self.ci_looked_at(command, output);
-        let is_trial = self.commits_for_trial(command, output);
-        let made = if is_trial { Vec::new() } else { commits::commits_from(command, output, is_error) };
-        let committed = !made.is_empty();
-        let is_bypassed = commits::bypasses_hook(command);
-        if committed && counts.is_none() && !is_bypassed && self.hook_runs_tests {
-            self.hook_passed();
-        }
-        if !is_trial {
-            self.changes_measured(output, committed);
-        }
-        if committed {
-            self.open_points.committed();
-        }
-        for commit in made {
-            self.record_commit(commit, is_bypassed, &tool_use.source, settled);
-        }
-        if !committed && !is_trial && class == commands::Class::Commit {
-            self.undone.commit_failed();
-            let message = commits::message(command).unwrap_or_default();
-            self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
-        }
+        let committed = self.commits_made(tool_use, output, is_error, counts.is_some(), settled);
         if let Some(listed) = listed.as_ref().filter(|_| !is_list_first) {
             has_landed |= self.git_listed(listed);
         }
@@ -232,6 +205,40 @@ impl State {
         if committed {
             self.failures.checks_committed(command);
         }
+    }
+
+    /// Records the commits that a command line made, or that one was only tried. Returns whether it made some.
+    fn commits_made(
+        &mut self,
+        tool_use: &ToolUse,
+        output: &str,
+        is_error: bool,
+        counts_tests: bool,
+        settled: &mut Vec<Draft>,
+    ) -> bool {
+        let command = tool_use.what.as_str();
+        if self.commits_for_trial(command, output) {
+            return false;
+        }
+        let made = commits::commits_from(command, output, is_error);
+        let committed = !made.is_empty();
+        let is_bypassed = commits::bypasses_hook(command);
+        if committed && !counts_tests && !is_bypassed && self.hook_runs_tests {
+            self.hook_passed();
+        }
+        self.changes_measured(output, committed);
+        if committed {
+            self.open_points.committed();
+        }
+        for commit in made {
+            self.record_commit(commit, is_bypassed, &tool_use.source, settled);
+        }
+        if !committed && commands::class(command) == commands::Class::Commit {
+            self.undone.commit_failed();
+            let message = commits::message(command).unwrap_or_default();
+            self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
+        }
+        committed
     }
 
     /// Records that the hook of a commit ran the tests again, and they passed.
@@ -745,6 +752,20 @@ impl State {
         };
         self.memories.add(memory, settled);
     }
+}
+
+/// Returns whether what a command printed says that it failed, whatever its status.
+fn reports_failure(command: &str, class: commands::Class, output: &str) -> bool {
+    commands::output_reports_failure(class, output)
+        || commands::failed_behind_pipe(command, output)
+        || commands::timed_out(output)
+        || commands::exited_with_failure(output)
+}
+
+/// Returns whether an output is the client's word that a command did not run, or was stopped: it says nothing of the command.
+fn is_of_client(output: &str, is_error: bool) -> bool {
+    const SIGNS: [&str; 3] = ["Sibling tool call errored", "tool call was cancelled", "Request interrupted"];
+    text::contains_any(output, &SIGNS) || (is_error && output.starts_with("<tool_use_error>"))
 }
 
 /// Returns whether what the agent says of an edit that it takes back names the cause. Mostly it only says what is not needed, that it

@@ -7,6 +7,7 @@ use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::compact;
 use crate::extract::failures;
+use crate::extract::human::Abandonment;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
@@ -149,8 +150,8 @@ impl State {
         if human::doubts(&prompt) {
             self.results.doubt();
         }
-        if human::abandons(&prompt) {
-            self.abandon_work(&prompt);
+        if let Some(abandonment) = human::abandonment(&prompt) {
+            self.abandon_work(&prompt, abandonment);
         }
         if has_answer && human::stops_what_was_proposed(&prompt) {
             self.results.stop_proposal();
@@ -247,9 +248,9 @@ impl State {
 
     /// Forgets what was done for a branch that the user gives up, and what the user let the agent do there. A choice between ways
     /// stays, and so does a plan of which the user wants more than a part.
-    fn abandon_work(&mut self, prompt: &str) {
+    fn abandon_work(&mut self, prompt: &str, abandonment: Abandonment) {
         self.results.abandon();
-        if human::took_back(prompt) {
+        if abandonment == Abandonment::TakenBack {
             self.files_restored(|_| true);
         }
         let is_narrowed = text::contains_any_words(&prompt.to_lowercase(), &["only", "만", "だけ", "只"]);
