@@ -174,16 +174,29 @@ pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
     (content, "", "")
 }
 
-/// Splits a failure into what failed and how, its cause and its cure. The last two may be empty.
+/// Splits a failure into what failed and how, its cause, and its cure or the way around it. The last two may be empty.
 pub(super) fn parse_failure(content: &str) -> (&str, &str, &str) {
     for words in LANGUAGES.map(labels::labels) {
-        let (rest, fix) = split_at_label(content, words.fixed_by);
+        let (rest, fix) = [words.fixed_by, words.bypassed_by, words.allowed_bypass]
+            .map(|label| split_at_label(content, label))
+            .into_iter()
+            .find(|(_, fix)| !fix.is_empty())
+            .unwrap_or((content, ""));
         let (said, cause) = split_at_label(rest, words.cause);
         if !(fix.is_empty() && cause.is_empty()) {
             return (said, cause, fix);
         }
     }
     (content, "", "")
+}
+
+/// Returns whether what stands at the end of a failure only goes around it.
+pub(super) fn is_bypassed(content: &str) -> bool {
+    LANGUAGES
+        .map(labels::labels)
+        .into_iter()
+        .flat_map(|words| [words.bypassed_by, words.allowed_bypass])
+        .any(|label| !split_at_label(content, label).1.is_empty())
 }
 
 fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {

@@ -307,9 +307,26 @@ pub(in crate::extract) fn has_pointer(said: &str) -> bool {
     normalize(said).split(' ').any(|word| pointers.contains(&word))
 }
 
+/// The length up to which a rule that only reminds says not of what, in characters.
+const MAX_REMINDER_CHARS: usize = 40;
+
+/// Returns whether a rule says nothing without what was said before it: it ends with a pointer, speaks of what is "here", or only
+/// reminds in a few words.
+pub(in crate::extract) fn rule_needs_context(rule: &str) -> bool {
+    const ENDS: [&str; 6] = ["it", "that", "this", "them", "these", "those"];
+    const HERE: [&str; 3] = ["the one here", "the ones here", "do the same"];
+    let said = normalize(rule);
+    let is_ended = said.split(' ').next_back().is_some_and(|word| ENDS.contains(&word));
+    let is_reminder = said.starts_with("remember to ") && said.chars().count() <= MAX_REMINDER_CHARS && !rule.contains('`');
+    is_ended || is_reminder || text::contains_any_words(&said, &HERE) || points_in_wide_script(rule)
+}
+
+/// Returns whether a Korean, Japanese or Chinese text has a word that points to something outside of it.
+fn points_in_wide_script(said: &str) -> bool {
+    text::contains_any(said, &["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"])
+}
+
 /// Returns whether a remark refers to something said before it.
 pub(in crate::extract) fn needs_context(said: &str) -> bool {
-    has_pointer(said)
-        || said.chars().count() < if said.is_ascii() { 50 } else { 20 }
-        || text::contains_any(said, &["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"])
+    has_pointer(said) || said.chars().count() < if said.is_ascii() { 50 } else { 20 } || points_in_wide_script(said)
 }

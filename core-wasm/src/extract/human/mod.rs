@@ -14,7 +14,8 @@ mod ruling;
 mod tests;
 
 pub(super) use choice::{
-    declares_choice, has_pointer, needs_context, settled_in_passing, stands_alone, steering, takes_option,
+    declares_choice, has_pointer, needs_context, rule_needs_context, settled_in_passing, stands_alone, steering,
+    takes_option,
 };
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_recording, takes_up,

@@ -190,6 +190,29 @@ fn standing_rules() {
 }
 
 #[test]
+fn a_rule_that_points_to_what_was_said_before_needs_it() {
+    for rule in [
+        "we want you in the future to adhere to it.",
+        "remember to use the drawer",
+        "그거 항상 확인해줘",
+        "always do the same here",
+    ] {
+        assert!(rule_needs_context(rule), "{rule}");
+    }
+    for rule in ["Never push to main.", "always run the linter before it is pushed", "remember to run `make till`"] {
+        assert!(!rule_needs_context(rule), "{rule}");
+    }
+}
+
+#[test]
+fn a_remark_on_what_was_made_is_no_rule() {
+    let remark = "This breaks the drawer whenever two tills share a key, so the draft should ask for another key.";
+    assert!(!is_rule(remark) && !is_rule("reflect on the keys and how we can mend them in the future"));
+    assert!(is_rule("Whenever two tills share a key, please make sure to ask for another one."));
+    assert!(is_rule("Every commit should name its till whenever it changes one."));
+}
+
+#[test]
 fn a_plan_tells_its_decisions_and_not_its_steps() {
     let plan = "# Round the totals\n\n## Key Design Decisions\n\n- **Rounding**: half to even, because the tax office asks for it\n\
                 - Old invoices keep their totals\n\n## Steps\n\n1. Change `src/cart.ts` and its tests\n\n## Decision criteria\n\n\

@@ -514,10 +514,18 @@ impl State {
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
+            let context = Some(about).filter(|about| human::rule_needs_context(rule) && !about.is_empty());
+            let of_context = |about| {
+                let room = MAX_CORRECTION_CHARS.saturating_sub(rule.chars().count()).min(MAX_ABOUT_CHARS);
+                (room >= MIN_ABOUT_CHARS)
+                    .then(|| format!("{rule} ({}: {})", self.labels().about, text::clip(about, room)))
+                    .unwrap_or_default()
+            };
             let memory = SessionMemory {
                 key: format!("rule:{}:{number}", source.uuid),
                 kind: "preference".to_owned(),
                 title: rule.clone(),
+                content: context.map(of_context).unwrap_or_default(),
                 importance: 90,
                 source: source.clone(),
                 said_by: SaidBy::Human,
