@@ -436,9 +436,17 @@ impl<'m> Lesson<'m> {
     fn is_explained(&self) -> bool {
         let forbids = || forbids(&self.memory.content.to_lowercase().replace('’', "'"));
         match self.memory.kind.as_str() {
-            "correction" => forbids(),
+            "correction" => forbids() && !self.is_about_one_call(),
             _ => !self.is_failure || !self.cause.is_empty(),
         }
+    }
+
+    /// Returns whether the user refused a call and said so of "this": what it was is over.
+    fn is_about_one_call(&self) -> bool {
+        let refused = line::LANGUAGES.map(labels::labels).map(|words| words.refused.split("{}").next().unwrap_or_default());
+        let said =
+            refused.iter().find_map(|label| self.memory.content.split_once(label)).map(|(said, _)| said.to_lowercase());
+        said.is_some_and(|said| text::contains_any_words(&said, &["this", "these", "이건", "이거", "これ", "这个"]))
     }
 
     /// Returns whether a check or a tool failed once, as they do in each session.
@@ -485,7 +493,9 @@ fn forbids(lower: &str) -> bool {
         lower.match_indices(*ban).any(|(at, _)| {
             let before = lower[..at].trim_end();
             let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-            !before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word)
+            // "Stop for a second" only interrupts.
+            let interrupts = ["stop for ", "stop a "].iter().any(|words| lower[at..].starts_with(words));
+            !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
         })
     };
     BANS.iter().any(opens) || text::contains_any_words(lower, &STANDING)
@@ -807,6 +817,9 @@ mod tests {
             is_explained("don’t run the whole count, it is too slow") && is_explained("서랍은 열지 말아 주세요: 열지 말아")
         );
         assert!(is_explained("so please never open it") && is_explained("the key must stay here"));
+        assert!(is_explained("don't open drawers (The user refused: `till open`)"));
+        assert!(!is_explained("don't open this (The user refused: `till open`)"));
+        assert!(!is_explained("stop for a second, the drawer is the cause") && is_explained("stop opening the drawer"));
         assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 

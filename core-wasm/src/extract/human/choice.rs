@@ -295,7 +295,18 @@ fn sets_right(sentence: &str) -> bool {
     let clauses: Vec<&str> = lower.split([',', ';', '—', '–']).map(str::trim).collect();
     let denies =
         |clause: &str| text::contains_words(clause, "not") || clause.contains("n't ") || clause.contains("no longer");
-    let is_doubt = ["don't know", "not sure", "don't think", "can't see", "don't understand", "doesn't work", "not working"];
+    let is_doubt = [
+        "don't know",
+        "not sure",
+        "don't think",
+        "can't see",
+        "don't see",
+        "haven't seen",
+        "didn't see",
+        "don't understand",
+        "doesn't work",
+        "not working",
+    ];
     let sets =
         |clause: &str| ["just ", "only ", "but only ", "but just ", "instead "].iter().any(|word| clause.starts_with(word));
     (1..clauses.len()).any(|at| sets(clauses[at]) && denies(clauses[at - 1])) && !text::contains_any(&lower, &is_doubt)
@@ -310,15 +321,25 @@ pub(in crate::extract) fn has_pointer(said: &str) -> bool {
 /// The length up to which a rule that only reminds says not of what, in characters.
 const MAX_REMINDER_CHARS: usize = 40;
 
-/// Returns whether a rule says nothing without what was said before it: it ends with a pointer, speaks of what is "here", or only
+/// Returns whether a rule says nothing without what was said before it: it ends with a pointer, has one for its subject, or only
 /// reminds in a few words.
 pub(in crate::extract) fn rule_needs_context(rule: &str) -> bool {
     const ENDS: [&str; 6] = ["it", "that", "this", "them", "these", "those"];
-    const HERE: [&str; 3] = ["the one here", "the ones here", "do the same"];
+    const WITHIN: [&str; 9] = [
+        "the one here",
+        "the ones here",
+        "do the same",
+        "the old one",
+        "the new one",
+        "this won t",
+        "this should",
+        "this will",
+        "this needs",
+    ];
     let said = normalize(rule);
     let is_ended = said.split(' ').next_back().is_some_and(|word| ENDS.contains(&word));
     let is_reminder = said.starts_with("remember to ") && said.chars().count() <= MAX_REMINDER_CHARS && !rule.contains('`');
-    is_ended || is_reminder || text::contains_any_words(&said, &HERE) || points_in_wide_script(rule)
+    is_ended || is_reminder || text::contains_any_words(&said, &WITHIN) || points_in_wide_script(rule)
 }
 
 /// Returns whether a Korean, Japanese or Chinese text has a word that points to something outside of it.

@@ -199,6 +199,15 @@ fn a_rule_that_points_to_what_was_said_before_needs_it() {
     ] {
         assert!(rule_needs_context(rule), "{rule}");
     }
+    assert_eq!(
+        directives("The cart keeps its old key. Never touch the drawer for that.", false).rules,
+        ["The cart keeps its old key. Never touch the drawer for that."]
+    );
+    assert_eq!(
+        directives("is that fine? (we never open the drawer twice)", false).rules,
+        ["we never open the drawer twice"]
+    );
+    assert!(!is_rule("the second part is not correct, we use the drawer for all tills"));
     for rule in ["Never push to main.", "always run the linter before it is pushed", "remember to run `make till`"] {
         assert!(!rule_needs_context(rule), "{rule}");
     }

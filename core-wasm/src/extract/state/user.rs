@@ -514,7 +514,9 @@ impl State {
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
-            let context = Some(about).filter(|about| human::rule_needs_context(rule) && !about.is_empty());
+            // Another sentence of the prompt may say it already.
+            let is_alone = human::rule_needs_context(rule) && text::sentences(rule).len() == 1;
+            let context = Some(about).filter(|about| is_alone && !about.is_empty());
             let of_context = |about| {
                 let room = MAX_CORRECTION_CHARS.saturating_sub(rule.chars().count()).min(MAX_ABOUT_CHARS);
                 (room >= MIN_ABOUT_CHARS)
