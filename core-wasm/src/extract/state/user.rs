@@ -514,20 +514,11 @@ impl State {
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
-            // Another sentence of the prompt may say it already.
-            let is_alone = human::rule_needs_context(rule) && text::sentences(rule).len() == 1;
-            let context = Some(about).filter(|about| is_alone && !about.is_empty());
-            let of_context = |about| {
-                let room = MAX_CORRECTION_CHARS.saturating_sub(rule.chars().count()).min(MAX_ABOUT_CHARS);
-                (room >= MIN_ABOUT_CHARS)
-                    .then(|| format!("{rule} ({}: {})", self.labels().about, text::clip(about, room)))
-                    .unwrap_or_default()
-            };
             let memory = SessionMemory {
                 key: format!("rule:{}:{number}", source.uuid),
                 kind: "preference".to_owned(),
                 title: rule.clone(),
-                content: context.map(of_context).unwrap_or_default(),
+                content: self.rule_in_context(rule, about),
                 importance: 90,
                 source: source.clone(),
                 said_by: SaidBy::Human,
@@ -573,6 +564,17 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Returns a rule with what the user asked for before, if it points there. Empty if the rule says everything.
+    fn rule_in_context(&self, rule: &str, about: &str) -> String {
+        let room = MAX_CORRECTION_CHARS.saturating_sub(rule.chars().count()).min(MAX_ABOUT_CHARS);
+        // Another sentence of the prompt may say it already.
+        let is_alone = human::rule_needs_context(rule) && text::sentences(rule).len() == 1;
+        if about.is_empty() || !is_alone || room < MIN_ABOUT_CHARS {
+            return String::new();
+        }
+        format!("{rule} ({}: {})", self.labels().about, text::clip(about, room))
     }
 
     /// Records a plan that the user approved, and what it decides.
