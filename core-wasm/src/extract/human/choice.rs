@@ -325,17 +325,8 @@ const MAX_REMINDER_CHARS: usize = 40;
 /// reminds in a few words.
 pub(in crate::extract) fn rule_needs_context(rule: &str) -> bool {
     const ENDS: [&str; 6] = ["it", "that", "this", "them", "these", "those"];
-    const WITHIN: [&str; 9] = [
-        "the one here",
-        "the ones here",
-        "do the same",
-        "the old one",
-        "the new one",
-        "this won t",
-        "this should",
-        "this will",
-        "this needs",
-    ];
+    const WITHIN: [&str; 7] =
+        ["the one here", "the ones here", "do the same", "this won t", "this should", "this will", "this needs"];
     let said = normalize(rule);
     let is_ended = said.split(' ').next_back().is_some_and(|word| ENDS.contains(&word));
     let is_reminder = said.starts_with("remember to ") && said.chars().count() <= MAX_REMINDER_CHARS && !rule.contains('`');

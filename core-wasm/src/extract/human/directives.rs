@@ -1,6 +1,6 @@
 //! Sorts the sentences of a prompt into rules, corrections and choices.
 
-use super::choice::{has_pointer, rule_needs_context};
+use super::choice::has_pointer;
 use super::consent::without_consent;
 use super::correction::dislikes;
 use super::correction::is_correction;
@@ -60,11 +60,9 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
             let part = without_consent(part);
             // What stands in parentheses is a sentence of its own.
             let part = part.strip_prefix('(').and_then(|part| part.strip_suffix(')')).unwrap_or(part);
-            // "Since we use X, …" gives the reason for the sentence before it, and "always do it like that" points to it.
+            // "Since we use X, …" gives the reason for the sentence before it.
             let before = at.checked_sub(1).map(|at| sentences[at].as_str()).filter(|before| {
-                (gives_reason(part) || rule_needs_context(part))
-                    && !before.ends_with(['?', '？'])
-                    && before.chars().count() <= MAX_BEFORE_CHARS
+                gives_reason(part) && !before.ends_with(['?', '？']) && before.chars().count() <= MAX_BEFORE_CHARS
             });
             let rule = before.map_or_else(|| part.to_owned(), |before| format!("{before} {part}"));
             text::clip(&rule, 300).into_owned()

@@ -235,9 +235,6 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " in the future version",
         " let's fix ",
         " lets fix ",
-        // What sets something right is a correction.
-        " is not correct, ",
-        " isn't correct, ",
         " how we can ",
         " how can we ",
     ];

@@ -196,18 +196,14 @@ fn a_rule_that_points_to_what_was_said_before_needs_it() {
         "remember to use the drawer",
         "그거 항상 확인해줘",
         "always do the same here",
+        "We must make sure this won't open the drawer twice.",
     ] {
         assert!(rule_needs_context(rule), "{rule}");
     }
     assert_eq!(
-        directives("The cart keeps its old key. Never touch the drawer for that.", false).rules,
-        ["The cart keeps its old key. Never touch the drawer for that."]
-    );
-    assert_eq!(
         directives("is that fine? (we never open the drawer twice)", false).rules,
         ["we never open the drawer twice"]
     );
-    assert!(!is_rule("the second part is not correct, we use the drawer for all tills"));
     for rule in ["Never push to main.", "always run the linter before it is pushed", "remember to run `make till`"] {
         assert!(!rule_needs_context(rule), "{rule}");
     }
@@ -599,6 +595,7 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         assert_eq!(settled_in_passing(said), [said]);
     }
     for other in [
+        "I haven't seen a note on the drawer, only the one on the till.",
         "should we leave the second cart out?",
         "I'm not sure what it does, just tell me",
         "The page does not load, and the cart is empty",
