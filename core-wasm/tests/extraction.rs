@@ -361,7 +361,8 @@ fn queued_prompts_are_recorded_once() {
     script.agent("Renamed the button and left the snapshot tests alone.");
     let outcome = script.outcome();
     assert_eq!(outcome.notes.turns, 1);
-    assert_eq!(outcome.notes.preferences, ["never touch the snapshot tests for that"]);
+    let rule = "never touch the snapshot tests for that (About: rename the button to Add to Studio please)";
+    assert_eq!(outcome.notes.preferences, [rule], "\"that\" says nothing without the request");
     let turn = of_kind(&outcome, "turn")[0];
     assert_eq!(turn.content.matches("never touch the snapshot").count(), 1, "{}", turn.content);
 }

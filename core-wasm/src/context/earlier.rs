@@ -52,7 +52,10 @@ static OF_RUNNERS: LazyLock<text::Features> =
 /// The number of words from which two errors with the same ones are the same.
 const MIN_EQUAL: usize = 2;
 
-/// The share of words in common from which two errors are the same, in tenths.
+/// How what failed edits teach begins.
+const EDIT: &str = "edit of ";
+
+/// The share of words in common from which two texts say the same, in tenths.
 const SAME_TENTHS: usize = 8;
 /// The minimum number of words in common. Fewer occur by chance.
 const MIN_SAME: usize = 3;
@@ -65,6 +68,9 @@ const MAX_DETAILS: usize = 3;
 const DETAIL: f32 = 0.85;
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
+
+/// The least words of what a decision is about by which a later one takes its place. Shorter questions may be about anything.
+const MIN_SUBJECT: usize = 5;
 
 /// How a question begins that is only about the work of its day, in lower case, and how it ends in languages that ask at the end.
 const OF_ITS_DAY: [&str; 19] = [
@@ -90,6 +96,43 @@ const OF_ITS_DAY: [&str; 19] = [
 ];
 const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어요", "しますか", "ましょうか"];
 
+/// The share of its weight that an answer keeps which only takes all that was offered, or what is usual, and the words of such answers.
+const RITUAL: f32 = 0.85;
+const RITUAL_WORDS: [&str; 32] = [
+    "above",
+    "all",
+    "and",
+    "any",
+    "best",
+    "both",
+    "default",
+    "defaults",
+    "either",
+    "everything",
+    "for",
+    "is",
+    "of",
+    "option",
+    "options",
+    "practice",
+    "practices",
+    "recommended",
+    "the",
+    "them",
+    "these",
+    "use",
+    "모두",
+    "전부",
+    "둘",
+    "다",
+    "추천",
+    "両方",
+    "全部",
+    "すべて",
+    "推奨",
+    "ベストプラクティス",
+];
+
 /// The number of words up to which an answer says no more than yes, no or which.
 const MAX_ANSWER_WORDS: usize = 5;
 
@@ -104,21 +147,22 @@ const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "し�
 pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
     const LIMIT: u32 = 20;
     let mut details = 0;
-    for memory in page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize) {
+    let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
+    for memory in &all {
         if Some(memory.session_id.as_str()) == last {
-            page.add_memory(&memory, 1.0);
+            page.add_memory(memory, 1.0);
             continue;
         }
-        if is_of_its_day(&memory) {
-            page.leave_out(&memory);
+        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
+            page.leave_out(memory);
             continue;
         }
         let day = line::day(memory.created).unwrap_or_default();
         let is_detail = memory.importance < MIN_ANSWER
-            && !is_saved(&memory)
-            && SaidBy::of(&memory).is_some_and(|said_by| said_by != SaidBy::Human);
+            && !is_saved(memory)
+            && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
         if !is_detail {
-            page.add_marked(&memory, 1.0, day);
+            page.add_marked(memory, if is_ritual(memory) { RITUAL } else { 1.0 }, day);
             continue;
         }
         // A detail says nothing without the request that it belongs to.
@@ -127,11 +171,25 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         match request.filter(|request| !request.is_empty() && details < MAX_DETAILS) {
             Some(request) => {
                 details += 1;
-                page.add_marked(&memory, DETAIL, format!("{day}: {request}"));
+                page.add_marked(memory, DETAIL, format!("{day}: {request}"));
             }
-            None => page.leave_out(&memory),
+            None => page.leave_out(memory),
         }
     }
+}
+
+/// Returns whether a later session answered the same question, or settled the same in nearly the same words. Whoever saved something
+/// on purpose takes it back himself.
+fn is_revised_by(memory: &Memory, later: &Memory) -> bool {
+    if later.created <= memory.created || later.session_id == memory.session_id || is_saved(memory) {
+        return false;
+    }
+    let subject = |memory: &Memory| {
+        let (what, ..) = line::parse_decision(&memory.content);
+        text::features(what.split_once(" → ").map_or(what, |(question, _)| question))
+    };
+    let (own, other) = (subject(memory), subject(later));
+    own.len() >= MIN_SUBJECT && are_same_words(&own, &other)
 }
 
 /// Returns whether a decision only says yes or no to a question about the work of its day.
@@ -143,6 +201,16 @@ fn is_of_its_day(memory: &Memory) -> bool {
     let is_about_the_day =
         OF_ITS_DAY.iter().any(|opening| last.starts_with(opening)) || ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end));
     is_about_the_day && answer.split_whitespace().count() <= MAX_ANSWER_WORDS
+}
+
+/// Returns whether an answer only takes all that was offered, or what is usual: it chose nothing. A yes takes what was asked.
+fn is_ritual(memory: &Memory) -> bool {
+    let (what, ..) = line::parse_decision(&memory.content);
+    let Some((_, answer)) = what.split_once(" → ") else { return false };
+    // What an option explains stands behind its name.
+    let answer = answer.split(" — ").next().unwrap_or(answer).to_lowercase();
+    let mut words = answer.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| RITUAL_WORDS.contains(&word))
 }
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
@@ -170,7 +238,10 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             true => OLD,
         };
         let all = trouble.iter().map(|it| it.memory).collect();
-        let said = of_all_files(&trouble, best.memory).filter(|_| told.is_none() && times >= ROUTINE);
+        let said = of_all_files(&trouble, best.memory)
+            .filter(|_| times >= ROUTINE)
+            .or_else(|| best.without_fix().filter(|_| !best.is_usual(&trouble) && best.is_open_again(sessions)))
+            .filter(|_| told.is_none());
         let trouble = Trouble { memory: best.memory, said, factor, times, all };
         if told.is_some() {
             trouble.add_to(page);
@@ -253,6 +324,8 @@ struct Lesson<'m> {
     is_failure: bool,
     cause: &'m str,
     fix: &'m str,
+    /// Whether the fix only goes around it.
+    is_bypassed: bool,
     /// The words of the cure.
     cure: text::Features,
     /// The words of what failed and how.
@@ -274,17 +347,19 @@ impl<'m> Lesson<'m> {
         let (said, cause, fix) = if is_failure { (said, cause, fix) } else { ("", "", "") };
         let error = said.split_once("` ").filter(|_| is_of_command).map_or(said, |(_, error)| error);
         let error = error.split_once(": ").map_or(error, |(_, error)| error);
-        let mut error = text::features(failures::said_by_tool(error));
-        error.retain(|word| !OF_RUNNERS.contains(word));
         let named = if is_failure { [cause, fix] } else { [memory.content.as_str(), ""] };
         let folders = named.into_iter().flat_map(folders).collect();
-        Self { memory, is_failure, cause, fix, cure: text::features(fix), error, folders }
+        let error = words_of_error(error);
+        let is_bypassed = is_failure && line::is_bypassed(&memory.content);
+        Self { memory, is_failure, cause, fix, is_bypassed, cure: text::features(fix), error, folders }
     }
 
-    /// Returns how much it says among others of the same trouble: the cure that helped most often, and the cause, if it is that of
-    /// others too. Of equals, what was learned most often counts, and then the latest.
-    fn says(&self, trouble: &[&Self]) -> (u32, bool, u8, u32, u64) {
-        let is_same_cure = |it: &&&Self| !self.fix.is_empty() && it.cure == self.cure;
+    /// Returns how much it says among others of the same trouble: a cure that lasted, what helped most often, and the cause, if it is
+    /// that of others too. Of equals, what was learned most often counts, and then the latest.
+    fn says(&self, trouble: &[&Self]) -> (bool, u32, bool, u8, u32, u64) {
+        // An edit that failed and names no other tool was mended by another edit.
+        let is_mended = !self.fix.is_empty() || (self.is_edit() && !self.cause.is_empty());
+        let is_same_cure = |it: &&&Self| is_mended && it.cure == self.cure;
         let cured = trouble.iter().filter(is_same_cure).fold(0, |all: u32, it| all.saturating_add(it.memory.seen.max(1)));
         let is_known =
             |name: &str| trouble.iter().any(|it| it.memory.id != self.memory.id && it.memory.content.contains(name));
@@ -302,7 +377,47 @@ impl<'m> Lesson<'m> {
             false if trouble.len() < MANY_CAUSES || is_of_error() || is_of_folder() => 2,
             false => 0,
         };
-        (cured, is_general, cause, self.memory.seen, self.memory.created)
+        (cured > 0 && self.has_lasted(trouble), cured, is_general, cause, self.memory.seen, self.memory.created)
+    }
+
+    /// Returns whether it was mended and not only gone around, and no later session went around it or left it open.
+    fn has_lasted(&self, trouble: &[&Self]) -> bool {
+        let is_unmended_later =
+            |it: &&Self| (it.is_bypassed || it.is_left_open()) && it.memory.created > self.memory.created;
+        !self.is_bypassed && (self.is_usual(trouble) || !trouble.iter().any(is_unmended_later))
+    }
+
+    /// Returns whether several sessions had its cure, or will: what is routine is left open as often as not.
+    fn is_usual(&self, trouble: &[&Self]) -> bool {
+        is_routine(self.memory)
+            || self.memory.seen > 1
+            || trouble.iter().any(|it| it.memory.id != self.memory.id && it.cure == self.cure)
+    }
+
+    /// Returns whether a session after its own left the same error open. `sessions` are the newest ones, the newest first.
+    fn is_open_again(&self, sessions: &[SessionRecord]) -> bool {
+        let own = sessions.iter().position(|record| record.id == self.memory.session_id).unwrap_or(sessions.len());
+        let notes = sessions[..own].iter().filter_map(|record| record.notes.as_ref());
+        notes.flat_map(|notes| &notes.errors).any(|error| {
+            let error = error.split_once("`: ").map_or(error.as_str(), |(_, error)| error);
+            are_same_words(&self.error, &words_of_error(error))
+        })
+    }
+
+    /// Returns what failed and how, without what mended it.
+    fn without_fix(&self) -> Option<String> {
+        let told = self.memory.content.strip_suffix(self.fix).filter(|_| !self.fix.is_empty() && !self.is_bypassed)?;
+        let labels = line::LANGUAGES.map(|language| format!("{}: ", labels::labels(language).fixed_by));
+        labels.iter().find_map(|label| told.strip_suffix(label.as_str())).map(|told| told.trim_end().to_owned())
+    }
+
+    /// Returns whether it is about edits of files.
+    fn is_edit(&self) -> bool {
+        self.is_failure && self.memory.content.starts_with(EDIT)
+    }
+
+    fn is_left_open(&self) -> bool {
+        self.is_failure && self.memory.kind == "learning"
     }
 
     /// Returns whether a check failed for a cause in code of its day, or was left failing: much has been run since then.
@@ -311,18 +426,26 @@ impl<'m> Lesson<'m> {
             let (before, after) = words.changed_file.split_once("{}").unwrap_or_default();
             self.fix.starts_with(before) && self.fix.ends_with(after)
         };
-        let is_mended_in_code = self.fix.is_empty() || line::LANGUAGES.map(labels::labels).into_iter().any(of_change);
-        let is_left_open = self.is_failure && self.memory.kind == "learning";
-        is_left_open || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
+        let is_mended_in_code =
+            self.fix.is_empty() || self.is_bypassed || line::LANGUAGES.map(labels::labels).into_iter().any(of_change);
+        self.is_left_open() || (self.is_routine() && is_mended_in_code && names_of_code(self.cause).next().is_some())
     }
 
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
         let forbids = || forbids(&self.memory.content.to_lowercase().replace('’', "'"));
         match self.memory.kind.as_str() {
-            "correction" => forbids(),
+            "correction" => forbids() && !self.is_about_one_call(),
             _ => !self.is_failure || !self.cause.is_empty(),
         }
+    }
+
+    /// Returns whether the user refused a call and said so of "this": what it was is over.
+    fn is_about_one_call(&self) -> bool {
+        let refused = line::LANGUAGES.map(labels::labels).map(|words| words.refused.split("{}").next().unwrap_or_default());
+        let said =
+            refused.iter().find_map(|label| self.memory.content.split_once(label)).map(|(said, _)| said.to_lowercase());
+        said.is_some_and(|said| text::contains_any_words(&said, &["this", "these", "이건", "이거", "これ", "这个"]))
     }
 
     /// Returns whether a check or a tool failed once, as they do in each session.
@@ -336,15 +459,11 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether both are about the same trouble: the same error, or a failure whose cause or cure names the same folder.
     fn is_same(&self, other: &Self) -> bool {
-        let shared = self.error.iter().filter(|word| other.error.contains(word)).count();
-        let all = self.error.len().max(other.error.len());
-        let is_same_error =
-            (shared >= MIN_SAME && shared * 10 >= all * SAME_TENTHS) || (shared >= MIN_EQUAL && shared == all);
         // What a formatter mends is one trouble, whatever it complained of.
         let is_same_cure =
             is_routine(self.memory) && is_routine(other.memory) && !self.fix.is_empty() && self.fix == other.fix;
         let is_failure = self.is_failure || other.is_failure;
-        is_same_error || is_same_cure || (is_failure && self.shares_folder(other))
+        are_same_words(&self.error, &other.error) || is_same_cure || (is_failure && self.shares_folder(other))
     }
 
     /// Returns whether both name the same folder.
@@ -353,13 +472,29 @@ impl<'m> Lesson<'m> {
     }
 }
 
+/// Returns the words of an error that tell it from others.
+fn words_of_error(error: &str) -> text::Features {
+    let mut words = text::features(failures::said_by_tool(error));
+    words.retain(|word| !OF_RUNNERS.contains(word));
+    words
+}
+
+/// Returns whether two texts have the same words, or nearly.
+fn are_same_words(one: &text::Features, other: &text::Features) -> bool {
+    let shared = one.iter().filter(|word| other.contains(word)).count();
+    let all = one.len().max(other.len());
+    (shared >= MIN_SAME && shared * 10 >= all * SAME_TENTHS) || (shared >= MIN_EQUAL && shared == all)
+}
+
 /// Returns whether a text in lower case forbids or demands something.
 fn forbids(lower: &str) -> bool {
     let opens = |ban: &&str| {
         lower.match_indices(*ban).any(|(at, _)| {
             let before = lower[..at].trim_end();
             let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-            !before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word)
+            // "Stop for a second" only interrupts.
+            let interrupts = ["stop for ", "stop a "].iter().any(|words| lower[at..].starts_with(words));
+            !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
         })
     };
     BANS.iter().any(opens) || text::contains_any_words(lower, &STANDING)
@@ -397,7 +532,6 @@ fn names_of_code(said: &str) -> impl Iterator<Item = &str> {
 
 /// Returns what failed edits of many files teach, with their folders in the place of one file.
 fn of_all_files(trouble: &[&Lesson], best: &Memory) -> Option<String> {
-    const EDIT: &str = "edit of ";
     let edited = |memory: &'_ Memory| memory.content.strip_prefix(EDIT)?.split(' ').next().map(str::to_owned);
     let mut files: Vec<String> = trouble.iter().filter_map(|it| edited(it.memory)).collect();
     files.sort();
@@ -440,6 +574,8 @@ fn troubles<'l, 'm>(lessons: &'l [Lesson<'m>]) -> Vec<Vec<&'l Lesson<'m>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bindings::throughline::policy::types::SessionNotes;
+    use crate::context::overtaken::tests::empty_notes;
     use crate::extract::failures::ROUTINE as ROUTINE_WORD;
 
     fn failure(session: &str, content: &str) -> Memory {
@@ -482,6 +618,12 @@ mod tests {
         let groups: Vec<Vec<&str>> =
             troubles(&lessons).iter().map(|group| group.iter().map(|it| it.memory.session_id.as_str()).collect()).collect();
         assert_eq!(groups, [vec!["1", "2"], vec!["3", "4"], vec!["5"]]);
+    }
+
+    fn session(id: &str, error: &str) -> SessionRecord {
+        let notes = SessionNotes { errors: vec![error.to_owned()], ..empty_notes() };
+        let (summary, topics, files) = Default::default();
+        SessionRecord { id: id.to_owned(), started: None, ended: None, summary, topics, files, notes: Some(notes) }
     }
 
     fn groups(all: &[Memory]) -> Vec<Vec<String>> {
@@ -587,6 +729,85 @@ mod tests {
         assert_eq!(times(&lessons.iter().collect::<Vec<_>>()), u32::MAX);
     }
 
+    fn best(all: &[Memory]) -> String {
+        let lessons: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = lessons.iter().collect();
+        trouble.iter().max_by_key(|it| it.says(&trouble)).unwrap().memory.session_id.clone()
+    }
+
+    fn at(created: u64, memory: Memory) -> Memory {
+        Memory { created, ..memory }
+    }
+
+    #[test]
+    fn what_is_only_gone_around_is_one_trouble_however_it_ended() {
+        let fails = "`git commit -m \"…\"` fails: the drawer hook is stuck.";
+        let around = "`git commit --no-verify -m \"…\"`";
+        let all = [
+            failure("1", &format!("{fails} Not mended, only bypassed by: {around}")),
+            failure("2", &format!("{fails} Bypassed once, which the user allowed, by: {around}")),
+            failure("3", &format!("{fails} Cause: Its key is old. Not mended, only bypassed by: {around}")),
+        ];
+        assert_eq!(groups(&all), [["1", "2", "3"]]);
+    }
+
+    #[test]
+    fn a_cure_that_a_later_session_had_to_go_around_is_not_told() {
+        let fails = "`git commit -m \"…\"` fails: the drawer hook is stuck.";
+        let cured = |at_time: u64, session: &str| at(at_time, failure(session, &format!("{fails} Fixed by: `make key`")));
+        let around = |at_time: u64, session: &str| {
+            at(at_time, failure(session, &format!("{fails} Not mended, only bypassed by: `git commit --no-verify`")))
+        };
+        assert_eq!(best(&[cured(1, "1"), around(2, "2")]), "2");
+        assert_eq!(best(&[around(1, "1"), around(2, "2"), cured(3, "3")]), "3", "the cure came last");
+        assert_eq!(best(&[cured(1, "1"), around(2, "2"), cured(3, "3")]), "3", "it helped again");
+    }
+
+    #[test]
+    fn a_cure_is_not_told_while_a_later_session_has_the_same_error_open() {
+        let memory = failure("1", "`make till` fails: no rule for the old till. Fixed by: `make rules`");
+        let (lesson, sessions) =
+            (Lesson::of(&memory), [session("2", "`make till`: no rule for the old till"), session("1", "")]);
+        assert!(lesson.is_open_again(&sessions) && !lesson.is_open_again(&sessions[1..]));
+        assert!(!lesson.is_open_again(&[session("2", "`make till`: the cart is gone"), session("1", "")]));
+        assert_eq!(lesson.without_fix().unwrap(), "`make till` fails: no rule for the old till.");
+    }
+
+    #[test]
+    fn another_edit_is_the_cure_of_most_failed_edits() {
+        let fails = "fails (3×): Text not found. Cause: The file uses tabs.";
+        let written = "Fixed by: writing the file with `python3`";
+        let all = [
+            failure("1", &format!("edit of a.ts {fails} {written}")),
+            failure("2", &format!("edit of b.ts {fails}")),
+            failure("3", &format!("edit of c.ts {fails}")),
+        ];
+        assert_ne!(best(&all), "1");
+        assert_eq!(best(&[all[0].clone(), failure("4", &format!("edit of d.ts {fails} {written}")), all[1].clone()]), "4");
+    }
+
+    #[test]
+    fn a_later_session_answers_the_same_question_anew() {
+        let said = |day: u64, content: &str| at(day, failure(&day.to_string(), content));
+        let first = said(1, "Which of the two tills should open the drawer at night? → the red one");
+        assert!(is_revised_by(&first, &said(2, "Which of the two tills should open the drawer at night? → the blue one")));
+        assert!(!is_revised_by(&first, &said(2, "Which of the two tills should print the slip at noon? → the blue one")));
+        assert!(!is_revised_by(&said(2, &first.content), &first), "that one is older");
+        assert!(!is_revised_by(&said(1, "Which way? → A"), &said(2, "Which way? → B")), "that may be about anything");
+        let counts = |from: &str| format!("the first drawer that the till opens should have the number {from} instead");
+        assert!(is_revised_by(&said(1, &counts("0")), &said(2, &counts("1"))));
+    }
+
+    #[test]
+    fn an_answer_that_takes_all_or_the_usual_chooses_nothing() {
+        let is_ritual = |content: &str| is_ritual(&failure("1", content));
+        assert!(is_ritual("Which tills are red? → All of the above"));
+        assert!(is_ritual("어느 쪽으로 할까요? → 둘 다") && is_ritual("どのレベルですか？ → ベストプラクティス"));
+        assert!(is_ritual("Which way? → Both — Each till has its own.. Rejected: One"));
+        assert!(!is_ritual("Which way? → Both, but the cart first") && !is_ritual("Is the till red? → yes"));
+        assert!(!is_ritual("Use both tills") && !is_ritual("両方のレジ"));
+    }
+
     #[test]
     fn a_correction_that_forbids_is_more_than_steering() {
         let is_explained =
@@ -595,6 +816,9 @@ mod tests {
             is_explained("don’t run the whole count, it is too slow") && is_explained("서랍은 열지 말아 주세요: 열지 말아")
         );
         assert!(is_explained("so please never open it") && is_explained("the key must stay here"));
+        assert!(is_explained("don't open drawers (The user refused: `till open`)"));
+        assert!(!is_explained("don't open this (The user refused: `till open`)"));
+        assert!(!is_explained("stop for a second, the drawer is the cause") && is_explained("stop opening the drawer"));
         assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 

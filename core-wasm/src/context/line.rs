@@ -164,26 +164,39 @@ pub(super) fn fit_within(line: &str, max: usize) -> String {
 
 /// Splits a decision, as the extractor stores it, into its parts: the choice, the reason and the rejected options.
 pub(super) fn parse_decision(content: &str) -> (&str, &str, &str) {
-    split_at_labels(content, |words| [words.why, words.rejected])
+    split_at_labels(content, |words| (words.why, [words.rejected]))
 }
 
-/// Splits a failure into what failed and how, its cause and its cure. The last two may be empty.
+/// Splits a failure into what failed and how, its cause, and its cure or the way around it. The last two may be empty.
 pub(super) fn parse_failure(content: &str) -> (&str, &str, &str) {
-    split_at_labels(content, |words| [words.cause, words.fixed_by])
+    split_at_labels(content, |words| (words.cause, [words.fixed_by, words.bypassed_by, words.allowed_bypass]))
 }
 
-/// Splits a text into what stands before, between and behind two labels, in the first language of which it has one. The last two may be
-/// empty.
-fn split_at_labels(content: &str, of: impl Fn(&Labels) -> [&'static str; 2]) -> (&str, &str, &str) {
+/// Splits a text into what stands before, between and behind two labels, in the first language of which it has one. The second label is
+/// the first that it has of several. The last two parts may be empty.
+fn split_at_labels<const N: usize>(
+    content: &str,
+    of: impl Fn(&Labels) -> (&'static str, [&'static str; N]),
+) -> (&str, &str, &str) {
     for words in LANGUAGES.map(labels::labels) {
-        let [first, second] = of(words);
-        let (rest, end) = split_at_label(content, second);
+        let (first, seconds) = of(words);
+        let mut split = seconds.into_iter().map(|label| split_at_label(content, label));
+        let (rest, end) = split.find(|(_, end)| !end.is_empty()).unwrap_or((content, ""));
         let (before, middle) = split_at_label(rest, first);
         if !(middle.is_empty() && end.is_empty()) {
             return (before, middle, end);
         }
     }
     (content, "", "")
+}
+
+/// Returns whether what stands at the end of a failure only goes around it.
+pub(super) fn is_bypassed(content: &str) -> bool {
+    LANGUAGES
+        .map(labels::labels)
+        .into_iter()
+        .flat_map(|words| [words.bypassed_by, words.allowed_bypass])
+        .any(|label| !split_at_label(content, label).1.is_empty())
 }
 
 fn split_at_label<'a>(text: &'a str, label: &str) -> (&'a str, &'a str) {

@@ -4,7 +4,7 @@ use super::attributes::{attribute, places};
 use super::changed_files::add_files;
 use super::earlier;
 use super::line::{self, MAX_END_CHARS, MAX_LINE_CHARS, MAX_RESULT_CHARS};
-use super::overtaken::is_overtaken;
+use super::overtaken::{is_overtaken, without_made_plan};
 use super::page::{Entry, Page, SectionKind, discovery, is_routine, memory_text};
 use super::{Memories, add_standing};
 use crate::bindings::exports::throughline::policy::context_builder::Request;
@@ -59,8 +59,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     earlier::add_decisions(&mut page, memories, &sessions, record.map(|record| record.id.as_str()));
     earlier::add_lessons(&mut page, memories, &sessions, &stored);
     add_standing(&mut page, memories, 8, 1.0, &sessions);
-    let earlier = sessions.iter().enumerate().filter(|(at, _)| Some(*at) != last).map(|(_, record)| record);
-    add_topics(&mut page, earlier.filter(|record| has_words(record)));
+    add_topics(&mut page, &sessions, last);
     // A plan that the last session carried out is told by what came of it.
     let told = last
         .map(|last| &sessions[last])
@@ -185,7 +184,8 @@ fn plan_reason(notes: &SessionNotes) -> (String, String) {
 
 fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // A standing rule that was stated last appears under the preferences.
-    let is_rule = notes.preferences.contains(&notes.current_objective);
+    let objective = notes.current_objective.as_str();
+    let is_rule = !objective.is_empty() && notes.preferences.iter().any(|rule| rule.starts_with(objective));
     // With an outcome it was answered, or is told as left undone.
     let is_open = !has_outcome(notes) && is_unfinished(notes) && !is_rule;
     let request = line::sanitize(&notes.original_request);
@@ -422,14 +422,15 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
     })
 }
 
-/// Adds one line about each session before the last.
-fn add_topics<'a>(page: &mut Page, sessions: impl Iterator<Item = &'a SessionRecord>) {
-    for (record, age) in sessions.zip(0_u8..6) {
+/// Adds one line about each session but the last. The newest comes first.
+fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
+    let told = sessions.iter().enumerate().filter(|(at, record)| Some(*at) != last && has_words(record));
+    for ((at, record), age) in told.zip(0_u8..6) {
         let line_text = match &record.notes {
             Some(notes) if !notes.original_request.trim().is_empty() => {
                 let asked = line::truncate(&line::sanitize(&notes.original_request), 120);
                 // A recap stands alone, and says in a line how it ended.
-                let ended = attribute(notes, "recap").unwrap_or(&notes.outcome);
+                let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, &sessions[..at]));
                 if ended.trim().is_empty() {
                     asked
                 } else {

@@ -1,9 +1,11 @@
 //! What later sessions have settled: plans and open tasks that they carried out or that are too old to be open, and faults that were
 //! mended when they were found.
 
+use super::attributes::attribute;
+use super::line::LANGUAGES;
 use super::page::is_saved;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
-use crate::extract::signs;
+use crate::extract::{labels, signs};
 use crate::text;
 
 /// The share of a task's words that the result of a later session has if it did the task, in tenths.
@@ -26,7 +28,7 @@ pub(super) fn is_overtaken(memory: &Memory, sessions: &[SessionRecord], max_sess
     let mut later = sessions[..at].iter().filter_map(|record| record.notes.as_ref());
     if memory.kind == "plan" {
         let is_own = sessions[at].notes.as_ref().is_some_and(|notes| has_carried_out(notes, &memory.title));
-        return is_own || later.any(|notes| names(&notes.original_request, &memory.title) && !notes.outcome.is_empty());
+        return is_own || later.any(|notes| asks_for(notes, &memory.title) && !notes.outcome.is_empty());
     }
     let title = without_number(&memory.title);
     let words = text::features(title);
@@ -55,10 +57,27 @@ pub(super) fn is_mended(memory: &Memory, sessions: &[SessionRecord]) -> bool {
         && !is_recent()
 }
 
+/// Returns how a session ended, without the plan at its end that it only made and that one of the later sessions was asked for.
+pub(super) fn without_made_plan<'n>(outcome: &'n str, later: &[SessionRecord]) -> &'n str {
+    let asked = |title: &str| later.iter().filter_map(|it| it.notes.as_ref()).any(|it| asks_for(it, title));
+    let told = LANGUAGES.map(labels::labels).into_iter().find_map(|words| {
+        let (before, after) = words.made_plan.split_once("{}")?;
+        let (told, plan) = outcome.rsplit_once(before)?;
+        asked(plan.split(after).next()?).then(|| told.trim_end())
+    });
+    told.unwrap_or(outcome)
+}
+
 /// Returns whether a session changed files and left nothing of its plan undone.
 fn has_carried_out(notes: &SessionNotes, title: &str) -> bool {
     let mut undone = notes.current.iter().chain(&notes.pending);
     !notes.outcome.is_empty() && !notes.changes.is_empty() && !undone.any(|item| names(item, title))
+}
+
+/// Returns whether a session was asked for a plan, at first or later.
+fn asks_for(notes: &SessionNotes, title: &str) -> bool {
+    let later = ["later-request", "more-requests"].into_iter().filter_map(|name| attribute(notes, name));
+    later.chain([notes.original_request.as_str()]).any(|asked| names(asked, title))
 }
 
 /// Returns whether a text names a plan by its title.
@@ -87,10 +106,10 @@ fn has_words(said: &str, words: &text::Features) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn empty_notes() -> SessionNotes {
+    pub(in crate::context) fn empty_notes() -> SessionNotes {
         SessionNotes {
             original_request: String::new(),
             current_objective: String::new(),
@@ -148,6 +167,21 @@ mod tests {
         assert!(is_overtaken(&memory("plan", "1", "Close the Till"), &sessions, 12));
         assert!(!is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12));
         assert!(!is_overtaken(&memory("plan", "2", "Close the Till"), &sessions, 12), "nothing was changed yet");
+        let mut sessions = sessions;
+        if let Some(notes) = &mut sessions[0].notes {
+            notes.attributes = vec![("later-request".to_owned(), "Implement the plan \"Open the till\"".to_owned())];
+        }
+        assert!(is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12), "it was asked for later");
+    }
+
+    #[test]
+    fn a_plan_that_was_only_made_is_not_told_once_a_later_session_had_it() {
+        let later = [record("2", "Implement the plan \"Close the till\"", "It closes.")];
+        let said =
+            |title: &str| format!("It is open. {}: It rings.", labels::labels(LANGUAGES[0]).made_plan.replace("{}", title));
+        assert_eq!(without_made_plan(&said("Close the till"), &later), "It is open.");
+        assert_eq!(without_made_plan(&said("Open the till"), &later), said("Open the till"));
+        assert_eq!(without_made_plan("It is open.", &later), "It is open.");
     }
 
     #[test]

@@ -295,7 +295,18 @@ fn sets_right(sentence: &str) -> bool {
     let clauses: Vec<&str> = lower.split([',', ';', '—', '–']).map(str::trim).collect();
     let denies =
         |clause: &str| text::contains_words(clause, "not") || clause.contains("n't ") || clause.contains("no longer");
-    let is_doubt = ["don't know", "not sure", "don't think", "can't see", "don't understand", "doesn't work", "not working"];
+    let is_doubt = [
+        "don't know",
+        "not sure",
+        "don't think",
+        "can't see",
+        "don't see",
+        "haven't seen",
+        "didn't see",
+        "don't understand",
+        "doesn't work",
+        "not working",
+    ];
     let sets =
         |clause: &str| ["just ", "only ", "but only ", "but just ", "instead "].iter().any(|word| clause.starts_with(word));
     (1..clauses.len()).any(|at| sets(clauses[at]) && denies(clauses[at - 1])) && !text::contains_any(&lower, &is_doubt)
@@ -341,4 +352,19 @@ pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
     let first = text::first_sentence(said).unwrap_or_default();
     let lower = first.to_lowercase();
     points_back(&first) && text::contains_any_words(&lower, &STOPS) && !text::contains_any(&lower, &BESIDES)
+}
+
+/// The length up to which a rule that only reminds says not of what, in characters.
+const MAX_REMINDER_CHARS: usize = 40;
+
+/// Returns whether a rule says nothing without what was said before it: it ends with a pointer, has one for its subject, or only
+/// reminds in a few words.
+pub(in crate::extract) fn rule_needs_context(rule: &str) -> bool {
+    const ENDS: [&str; 6] = ["it", "that", "this", "them", "these", "those"];
+    const WITHIN: [&str; 7] =
+        ["the one here", "the ones here", "do the same", "this won t", "this should", "this will", "this needs"];
+    let said = normalize(rule);
+    let is_ended = said.split(' ').next_back().is_some_and(|word| ENDS.contains(&word));
+    let is_reminder = said.starts_with("remember to ") && said.chars().count() <= MAX_REMINDER_CHARS && !rule.contains('`');
+    is_ended || is_reminder || text::contains_any_words(&said, &WITHIN) || text::contains_any(rule, WIDE_POINTERS)
 }

@@ -440,7 +440,7 @@ fn is_harmless(lower: &str) -> bool {
         "dont worry",
         "do not worry",
     ];
-    if says_only_no(&lower) {
+    if says_only_no(lower) {
         return false;
     }
     // "Do it again" says nothing of what was wrong.

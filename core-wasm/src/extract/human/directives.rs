@@ -58,6 +58,8 @@ pub(in crate::extract) fn directives(prompt: &str, after_work: bool) -> Directiv
         .filter(|(_, part)| is_rule(part))
         .map(|(at, part)| {
             let part = without_consent(part);
+            // What stands in parentheses is a sentence of its own.
+            let part = part.strip_prefix('(').and_then(|part| part.strip_suffix(')')).unwrap_or(part);
             // "Since we use X, …" gives the reason for the sentence before it.
             let before = at.checked_sub(1).map(|at| sentences[at].as_str()).filter(|before| {
                 gives_reason(part) && !before.ends_with(['?', '？']) && before.chars().count() <= MAX_BEFORE_CHARS

@@ -14,8 +14,8 @@ mod ruling;
 mod tests;
 
 pub(super) use choice::{
-    declares_choice, has_pointer, needs_context, points_back, settled_in_passing, stands_alone, steering,
-    stops_what_was_proposed, takes_option,
+    declares_choice, has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone,
+    steering, stops_what_was_proposed, takes_option,
 };
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_all,

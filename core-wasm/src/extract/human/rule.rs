@@ -75,6 +75,9 @@ const RULE_SIGNS: &[&str] = &[
 const PERSONS: &[&str] =
     &["i", "we", "you", "your", "our", "my", "me", "us", "i'd", "i'm", "let's", "please", "must", "should"];
 
+/// Those among them who are asked for something, or ask.
+const PERSONS_ASKED: &[&str] = &["i", "we", "you", "your", "our", "my", "me", "us", "please", "let's"];
+
 /// Words with which an order begins, behind words such as "and" or "also".
 const ORDER_OPENINGS: &[&str] = &[
     "always",
@@ -235,6 +238,8 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " in the future version",
         " let's fix ",
         " lets fix ",
+        " how we can ",
+        " how can we ",
     ];
     let asks = [" question", " one question", " i wonder", " can we ", " could we ", " maybe we ", " potentially"]
         .iter()
@@ -588,7 +593,9 @@ fn is_lasting_demand(lower: &str) -> bool {
     let says = |words: &[&str]| text::contains_any_words(lower, words);
     // "We should probably …, so whenever …" proposes something and says what it is for.
     let proposes = says(&["should probably", "could probably", "i think we should", "so whenever", "so every time"]);
-    says(&demands) && says(&times) && !proposes
+    // "This breaks it whenever …, so the text should …" remarks on what was made.
+    let is_addressed = says(&["make sure", "ensure"]) || says(PERSONS_ASKED) || says(WORK);
+    says(&demands) && says(&times) && !proposes && is_addressed
 }
 
 /// Returns whether a sentence in lower case forbids something and says why. The reason holds for the next time too.

@@ -190,6 +190,34 @@ fn standing_rules() {
 }
 
 #[test]
+fn a_rule_that_points_to_what_was_said_before_needs_it() {
+    for rule in [
+        "we want you in the future to adhere to it.",
+        "remember to use the drawer",
+        "그거 항상 확인해줘",
+        "always do the same here",
+        "We must make sure this won't open the drawer twice.",
+    ] {
+        assert!(rule_needs_context(rule), "{rule}");
+    }
+    assert_eq!(
+        directives("is that fine? (we never open the drawer twice)", false).rules,
+        ["we never open the drawer twice"]
+    );
+    for rule in ["Never push to main.", "always run the linter before it is pushed", "remember to run `make till`"] {
+        assert!(!rule_needs_context(rule), "{rule}");
+    }
+}
+
+#[test]
+fn a_remark_on_what_was_made_is_no_rule() {
+    let remark = "This breaks the drawer whenever two tills share a key, so the draft should ask for another key.";
+    assert!(!is_rule(remark) && !is_rule("reflect on the keys and how we can mend them in the future"));
+    assert!(is_rule("Whenever two tills share a key, please make sure to ask for another one."));
+    assert!(is_rule("Every commit should name its till whenever it changes one."));
+}
+
+#[test]
 fn a_plan_tells_its_decisions_and_not_its_steps() {
     let plan = "# Round the totals\n\n## Key Design Decisions\n\n- **Rounding**: half to even, because the tax office asks for it\n\
                 - Old invoices keep their totals\n\n## Steps\n\n1. Change `src/cart.ts` and its tests\n\n## Decision criteria\n\n\
@@ -569,6 +597,7 @@ fn what_a_human_settles_by_saying_how_it_is_not() {
         assert_eq!(settled_in_passing(said), [said]);
     }
     for other in [
+        "I haven't seen a note on the drawer, only the one on the till.",
         "should we leave the second cart out?",
         "I'm not sure what it does, just tell me",
         "The page does not load, and the cart is empty",

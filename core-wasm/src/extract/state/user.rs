@@ -543,6 +543,7 @@ impl State {
                 key: format!("rule:{}:{number}", source.uuid),
                 kind: "preference".to_owned(),
                 title: rule.clone(),
+                content: self.rule_in_context(rule, about),
                 importance: 90,
                 source: source.clone(),
                 said_by: SaidBy::Human,
@@ -606,6 +607,17 @@ impl State {
         let before = if is_asked { &memory.title } else { &memory.content };
         memory.content = text::clip(&format!("{before} → {taken_up}"), MAX_TAKEN_UP_CHARS).into_owned();
         self.memories.add(memory, settled);
+    }
+
+    /// Returns a rule with what the user asked for before, if it points there. Empty if the rule says everything.
+    fn rule_in_context(&self, rule: &str, about: &str) -> String {
+        let room = MAX_CORRECTION_CHARS.saturating_sub(rule.chars().count()).min(MAX_ABOUT_CHARS);
+        // Another sentence of the prompt may say it already.
+        let is_alone = human::rule_needs_context(rule) && text::sentences(rule).len() == 1;
+        if about.is_empty() || !is_alone || room < MIN_ABOUT_CHARS {
+            return String::new();
+        }
+        format!("{rule} ({}: {})", self.labels().about, text::clip(about, room))
     }
 
     /// Records a plan that the user approved, and what it decides.
