@@ -16,7 +16,7 @@ use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::turn::Turn;
 use crate::extract::{commands, human, options, questions};
 use crate::said_by::SaidBy;
-use crate::text::{self};
+use crate::text;
 use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Line};
@@ -39,9 +39,9 @@ const MAX_BARE_WITHDRAWAL: usize = 24;
 /// The length of a correction together with what it is about, the most and the least of the latter, in characters.
 const MAX_CORRECTION_CHARS: usize = 280;
 const MAX_ABOUT_CHARS: usize = 160;
+const MIN_ABOUT_CHARS: usize = 40;
 /// The maximum length of what a ruling is about, in characters.
 const MAX_RULING_ABOUT: usize = 100;
-const MIN_ABOUT_CHARS: usize = 40;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
     &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
@@ -57,20 +57,7 @@ const MAX_USER_COMMAND_BYTES: usize = 1_000;
 impl State {
     pub(super) fn user_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_compact_summary {
-            line.blocks(|block| {
-                if let Block::Text(raw) = block {
-                    let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
-                    settled.extend(compact::summary(&text, &source));
-                    let fixes = compact::fixes(&text, &source);
-                    // A later summary goes over the whole session again.
-                    if !fixes.is_empty() {
-                        self.memories.forget(|known| compact::is_fix(&known.key));
-                    }
-                    for fix in fixes {
-                        self.memories.add(fix, settled);
-                    }
-                }
-            });
+            self.summary_line(line, settled);
             return;
         }
         if line.is_meta {
@@ -96,15 +83,7 @@ impl State {
                     UserText::Teammate(_) => self.turn.notified = true,
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                    UserText::Machine => {
-                        self.turn.notified = true;
-                        // A sub-agent that worked beside the session reports in a notice.
-                        let report =
-                            text.split_once("<result>").map(|(_, rest)| rest.split("</result>").next().unwrap_or(rest));
-                        if let Some(report) = report {
-                            self.record_findings(&clean::block(report, MAX_REPORT_BYTES), &line_ref(line), settled);
-                        }
-                    }
+                    UserText::Machine => self.client_noted(&text, &line_ref(line), settled),
                 }
             }
             Block::ToolResult { id, content, is_error } => {
@@ -122,6 +101,31 @@ impl State {
         if !prompt.is_empty() {
             self.start_turn(&prompt, is_from_program, line_ref(line), settled);
         }
+    }
+
+    /// Takes what the client wrote down when it made room in the agent's context.
+    fn summary_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        line.blocks(|block| {
+            let Block::Text(raw) = block else { return };
+            let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
+            settled.extend(compact::summary(&text, &source));
+            let fixes = compact::fixes(&text, &source);
+            // A later summary goes over the whole session again.
+            if !fixes.is_empty() {
+                self.memories.forget(|known| compact::is_fix(&known.key));
+            }
+            for fix in fixes {
+                self.memories.add(fix, settled);
+            }
+        });
+    }
+
+    /// Records a notice of the client's, in which a sub-agent that worked beside the session may report.
+    fn client_noted(&mut self, notice: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.turn.notified = true;
+        let Some((_, rest)) = notice.split_once("<result>") else { return };
+        let report = rest.split("</result>").next().unwrap_or(rest);
+        self.record_findings(&clean::block(report, MAX_REPORT_BYTES), source, settled);
     }
 
     fn user_interrupted(&mut self) {
