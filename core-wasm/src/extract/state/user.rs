@@ -534,7 +534,6 @@ impl State {
         let Some(said) = word.correction.filter(|_| word.rules.is_empty()) else {
             return;
         };
-        let labels = self.labels();
         let said = prose::strip_interjection(&said).to_owned();
         // What only has something changed is over with the change. A refusal steers what comes after it.
         let kind = if refused.is_empty() && human::asks_change(&said) { REMARK_KEY } else { "correction:" };
@@ -545,23 +544,11 @@ impl State {
         if self.memories.live().any(answers) {
             return;
         }
-        let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
-        let quoted = Some(&*word.quoted).filter(|quoted| !quoted.is_empty());
-        let about = Some(about).filter(|about| !about.is_empty() && human::needs_context(&said));
-        let content = match (quoted, about) {
-            _ if !refused.is_empty() => format!("{said} ({})", labels.refused.replace("{}", &refused)),
-            _ if room < MIN_ABOUT_CHARS => said.clone(),
-            (Some(quoted), _) => format!("{said} ({}: \"{}\")", labels.about, text::clip(quoted, room)),
-            (None, Some(about)) => {
-                format!("{said} ({}: {})", labels.about, text::clip(about, room.min(MAX_ABOUT_CHARS)))
-            }
-            (None, None) => said.clone(),
-        };
         let memory = SessionMemory {
             key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
+            content: correction_text(&said, &refused, &word.quoted, about, self.labels()),
             title: said,
-            content,
             importance: if refused.is_empty() { 65 } else { 70 },
             source: source.clone(),
             said_by: SaidBy::Human,
@@ -848,6 +835,23 @@ fn without_client_note(reason: &str) -> &str {
 /// Returns the key of the answer that came to a question in a later prompt.
 fn late_key(question: &questions::Question) -> String {
     format!("late:{:08x}", text::hash(&question.text))
+}
+
+/// Returns a correction with what it is about: what was refused, or what it quotes, or what was asked for before it. The last three may
+/// be empty.
+fn correction_text(said: &str, refused: &str, quoted: &str, about: &str, labels: &Labels) -> String {
+    let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
+    if !refused.is_empty() {
+        format!("{said} ({})", labels.refused.replace("{}", refused))
+    } else if room < MIN_ABOUT_CHARS {
+        said.to_owned()
+    } else if !quoted.is_empty() {
+        format!("{said} ({}: \"{}\")", labels.about, text::clip(quoted, room))
+    } else if !about.is_empty() && human::needs_context(said) {
+        format!("{said} ({}: {})", labels.about, text::clip(about, room.min(MAX_ABOUT_CHARS)))
+    } else {
+        said.to_owned()
+    }
 }
 
 /// Returns the decision that a question and its answer make.
