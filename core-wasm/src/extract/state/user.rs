@@ -141,18 +141,7 @@ impl State {
         let has_answer = !self.turn.answer.is_empty();
         let about = self.topic().to_owned();
         self.close_turn(settled);
-        if human::disputes(&prompt) {
-            if has_answer {
-                self.results.dispute();
-            }
-            self.undone.objected(&prompt);
-        }
-        if human::doubts(&prompt) {
-            self.results.doubt();
-        }
-        if let Some(abandonment) = human::abandonment(&prompt) {
-            self.abandon_work(&prompt, abandonment);
-        }
+        self.work_judged(&prompt, has_answer);
         self.turns += 1;
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
@@ -163,29 +152,9 @@ impl State {
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
         }
-        let labels = self.labels();
-        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
+        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
         let substantive = human::is_substantive(&prompt);
-        self.user_changes_mind(&prompt, &source, settled);
-        if !self.record_late_answer(&prompt, &source, settled) {
-            let answer = self.last_answer.clone();
-            self.record_choice(&prompt, &answer, SaidBy::agreed_by(is_from_program), &source, settled);
-        }
-        // A standing rule, or a correction, is a person's word.
-        self.record_directives(if is_from_program { "" } else { &prompt }, &about, &source, settled);
-        if !human::is_consent(&prompt) {
-            self.asked_rulings.clear();
-        }
-        if !is_from_program {
-            self.record_settled(&prompt, &about, &source, settled);
-            if self.turns > 1 {
-                self.record_rulings(&prompt, &about, "", &source, settled);
-            }
-        }
-        if let Some(plan) = human::plan(&prompt).map(commits::unwrapped) {
-            self.undone.plan_accepted(&plan);
-            self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
-        }
+        self.record_prompt(&prompt, &about, is_from_program, &source, settled);
         if human::says_merged(&prompt)
             && let Some(number) = self.commits.iter().rev().find_map(|commit| commits::pull_request_number(commit))
         {
@@ -196,31 +165,89 @@ impl State {
         }
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
-        if substantive {
-            self.undone.asked(&title);
-            if self.request.is_empty() {
-                self.request.clone_from(&title);
-                self.request_only_asks = human::only_asks(&title) || human::is_paste(&prompt);
-            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
-                self.objective.clone_from(&title);
+        self.request_of_prompt(&prompt, &title, substantive);
+        self.begin_turn(&prompt, title, substantive, source);
+    }
+
+    /// Takes what a prompt says against the work before it.
+    fn work_judged(&mut self, prompt: &str, has_answer: bool) {
+        if human::disputes(prompt) {
+            if has_answer {
+                self.results.dispute();
             }
-        } else if human::asks_chore(&prompt) {
-            self.undone.asked_for_chore(&title);
+            self.undone.objected(prompt);
+        }
+        if human::doubts(prompt) {
+            self.results.doubt();
+        }
+        if let Some(abandonment) = human::abandonment(prompt) {
+            self.abandon_work(prompt, abandonment);
+        }
+    }
+
+    /// Records what a prompt decides, rules and plans. `about` is what was asked for before.
+    fn record_prompt(
+        &mut self,
+        prompt: &str,
+        about: &str,
+        is_from_program: bool,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        let agreed_by = SaidBy::agreed_by(is_from_program);
+        self.user_changes_mind(prompt, source, settled);
+        if !self.record_late_answer(prompt, source, settled) {
+            let answer = self.last_answer.clone();
+            self.record_choice(prompt, &answer, agreed_by, source, settled);
+        }
+        // A standing rule, or a correction, is a person's word.
+        self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);
+        if !human::is_consent(prompt) {
+            self.asked_rulings.clear();
+        }
+        if !is_from_program {
+            self.record_settled(prompt, about, source, settled);
+            if self.turns > 1 {
+                self.record_rulings(prompt, about, "", source, settled);
+            }
+        }
+        if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {
+            self.undone.plan_accepted(&plan);
+            self.record_plan(&plan, agreed_by, 35, source, settled);
+        }
+    }
+
+    /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for.
+    fn request_of_prompt(&mut self, prompt: &str, title: &str, substantive: bool) {
+        if substantive {
+            self.undone.asked(title);
+            if self.request.is_empty() {
+                title.clone_into(&mut self.request);
+                self.request_only_asks = human::only_asks(title) || human::is_paste(prompt);
+            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
+                title.clone_into(&mut self.objective);
+            }
+        } else if human::asks_chore(prompt) {
+            self.undone.asked_for_chore(title);
         }
         // What a command asked back for belongs to the request: "/review", "181".
         let is_bare = self.request.starts_with('/') && !self.request.contains(char::is_whitespace);
-        let is_detail = title.chars().count() <= MAX_DETAIL_CHARS && !title.starts_with('/') && !human::is_consent(&prompt);
+        let is_detail = title.chars().count() <= MAX_DETAIL_CHARS && !title.starts_with('/') && !human::is_consent(prompt);
         if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
             self.request = format!("{} {title}", self.request);
         }
-        let consents = human::takes_up(&prompt, &self.open_question);
+    }
+
+    /// Begins the turn of a prompt, which asks for `title`.
+    fn begin_turn(&mut self, prompt: &str, title: String, substantive: bool, source: LineRef) {
+        let consents = human::takes_up(prompt, &self.open_question);
         self.open_question.clear();
-        let plan = human::plan(&prompt);
-        self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        let plan = human::plan(prompt);
+        self.turn = Turn::begin(source, title, plan.unwrap_or(prompt), substantive);
         let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first))
-            || human::refutes(&prompt);
-        self.turn.is_aside = human::is_paste(&prompt) || human::excuses(&prompt) || corrects;
-        self.turn.is_chore = human::asks_record(&prompt);
+            || human::refutes(prompt);
+        self.turn.is_aside = human::is_paste(prompt) || human::excuses(prompt) || corrects;
+        self.turn.is_chore = human::asks_record(prompt);
         self.turn.consents = consents;
         if plan.is_some() {
             self.turn.take_plan();
