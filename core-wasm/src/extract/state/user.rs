@@ -384,8 +384,16 @@ impl State {
         let what = text::clip(&text::one_line(prompt), MAX_CHOICE_CHARS).into_owned();
         let rejected = vec![before.title.rsplit(" → ").next().unwrap_or_default().to_owned()];
         let content = decision_text(&what, "", &rejected, self.labels());
-        let key = format!("changed:{}", source.uuid);
-        self.memories.add(decision(SaidBy::Human, key, what, String::new(), rejected, content, 80, source), settled);
+        let memory = SessionMemory {
+            key: format!("changed:{}", source.uuid),
+            title: what,
+            content,
+            rejected,
+            importance: 80,
+            said_by: SaidBy::Human,
+            ..decision(source)
+        };
+        self.memories.add(memory, settled);
     }
 
     /// Adds what the user says while the agent works, or adds to a prompt.
@@ -531,9 +539,17 @@ impl State {
             let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
             let key =
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
-            let mut memory =
-                decision(said_by, key, resolved.what, resolved.why, resolved.rejected, content, importance, source);
-            memory.turn = self.turns;
+            let memory = SessionMemory {
+                key,
+                title: resolved.what,
+                why: resolved.why,
+                rejected: resolved.rejected,
+                content,
+                importance,
+                said_by,
+                turn: self.turns,
+                ..decision(source)
+            };
             self.memories.add(memory, settled);
         }
     }
@@ -671,8 +687,15 @@ impl State {
                 Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
                 None => ruling.said.clone(),
             };
-            let mut memory = decision(SaidBy::Human, key, what.clone(), String::new(), Vec::new(), what, 60, source);
-            memory.turn = self.turns;
+            let memory = SessionMemory {
+                key,
+                title: what.clone(),
+                content: what,
+                importance: 60,
+                said_by: SaidBy::Human,
+                turn: self.turns,
+                ..decision(source)
+            };
             if ruling.asks {
                 self.asked_rulings.push(memory);
             } else {
@@ -705,9 +728,15 @@ impl State {
         let said_by = if said_by == SaidBy::Agent && prose::credits_user(&decided) { SaidBy::Agreed } else { said_by };
         let key = format!("{origin}:{:08x}", text::hash(&decided));
         self.memories.forget(|known| known.key == key);
-        let content = decided.clone();
-        let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, importance, source);
-        memory.turn = self.turns;
+        let memory = SessionMemory {
+            key,
+            title: decided.clone(),
+            content: decided,
+            importance,
+            said_by,
+            turn: self.turns,
+            ..decision(source)
+        };
         self.memories.add(memory, settled);
     }
 
@@ -890,32 +919,13 @@ fn answered_question(question: &questions::Question, key: String, source: &LineR
     // An answer in the user's own words may take up an option as well as leave it.
     let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
     let content = decision_text(&what, &why, &rejected, labels);
-    decision(SaidBy::Agreed, key, what, why, rejected, content, 80, source)
+    let said_by = SaidBy::Agreed;
+    SessionMemory { key, title: what, why, rejected, content, importance: 80, said_by, ..decision(source) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a decision holds")]
-fn decision(
-    said_by: SaidBy,
-    key: String,
-    what: String,
-    why: String,
-    rejected: Vec<String>,
-    content: String,
-    importance: u8,
-    source: &LineRef,
-) -> SessionMemory {
-    SessionMemory {
-        key,
-        kind: "decision".to_owned(),
-        title: what,
-        why,
-        rejected,
-        content,
-        importance,
-        source: source.clone(),
-        said_by,
-        ..SessionMemory::default()
-    }
+/// Returns a decision that says nothing yet.
+fn decision(source: &LineRef) -> SessionMemory {
+    SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
 }
 
 /// Returns whether a prompt has a name of what was chosen, so that it may be about both.
