@@ -609,10 +609,7 @@ impl State {
         source: &LineRef,
         settled: &mut Vec<Draft>,
     ) {
-        let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
-            return;
-        };
-        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+        let Some(title) = human::plan_title(plan) else { return };
         let memory = SessionMemory {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
@@ -774,7 +771,6 @@ impl State {
         }
         self.left_unanswered(asked.iter().filter(|question| question.answer.is_empty()).cloned());
         self.divide_turn(&line_ref(line), settled);
-        let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
             self.open_points.prompted(&question.answer);
             let piece = format!("- {} → {}", question.text, question.answer);
@@ -785,29 +781,32 @@ impl State {
                 let about = question.short_text();
                 self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
-            let question = &question.stated();
-            if !question.is_decided() {
-                continue;
+            let question = question.stated();
+            if question.is_decided() {
+                let key = format!("question:{}:{number}", tool_use.source.uuid);
+                self.question_decided(&question, key, &tool_use.source, settled);
             }
-            // What was chosen before may turn out not to be possible.
-            self.memories.forget(|known| {
-                let chosen = known.title.rsplit_once(" → ").map(|(_, chosen)| chosen);
-                known.key.starts_with("question:") && chosen.is_some_and(|chosen| question.replaces(chosen))
-            });
-            // An answer that only lets the agent proceed with a fix is recorded with that fix.
-            if human::is_consent(&question.answer) && self.failures.has_open_checks() {
-                self.failures.step(&format!("\"{}\"", question.answer));
-                continue;
-            }
-            let key = format!("question:{}:{number}", tool_use.source.uuid);
-            // The question may have been asked before.
-            let late = late_key(question);
-            self.unanswered.retain(|known| known.text != question.text);
-            self.memories.forget(|known| known.key == late);
-            let memory = answered_question(question, key, &tool_use.source, labels);
-            self.memories.add(memory, settled);
-            self.failures.step(&format!("\"{}\"", question.answer));
         }
+    }
+
+    /// Records what the answer to a question decides.
+    fn question_decided(&mut self, question: &questions::Question, key: String, source: &LineRef, settled: &mut Vec<Draft>) {
+        // What was chosen before may turn out not to be possible.
+        self.memories.forget(|known| {
+            let chosen = known.title.rsplit_once(" → ").map(|(_, chosen)| chosen);
+            known.key.starts_with("question:") && chosen.is_some_and(|chosen| question.replaces(chosen))
+        });
+        // An answer that only lets the agent proceed with a fix is recorded with that fix.
+        let is_of_fix = human::is_consent(&question.answer) && self.failures.has_open_checks();
+        self.failures.step(&format!("\"{}\"", question.answer));
+        if is_of_fix {
+            return;
+        }
+        // The question may have been asked before.
+        let late = late_key(question);
+        self.unanswered.retain(|known| known.text != question.text);
+        self.memories.forget(|known| known.key == late);
+        self.memories.add(answered_question(question, key, source, self.labels()), settled);
     }
 
     /// Keeps questions that were dismissed, or whose time ran out. The answer may come in a prompt.
@@ -846,20 +845,7 @@ impl State {
             }
             Tool::Plan => {
                 let plan = commits::unwrapped(&tool_use.what);
-                let title = human::title(&plan).unwrap_or_default();
-                let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
-                // Whoever asks something about a plan has not refused it yet.
-                let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
-                self.turn.is_refused = !asks;
-                if reason.is_some() && !asks {
-                    self.undone.plan_refused(&title);
-                } else {
-                    self.undone.plan_made(&title, &prose::gist(&plan));
-                    self.record_plan(&plan, SaidBy::Agent, 35, source, settled);
-                    // Without a reason, the interruption that follows is the client's.
-                    self.question_deferred |= reason.is_none();
-                }
-                title
+                self.plan_refused(&plan, reason, source, settled)
             }
             Tool::Shell => {
                 if reason.is_none() {
@@ -880,6 +866,23 @@ impl State {
             self.record_rulings(&reason, &about, what.trim(), source, settled);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
+    }
+
+    /// Records that the user did not agree to a plan, for this reason or none. Returns the plan's title.
+    fn plan_refused(&mut self, plan: &str, reason: Option<&str>, source: &LineRef, settled: &mut Vec<Draft>) -> String {
+        let title = human::title(plan).unwrap_or_default();
+        // Whoever asks something about a plan has not refused it yet.
+        let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
+        self.turn.is_refused = !asks;
+        if reason.is_some() && !asks {
+            self.undone.plan_refused(&title);
+        } else {
+            self.undone.plan_made(&title, &prose::gist(plan));
+            self.record_plan(plan, SaidBy::Agent, 35, source, settled);
+            // Without a reason, the interruption that follows is the client's.
+            self.question_deferred |= reason.is_none();
+        }
+        title
     }
 }
 
