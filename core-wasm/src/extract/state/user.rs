@@ -362,27 +362,33 @@ impl State {
             self.withdraw(prompt);
         }
         self.last_said.clone_from(&source.uuid);
-        let words = text::features(prompt);
         if prose::changes_mind(prompt) {
+            let words = text::features(prompt);
             let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
             self.memories.forget(|memory| matches!(memory.kind.as_str(), "decision" | "preference") && is_of(&memory.title));
         }
-        let chooses = |option: &String| {
-            let own = text::features(option);
-            let names = statement::names(prompt);
-            let is_named = statement::names(option).iter().any(|name| names.contains(name));
-            is_named || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
-        };
-        if !human::takes_option(prompt) {
-            return;
+        if human::takes_option(prompt) {
+            self.take_rejected_option(prompt, source, settled);
         }
+    }
+
+    /// Puts what a prompt chooses in the place of the decision that rejected it, if there is one.
+    fn take_rejected_option(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let (words, names) = (text::features(prompt), statement::names(prompt));
+        let is_chosen = |option: &String| {
+            let own = text::features(option);
+            statement::names(option).iter().any(|name| names.contains(name))
+                || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
+        };
+        // A prompt that has a name of what was chosen may be about both.
+        let keeps = |chosen: &str| statement::names(chosen).iter().any(|name| names.contains(name));
         let changed = self.memories.live().find(|memory| {
-            memory.kind == "decision" && memory.rejected.iter().any(chooses) && !names_choice(&memory.title, prompt)
+            memory.kind == "decision" && memory.rejected.iter().any(is_chosen) && !keeps(chosen_in(&memory.title))
         });
         let Some(before) = changed.cloned() else { return };
         self.memories.forget(|memory| memory.key == before.key);
         let what = text::clip(&text::one_line(prompt), MAX_CHOICE_CHARS).into_owned();
-        let rejected = vec![before.title.rsplit(" → ").next().unwrap_or_default().to_owned()];
+        let rejected = vec![chosen_in(&before.title).to_owned()];
         let content = decision_text(&what, "", &rejected, self.labels());
         let memory = SessionMemory {
             key: format!("changed:{}", source.uuid),
@@ -931,10 +937,9 @@ fn decision(source: &LineRef) -> SessionMemory {
     SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
 }
 
-/// Returns whether a prompt has a name of what was chosen, so that it may be about both.
-fn names_choice(title: &str, prompt: &str) -> bool {
-    let names = statement::names(prompt);
-    statement::names(title.rsplit(" → ").next().unwrap_or_default()).iter().any(|name| names.contains(name))
+/// Returns what was chosen, of the title of a decision: what stands behind its question.
+fn chosen_in(title: &str) -> &str {
+    title.rsplit(" → ").next().unwrap_or_default()
 }
 
 fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
