@@ -19,11 +19,25 @@ pub(in crate::extract) fn plan(prompt: &str) -> Option<&str> {
     Some(rest[..end].trim())
 }
 
+/// Returns the first heading of a document.
+pub(super) fn heading(document: &str) -> Option<String> {
+    let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
+    Some(text::plain(heading)).filter(|heading| !heading.is_empty())
+}
+
 /// Returns the title of a plan or another document.
 pub(in crate::extract) fn title(document: &str) -> Option<String> {
-    let heading = document.lines().map(str::trim).find(|line| line.starts_with('#'))?;
-    let title = text::plain(heading);
-    (!title.is_empty()).then_some(title)
+    heading(document).map(|heading| without_label(&heading))
+}
+
+/// Returns the title of a plan, or its first sentence if it has no heading.
+pub(in crate::extract) fn plan_title(plan: &str) -> Option<String> {
+    title(plan).or_else(|| text::first_sentence(plan).map(|first| without_label(&first)))
+}
+
+/// Returns a title without the word that says that it is one of a plan.
+fn without_label(title: &str) -> String {
+    title.strip_prefix("Plan:").unwrap_or(title).trim().to_owned()
 }
 
 /// Headings of a plan below which its reason stands, the most telling first.

@@ -7,8 +7,7 @@ use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
 use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
-use super::plan::plan;
-use super::plan::title;
+use super::plan::{heading, plan, plan_title};
 use super::rule::{is_rule, strip_apostrophes};
 use crate::extract::labels::Labels;
 use crate::extract::signs;
@@ -23,9 +22,8 @@ const MAX_REPORT_SENTENCES: usize = 2;
 /// Returns the essence of the request, on one line of at most `max` characters.
 pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Labels) -> String {
     if let Some(plan) = plan(prompt) {
-        let name = title(plan).or_else(|| text::first_sentence(plan)).unwrap_or_default();
-        let name = name.strip_prefix("Plan:").unwrap_or(&name).trim();
-        return labels.plan.replace("{}", &text::clip(name, max.saturating_sub(24)));
+        let name = plan_title(plan).unwrap_or_default();
+        return labels.plan.replace("{}", &text::clip(&name, max.saturating_sub(24)));
     }
     if prompt.starts_with('/') {
         return text::clip(&text::one_line(prompt), max).into_owned();
@@ -47,7 +45,7 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
     // If the prompt is a document, its title names it.
     if prompt.len() > 1500
         && prompt.trim_start().starts_with('#')
-        && let Some(title) = title(prompt)
+        && let Some(title) = heading(prompt)
     {
         return text::clip(&title, max).into_owned();
     }

@@ -127,8 +127,7 @@ impl State {
         let document: String =
             text::head(&shown, MAX_PLAN_HEAD_BYTES).lines().map(without_line_number).collect::<Vec<_>>().join("\n");
         let Some(title) = human::title(&clean::clean(&document)) else { return };
-        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim();
-        self.request = self.labels().plan.replace("{}", &text::clip(title, MAX_PLAN_TITLE_CHARS));
+        self.request = self.labels().plan.replace("{}", &text::clip(&title, MAX_PLAN_TITLE_CHARS));
         self.turn.title.clone_from(&self.request);
         self.undone.asked(&self.request);
     }

@@ -16,7 +16,7 @@ use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::turn::Turn;
 use crate::extract::{commands, human, options, questions};
 use crate::said_by::SaidBy;
-use crate::text::{self};
+use crate::text;
 use crate::transcript::json::Raw;
 use crate::transcript::user_text::{self, UserText};
 use crate::transcript::{self, Block, Line};
@@ -41,11 +41,11 @@ const MAX_BARE_WITHDRAWAL: usize = 24;
 /// The length of a correction together with what it is about, the most and the least of the latter, in characters.
 const MAX_CORRECTION_CHARS: usize = 280;
 const MAX_ABOUT_CHARS: usize = 160;
+const MIN_ABOUT_CHARS: usize = 40;
 /// The maximum length of a correction together with what the agent says when it takes it up, in characters.
 const MAX_TAKEN_UP_CHARS: usize = 400;
 /// The maximum length of what a ruling is about, in characters.
 const MAX_RULING_ABOUT: usize = 100;
-const MIN_ABOUT_CHARS: usize = 40;
 /// What is left or kept that only a pointer names.
 const POINTERS: &[&str] =
     &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
@@ -61,20 +61,7 @@ const MAX_USER_COMMAND_BYTES: usize = 1_000;
 impl State {
     pub(super) fn user_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
         if line.is_compact_summary {
-            line.blocks(|block| {
-                if let Block::Text(raw) = block {
-                    let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
-                    settled.extend(compact::summary(&text, &source));
-                    let fixes = compact::fixes(&text, &source);
-                    // A later summary goes over the whole session again.
-                    if !fixes.is_empty() {
-                        self.memories.forget(|known| compact::is_fix(&known.key));
-                    }
-                    for fix in fixes {
-                        self.memories.add(fix, settled);
-                    }
-                }
-            });
+            self.summary_line(line, settled);
             return;
         }
         if line.is_meta {
@@ -100,15 +87,7 @@ impl State {
                     UserText::Teammate(_) => self.turn.notified = true,
                     UserText::Interrupted => self.user_interrupted(),
                     UserText::Shell { command, output } => self.human_ran(&command, output.as_deref(), line, settled),
-                    UserText::Machine => {
-                        self.turn.notified = true;
-                        // A sub-agent that worked beside the session reports in a notice.
-                        let report =
-                            text.split_once("<result>").map(|(_, rest)| rest.split("</result>").next().unwrap_or(rest));
-                        if let Some(report) = report {
-                            self.record_report(report, &line_ref(line), settled);
-                        }
-                    }
+                    UserText::Machine => self.client_noted(&text, &line_ref(line), settled),
                 }
             }
             Block::ToolResult { id, content, is_error } => {
@@ -128,6 +107,31 @@ impl State {
         }
     }
 
+    /// Takes what the client wrote down when it made room in the agent's context.
+    fn summary_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        line.blocks(|block| {
+            let Block::Text(raw) = block else { return };
+            let (text, source) = (raw.text().unwrap_or_default(), line_ref(line));
+            settled.extend(compact::summary(&text, &source));
+            let fixes = compact::fixes(&text, &source);
+            // A later summary goes over the whole session again.
+            if !fixes.is_empty() {
+                self.memories.forget(|known| compact::is_fix(&known.key));
+            }
+            for fix in fixes {
+                self.memories.add(fix, settled);
+            }
+        });
+    }
+
+    /// Records a notice of the client's, in which a sub-agent that worked beside the session may report.
+    fn client_noted(&mut self, notice: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.turn.notified = true;
+        let Some((_, rest)) = notice.split_once("<result>") else { return };
+        let report = rest.split("</result>").next().unwrap_or(rest);
+        self.record_report(report, source, settled);
+    }
+
     fn user_interrupted(&mut self) {
         self.interrupted = !self.question_deferred;
         self.turn.cut_off = self.interrupted;
@@ -141,21 +145,7 @@ impl State {
         let has_answer = !self.turn.answer.is_empty();
         let about = self.topic().to_owned();
         self.close_turn(settled);
-        if human::disputes(&prompt) {
-            if has_answer {
-                self.results.dispute();
-            }
-            self.undone.objected(&prompt);
-        }
-        if human::doubts(&prompt) {
-            self.results.doubt();
-        }
-        if let Some(abandonment) = human::abandonment(&prompt) {
-            self.abandon_work(&prompt, abandonment);
-        }
-        if has_answer && human::stops_what_was_proposed(&prompt) {
-            self.results.stop_proposal();
-        }
+        self.work_judged(&prompt, has_answer);
         self.turns += 1;
         self.left_to_agent.clear();
         if let Some(failed_again) = self.failures.prompted(&prompt) {
@@ -167,29 +157,9 @@ impl State {
         if !std::mem::take(&mut self.is_dequeued) {
             self.queue.clear();
         }
-        let labels = self.labels();
-        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, labels);
+        let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
         let substantive = human::is_substantive(&prompt);
-        self.user_changes_mind(&prompt, &source, settled);
-        if !self.record_late_answer(&prompt, &source, settled) {
-            let answer = self.last_answer.clone();
-            self.record_choice(&prompt, &answer, SaidBy::agreed_by(is_from_program), &source, settled);
-        }
-        // A standing rule, or a correction, is a person's word.
-        self.record_directives(if is_from_program { "" } else { &prompt }, &about, &source, settled);
-        if !human::is_consent(&prompt) {
-            self.asked_rulings.clear();
-        }
-        if !is_from_program {
-            self.record_settled(&prompt, &about, &source, settled);
-            if self.turns > 1 {
-                self.record_rulings(&prompt, &about, "", &source, settled);
-            }
-        }
-        if let Some(plan) = human::plan(&prompt).map(commits::unwrapped) {
-            self.undone.plan_accepted(&plan);
-            self.record_plan(&plan, SaidBy::agreed_by(is_from_program), 35, &source, settled);
-        }
+        self.record_prompt(&prompt, &about, is_from_program, &source, settled);
         if human::says_merged(&prompt) {
             for number in self.pull_requests_meant(&prompt) {
                 self.pull_request_merged(number);
@@ -200,34 +170,95 @@ impl State {
         }
         self.recap.prompted(substantive);
         self.open_points.prompted(&prompt);
-        if substantive {
-            self.undone.asked(&title);
-            if self.request.is_empty() {
-                self.request.clone_from(&title);
-                self.request_only_asks = human::only_asks(&title) || human::is_paste(&prompt);
-            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
-                self.objective.clone_from(&title);
+        self.request_of_prompt(&prompt, &title, substantive);
+        self.begin_turn(&prompt, title, substantive, source);
+    }
+
+    /// Takes what a prompt says against the work before it.
+    fn work_judged(&mut self, prompt: &str, has_answer: bool) {
+        if human::disputes(prompt) {
+            if has_answer {
+                self.results.dispute();
             }
-        } else if human::asks_chore(&prompt) {
-            self.undone.asked_for_chore(&title);
+            self.undone.objected(prompt);
+        }
+        if human::doubts(prompt) {
+            self.results.doubt();
+        }
+        if let Some(abandonment) = human::abandonment(prompt) {
+            self.abandon_work(prompt, abandonment);
+        }
+        if has_answer && human::stops_what_was_proposed(prompt) {
+            self.results.stop_proposal();
+        }
+    }
+
+    /// Records what a prompt decides, rules and plans. `about` is what was asked for before.
+    fn record_prompt(
+        &mut self,
+        prompt: &str,
+        about: &str,
+        is_from_program: bool,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        let agreed_by = SaidBy::agreed_by(is_from_program);
+        self.user_changes_mind(prompt, source, settled);
+        if !self.record_late_answer(prompt, source, settled) {
+            let answer = self.last_answer.clone();
+            self.record_choice(prompt, &answer, agreed_by, source, settled);
+        }
+        // A standing rule, or a correction, is a person's word.
+        self.record_directives(if is_from_program { "" } else { prompt }, about, source, settled);
+        if !human::is_consent(prompt) {
+            self.asked_rulings.clear();
+        }
+        if !is_from_program {
+            self.record_settled(prompt, about, source, settled);
+            if self.turns > 1 {
+                self.record_rulings(prompt, about, "", source, settled);
+            }
+        }
+        if let Some(plan) = human::plan(prompt).map(commits::unwrapped) {
+            self.undone.plan_accepted(&plan);
+            self.record_plan(&plan, agreed_by, 35, source, settled);
+        }
+    }
+
+    /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for.
+    fn request_of_prompt(&mut self, prompt: &str, title: &str, substantive: bool) {
+        if substantive {
+            self.undone.asked(title);
+            if self.request.is_empty() {
+                title.clone_into(&mut self.request);
+                self.request_only_asks = human::only_asks(title) || human::is_paste(prompt);
+            } else if title.chars().count() >= if title.is_ascii() { 12 } else { 6 } {
+                title.clone_into(&mut self.objective);
+            }
+        } else if human::asks_chore(prompt) {
+            self.undone.asked_for_chore(title);
         }
         // What a command asked back for belongs to the request: "/review", "181".
         let is_bare = self.request.starts_with('/') && !self.request.contains(char::is_whitespace);
-        let is_answer = asks_back(&self.last_answer) && human::stands_alone(&title);
+        let is_answer = asks_back(&self.last_answer) && human::stands_alone(title);
         let is_detail = (title.chars().count() <= MAX_DETAIL_CHARS || is_answer)
             && !title.starts_with('/')
-            && !human::is_consent(&prompt);
+            && !human::is_consent(prompt);
         if is_bare && is_detail && title != self.request && self.results.turns().len() == 1 {
-            self.request = format!("{} {}", self.request, human::without_option_letter(&title));
+            self.request = format!("{} {}", self.request, human::without_option_letter(title));
         }
-        let consents = human::takes_up(&prompt, &self.open_question);
+    }
+
+    /// Begins the turn of a prompt, which asks for `title`.
+    fn begin_turn(&mut self, prompt: &str, title: String, substantive: bool, source: LineRef) {
+        let consents = human::takes_up(prompt, &self.open_question);
         self.open_question.clear();
-        let plan = human::plan(&prompt);
-        self.turn = Turn::begin(source, title, plan.unwrap_or(&prompt), substantive);
+        let plan = human::plan(prompt);
+        self.turn = Turn::begin(source, title, plan.unwrap_or(prompt), substantive);
         let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first))
-            || human::refutes(&prompt);
-        self.turn.is_aside = human::is_paste(&prompt) || human::excuses(&prompt) || corrects;
-        self.turn.is_chore = human::asks_record(&prompt);
+            || human::refutes(prompt);
+        self.turn.is_aside = human::is_paste(prompt) || human::excuses(prompt) || corrects;
+        self.turn.is_chore = human::asks_record(prompt);
         self.turn.consents = consents;
         if plan.is_some() {
             self.turn.take_plan();
@@ -354,30 +385,44 @@ impl State {
             self.withdraw(prompt);
         }
         self.last_said.clone_from(&source.uuid);
-        let words = text::features(prompt);
         if prose::changes_mind(prompt) {
+            let words = text::features(prompt);
             let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
             self.memories.forget(|memory| matches!(memory.kind.as_str(), "decision" | "preference") && is_of(&memory.title));
         }
-        let chooses = |option: &String| {
-            let own = text::features(option);
-            let names = statement::names(prompt);
-            let is_named = statement::names(option).iter().any(|name| names.contains(name));
-            is_named || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
-        };
-        if !human::takes_option(prompt) {
-            return;
+        if human::takes_option(prompt) {
+            self.take_rejected_option(prompt, source, settled);
         }
+    }
+
+    /// Puts what a prompt chooses in the place of the decision that rejected it, if there is one.
+    fn take_rejected_option(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let (words, names) = (text::features(prompt), statement::names(prompt));
+        let is_chosen = |option: &String| {
+            let own = text::features(option);
+            statement::names(option).iter().any(|name| names.contains(name))
+                || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
+        };
+        // A prompt that has a name of what was chosen may be about both.
+        let keeps = |chosen: &str| statement::names(chosen).iter().any(|name| names.contains(name));
         let changed = self.memories.live().find(|memory| {
-            memory.kind == "decision" && memory.rejected.iter().any(chooses) && !names_choice(&memory.title, prompt)
+            memory.kind == "decision" && memory.rejected.iter().any(is_chosen) && !keeps(chosen_in(&memory.title))
         });
         let Some(before) = changed.cloned() else { return };
         self.memories.forget(|memory| memory.key == before.key);
         let what = text::clip(&text::one_line(prompt), MAX_CHOICE_CHARS).into_owned();
-        let rejected = vec![before.title.rsplit(" → ").next().unwrap_or_default().to_owned()];
+        let rejected = vec![chosen_in(&before.title).to_owned()];
         let content = decision_text(&what, "", &rejected, self.labels());
-        let key = format!("changed:{}", source.uuid);
-        self.memories.add(decision(SaidBy::Human, key, what, String::new(), rejected, content, 80, source), settled);
+        let memory = SessionMemory {
+            key: format!("changed:{}", source.uuid),
+            title: what,
+            content,
+            rejected,
+            importance: 80,
+            said_by: SaidBy::Human,
+            ..decision(source)
+        };
+        self.memories.add(memory, settled);
     }
 
     /// Adds what the user says while the agent works, or adds to a prompt.
@@ -523,9 +568,17 @@ impl State {
             let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
             let key =
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
-            let mut memory =
-                decision(said_by, key, resolved.what, resolved.why, resolved.rejected, content, importance, source);
-            memory.turn = self.turns;
+            let memory = SessionMemory {
+                key,
+                title: resolved.what,
+                why: resolved.why,
+                rejected: resolved.rejected,
+                content,
+                importance,
+                said_by,
+                turn: self.turns,
+                ..decision(source)
+            };
             self.memories.add(memory, settled);
         }
     }
@@ -555,7 +608,6 @@ impl State {
         let Some(said) = word.correction.filter(|_| word.rules.is_empty()) else {
             return;
         };
-        let labels = self.labels();
         let said = prose::strip_interjection(&said).to_owned();
         // What only has something changed is over with the change. A refusal steers what comes after it.
         let kind = if refused.is_empty() && human::asks_change(&said) { REMARK_KEY } else { "correction:" };
@@ -569,24 +621,12 @@ impl State {
         let proposed = Some(&self.last_answer).filter(|_| human::stops_what_was_proposed(&said));
         let proposed = proposed.and_then(|answer| prose::recommended(answer));
         let about = proposed.as_deref().unwrap_or(about);
-        let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
-        let quoted = Some(&*word.quoted).filter(|quoted| !quoted.is_empty());
-        let about = Some(about).filter(|about| !about.is_empty() && human::needs_context(&said));
-        let content = match (quoted, about) {
-            _ if !refused.is_empty() => format!("{said} ({})", labels.refused.replace("{}", &refused)),
-            _ if room < MIN_ABOUT_CHARS => said.clone(),
-            (Some(quoted), _) => format!("{said} ({}: \"{}\")", labels.about, text::clip(quoted, room)),
-            (None, Some(about)) => {
-                format!("{said} ({}: {})", labels.about, text::clip(about, room.min(MAX_ABOUT_CHARS)))
-            }
-            (None, None) => said.clone(),
-        };
         self.vague_correction = if human::points_back(&said) { source.uuid.clone() } else { String::new() };
         let memory = SessionMemory {
             key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
+            content: correction_text(&said, &refused, &word.quoted, about, self.labels()),
             title: said,
-            content,
             importance: if refused.is_empty() { 65 } else { 70 },
             source: source.clone(),
             said_by: SaidBy::Human,
@@ -629,10 +669,7 @@ impl State {
         source: &LineRef,
         settled: &mut Vec<Draft>,
     ) {
-        let Some(title) = human::title(plan).or_else(|| text::first_sentence(plan)) else {
-            return;
-        };
-        let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
+        let Some(title) = human::plan_title(plan) else { return };
         let memory = SessionMemory {
             key: format!("plan:{:08x}", text::hash(&title)),
             kind: "plan".to_owned(),
@@ -707,8 +744,15 @@ impl State {
                 Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
                 None => ruling.said.clone(),
             };
-            let mut memory = decision(SaidBy::Human, key, what.clone(), String::new(), Vec::new(), what, 60, source);
-            memory.turn = self.turns;
+            let memory = SessionMemory {
+                key,
+                title: what.clone(),
+                content: what,
+                importance: 60,
+                said_by: SaidBy::Human,
+                turn: self.turns,
+                ..decision(source)
+            };
             if ruling.asks {
                 self.asked_rulings.push(memory);
             } else {
@@ -741,9 +785,15 @@ impl State {
         let said_by = if said_by == SaidBy::Agent && prose::credits_user(&decided) { SaidBy::Agreed } else { said_by };
         let key = format!("{origin}:{:08x}", text::hash(&decided));
         self.memories.forget(|known| known.key == key);
-        let content = decided.clone();
-        let mut memory = decision(said_by, key, decided, String::new(), Vec::new(), content, importance, source);
-        memory.turn = self.turns;
+        let memory = SessionMemory {
+            key,
+            title: decided.clone(),
+            content: decided,
+            importance,
+            said_by,
+            turn: self.turns,
+            ..decision(source)
+        };
         self.memories.add(memory, settled);
     }
 
@@ -804,7 +854,6 @@ impl State {
         }
         self.left_unanswered(asked.iter().filter(|question| question.answer.is_empty()).cloned());
         self.divide_turn(&line_ref(line), settled);
-        let labels = self.labels();
         for (number, question) in asked.iter().enumerate() {
             self.open_points.prompted(&question.answer);
             let piece = format!("- {} → {}", question.text, question.answer);
@@ -815,35 +864,38 @@ impl State {
                 let about = question.short_text();
                 self.record_directives(&question.answer, &about, &line_ref(line), settled);
             }
-            let question = &question.stated();
+            let question = question.stated();
             if question.is_left_to_agent() {
                 self.left_to_agent.push(question.clone());
             }
-            if !question.is_decided() {
-                continue;
+            if question.is_decided() {
+                let key = format!("question:{}:{number}", tool_use.source.uuid);
+                self.question_decided(&question, key, &tool_use.source, settled);
             }
-            // What was chosen before may turn out not to be possible.
-            self.memories.forget(|known| {
-                let is_of_others = known.source.uuid != tool_use.source.uuid;
-                let is_over = |(asked, chosen): (&str, &str)| {
-                    question.replaces(chosen) || (is_of_others && question.asks_again(asked, known.keywords.first()))
-                };
-                known.key.starts_with("question:") && known.title.rsplit_once(" → ").is_some_and(is_over)
-            });
-            // An answer that only lets the agent proceed with a fix is recorded with that fix.
-            if human::is_consent(&question.answer) && self.failures.has_open_checks() {
-                self.failures.step(&format!("\"{}\"", question.answer));
-                continue;
-            }
-            let key = format!("question:{}:{number}", tool_use.source.uuid);
-            // The question may have been asked before.
-            let late = late_key(question);
-            self.unanswered.retain(|known| known.text != question.text);
-            self.memories.forget(|known| known.key == late);
-            let memory = answered_question(question, key, &tool_use.source, labels);
-            self.memories.add(memory, settled);
-            self.failures.step(&format!("\"{}\"", question.answer));
         }
+    }
+
+    /// Records what the answer to a question decides.
+    fn question_decided(&mut self, question: &questions::Question, key: String, source: &LineRef, settled: &mut Vec<Draft>) {
+        // What was chosen before may turn out not to be possible.
+        self.memories.forget(|known| {
+            let is_of_others = known.source.uuid != source.uuid;
+            let is_over = |(asked, chosen): (&str, &str)| {
+                question.replaces(chosen) || (is_of_others && question.asks_again(asked, known.keywords.first()))
+            };
+            known.key.starts_with("question:") && known.title.rsplit_once(" → ").is_some_and(is_over)
+        });
+        // An answer that only lets the agent proceed with a fix is recorded with that fix.
+        let is_of_fix = human::is_consent(&question.answer) && self.failures.has_open_checks();
+        self.failures.step(&format!("\"{}\"", question.answer));
+        if is_of_fix {
+            return;
+        }
+        // The question may have been asked before.
+        let late = late_key(question);
+        self.unanswered.retain(|known| known.text != question.text);
+        self.memories.forget(|known| known.key == late);
+        self.memories.add(answered_question(question, key, source, self.labels()), settled);
     }
 
     /// Records what the agent settles of the questions that the user left to it, in its first words after that.
@@ -892,20 +944,7 @@ impl State {
             }
             Tool::Plan => {
                 let plan = commits::unwrapped(&tool_use.what);
-                let title = human::title(&plan).unwrap_or_default();
-                let title = title.strip_prefix("Plan:").unwrap_or(&title).trim().to_owned();
-                // Whoever asks something about a plan has not refused it yet.
-                let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
-                self.turn.is_refused = !asks;
-                if reason.is_some() && !asks {
-                    self.undone.plan_refused(&title);
-                } else {
-                    self.undone.plan_made(&title, &prose::gist(&plan));
-                    self.record_plan(&plan, SaidBy::Agent, 35, source, settled);
-                    // Without a reason, the interruption that follows is the client's.
-                    self.question_deferred |= reason.is_none();
-                }
-                title
+                self.plan_refused(&plan, reason, source, settled)
             }
             Tool::Shell => {
                 if reason.is_none() {
@@ -927,6 +966,23 @@ impl State {
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
         }
     }
+
+    /// Records that the user did not agree to a plan, for this reason or none. Returns the plan's title.
+    fn plan_refused(&mut self, plan: &str, reason: Option<&str>, source: &LineRef, settled: &mut Vec<Draft>) -> String {
+        let title = human::title(plan).unwrap_or_default();
+        // Whoever asks something about a plan has not refused it yet.
+        let asks = reason.is_some_and(|reason| without_client_note(reason).trim_end().ends_with(['?', '？']));
+        self.turn.is_refused = !asks;
+        if reason.is_some() && !asks {
+            self.undone.plan_refused(&title);
+        } else {
+            self.undone.plan_made(&title, &prose::gist(plan));
+            self.record_plan(plan, SaidBy::Agent, 35, source, settled);
+            // Without a reason, the interruption that follows is the client's.
+            self.question_deferred |= reason.is_none();
+        }
+        title
+    }
 }
 
 /// Returns whether an answer says little more than a question: what a command such as "brainstorm" asks back.
@@ -944,6 +1000,23 @@ fn late_key(question: &questions::Question) -> String {
     format!("late:{:08x}", text::hash(&question.text))
 }
 
+/// Returns a correction with what it is about: what was refused, or what it quotes, or what was asked for before it. The last three may
+/// be empty.
+fn correction_text(said: &str, refused: &str, quoted: &str, about: &str, labels: &Labels) -> String {
+    let room = MAX_CORRECTION_CHARS.saturating_sub(said.chars().count());
+    if !refused.is_empty() {
+        format!("{said} ({})", labels.refused.replace("{}", refused))
+    } else if room < MIN_ABOUT_CHARS {
+        said.to_owned()
+    } else if !quoted.is_empty() {
+        format!("{said} ({}: \"{}\")", labels.about, text::clip(quoted, room))
+    } else if !about.is_empty() && human::needs_context(said) {
+        format!("{said} ({}: {})", labels.about, text::clip(about, room.min(MAX_ABOUT_CHARS)))
+    } else {
+        said.to_owned()
+    }
+}
+
 /// Returns the decision that a question and its answer make.
 fn answered_question(question: &questions::Question, key: String, source: &LineRef, labels: &Labels) -> SessionMemory {
     let chosen = question.chosen();
@@ -955,41 +1028,20 @@ fn answered_question(question: &questions::Question, key: String, source: &LineR
     let content = decision_text(&what, &why, &rejected, labels);
     // To take everything that is offered, or to let the agent go on, rules nothing out.
     let importance = if question.is_of_course() { 70 } else { 80 };
-    let memory = decision(SaidBy::Agreed, key, what, why, rejected, content, importance, source);
     // The subject in a word or two tells a question that is asked again.
     let keywords = Some(question.header.clone()).filter(|header| !header.is_empty()).into_iter().collect();
-    SessionMemory { keywords, ..memory }
+    let said_by = SaidBy::Agreed;
+    SessionMemory { key, title: what, why, rejected, content, importance, said_by, keywords, ..decision(source) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a decision holds")]
-fn decision(
-    said_by: SaidBy,
-    key: String,
-    what: String,
-    why: String,
-    rejected: Vec<String>,
-    content: String,
-    importance: u8,
-    source: &LineRef,
-) -> SessionMemory {
-    SessionMemory {
-        key,
-        kind: "decision".to_owned(),
-        title: what,
-        why,
-        rejected,
-        content,
-        importance,
-        source: source.clone(),
-        said_by,
-        ..SessionMemory::default()
-    }
+/// Returns a decision that says nothing yet.
+fn decision(source: &LineRef) -> SessionMemory {
+    SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
 }
 
-/// Returns whether a prompt has a name of what was chosen, so that it may be about both.
-fn names_choice(title: &str, prompt: &str) -> bool {
-    let names = statement::names(prompt);
-    statement::names(title.rsplit(" → ").next().unwrap_or_default()).iter().any(|name| names.contains(name))
+/// Returns what was chosen, of the title of a decision: what stands behind its question.
+fn chosen_in(title: &str) -> &str {
+    title.rsplit(" → ").next().unwrap_or_default()
 }
 
 fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
