@@ -440,12 +440,9 @@ fn is_harmless(lower: &str) -> bool {
         "dont worry",
         "do not worry",
     ];
-    if says_only_no(lower) {
-        return false;
-    }
     // "Do it again" says nothing of what was wrong.
     let only_repeats = lower.starts_with("다시") && lower.split_whitespace().count() <= MAX_REPEAT_WORDS;
-    only_repeats || OPENINGS.iter().any(|words| lower.starts_with(words))
+    only_repeats || says_only_no(lower) || OPENINGS.iter().any(|words| lower.starts_with(words))
 }
 
 /// Returns whether a Japanese sentence says little more than no: "いやいや、レビュー".
