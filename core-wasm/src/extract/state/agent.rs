@@ -323,16 +323,6 @@ impl State {
     }
 }
 
-pub(super) fn join(all: &mut String, text: &str) {
-    if !all.is_empty() {
-        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
-        let last = all.lines().last().unwrap_or_default().trim();
-        let is_mention = last.starts_with("[@") && last.ends_with(')');
-        all.push_str(if is_mention { " " } else { "\n\n" });
-    }
-    all.push_str(text);
-}
-
 /// Returns the beginning and the end of a text that is longer than `max` bytes.
 fn head_and_tail(text: &str, max: usize) -> String {
     if text.len() <= max {

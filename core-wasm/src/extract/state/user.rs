@@ -1,6 +1,5 @@
 //! What the user says and does: prompts, interruptions, refusals, answers, and commands of their own.
 
-use super::agent::join;
 use super::{MAX_REQUEST_CHARS, State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -983,6 +982,17 @@ impl State {
         }
         title
     }
+}
+
+/// Adds a part of a prompt to the parts before it.
+fn join(all: &mut String, text: &str) {
+    if !all.is_empty() {
+        // Editors send a mention of a file as a text of its own, and the sentence goes on after it.
+        let last = all.lines().last().unwrap_or_default().trim();
+        let is_mention = last.starts_with("[@") && last.ends_with(')');
+        all.push_str(if is_mention { " " } else { "\n\n" });
+    }
+    all.push_str(text);
 }
 
 /// Returns whether an answer says little more than a question: what a command such as "brainstorm" asks back.
