@@ -21,8 +21,10 @@ pub(super) const INTRO: &str =
 /// How many sessions are examined. Some of them may contain nothing.
 const MAX_SESSIONS: u32 = 12;
 
-/// How many lines tell the way of the last session in a project with so many sessions. What several sessions learned weighs more.
+/// How many lines tell the way of the last session, and how many decisions are told, in a project with so many sessions. What several
+/// sessions learned weighs more.
 const MAX_ON_THE_WAY: usize = 8;
+const MAX_DECISIONS: usize = 8;
 const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
@@ -55,6 +57,7 @@ pub(super) fn page(request: &Request, memories: &dyn Memories) -> Page {
     }
     if sessions.len() >= MANY_SESSIONS {
         page.limit(SectionKind::OnTheWay, MAX_ON_THE_WAY);
+        page.limit(SectionKind::Decisions, MAX_DECISIONS);
     }
     earlier::add_decisions(&mut page, memories, &sessions, record.map(|record| record.id.as_str()));
     earlier::add_lessons(&mut page, memories, &sessions, &stored);
@@ -200,7 +203,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let with_later = |max: usize| {
             let later: Vec<String> = later.iter().map(|asked| line::truncate(asked, max)).collect();
-            format!("Asked: {request}{reason} … later: {}{later_reason}", later.join(" · "))
+            format!("Asked: {request}{reason} … later: {}{later_reason}", later.join(" … "))
         };
         let fits = |text: &String| text.chars().count() <= MAX_RESULT_CHARS;
         let both = LATER_CHARS.iter().map(|max| with_later(*max)).find(fits);

@@ -450,7 +450,15 @@ pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
     output.split_whitespace().find(|word| word.starts_with("https://") && word.contains("/pull/")).map(str::to_owned)
 }
 
-/// Returns the title passed to `gh pr create`.
+/// Returns the number of a pull request that a command line gives another title, and the title.
+pub(super) fn renamed_pull_request(command: &str, output: &str) -> Option<(u32, String)> {
+    let edits = commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))?;
+    let number = edits.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
+    let shown = || output.split_whitespace().find_map(pull_request_number);
+    Some((number.or_else(shown)?, pull_request_title(command)?))
+}
+
+/// Returns the title passed to `gh pr create` or `gh pr edit`.
 pub(super) fn pull_request_title(command: &str) -> Option<String> {
     let at = command.find("--title")?;
     let rest = command[at + "--title".len()..].trim_start_matches(['=', ' ']);
@@ -474,6 +482,16 @@ fn quoted(text: &str, quote: char) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn another_title_of_a_pull_request() {
+        let said = |command: &str, output: &str| renamed_pull_request(command, output);
+        let title = Some((7, "Round the totals".to_owned()));
+        assert_eq!(said("gh pr edit 7 --title \"Round the totals\" 2>&1", ""), title);
+        assert_eq!(said("gh pr edit --title 'Round the totals'", "https://github.com/o/till/pull/7\n"), title);
+        assert_eq!(said("gh pr edit 7 --body 'Round the totals'", "https://github.com/o/till/pull/7"), None);
+        assert_eq!(said("gh pr create --title 'Round the totals'", "https://github.com/o/till/pull/7"), None);
+    }
+
     use super::*;
 
     #[test]

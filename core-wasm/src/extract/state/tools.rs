@@ -538,6 +538,9 @@ impl State {
             let title = commits::pull_request_title(command).unwrap_or_default();
             self.record_pull_request(&url, &title, &tool_use.source, settled);
         }
+        if let Some((number, title)) = commits::renamed_pull_request(command, output).filter(|_| !failed) {
+            self.rename_pull_request(number, &title, &tool_use.source, settled);
+        }
         if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
             self.undone.pull_request_described(command);
             if planned::ticks_checks(command) {
@@ -580,6 +583,22 @@ impl State {
             Some(_) => return,
             None => self.commits.push(line.clone()),
         }
+        self.remember_pull_request(url, line, source, settled);
+    }
+
+    /// Gives a pull request of the session another title.
+    fn rename_pull_request(&mut self, number: u32, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let is_of = |known: &&mut String| commits::pull_request_number(known) == Some(number);
+        let Some(known) = self.commits.iter_mut().find(is_of) else { return };
+        let Some(url) = known.split([' ', '(', ')']).find(|word| word.starts_with("https://")).map(str::to_owned) else {
+            return;
+        };
+        let line = format!("{title} ({url})");
+        known.clone_from(&line);
+        self.remember_pull_request(&url, line, source, settled);
+    }
+
+    fn remember_pull_request(&mut self, url: &str, line: String, source: &LineRef, settled: &mut Vec<Draft>) {
         let memory = SessionMemory {
             key: format!("pr:{url}"),
             kind: "commit".to_owned(),
