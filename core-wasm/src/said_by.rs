@@ -33,7 +33,8 @@ impl SaidBy {
         if is_from_program { Self::Agent } else { Self::Agreed }
     }
 
-    fn word(self) -> &'static str {
+    /// Returns the word for it in an attribute.
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Human => "human",
             Self::Agreed => "agreed",

@@ -1894,7 +1894,14 @@ fn what_a_review_found_is_a_warning_until_the_agent_mends_it() {
     let mut left = script.clone();
     left.agent("The review found one thing. It can wait.").edit("/home/u/proj/till.ts", "a", "b");
     assert!(warns(&left), "it still stands");
-    script.agent("Good review. Let me address the issues found.").edit("/home/u/proj/slip.ts", "floor", "round");
+    let mut later = script.clone();
+    later.human("Later. Why is the build red?").agent("Let me fix the CI issues.").edit("/home/u/proj/till.ts", "a", "b");
+    assert!(warns(&later), "another prompt came between");
+    script.agent("Good review. Let me address the issues found.");
+    let mut other = script.clone();
+    other.edit("/home/u/proj/till.ts", "a", "b");
+    assert!(warns(&other), "it is about another file");
+    script.edit("/home/u/proj/slip.ts", "floor", "round");
     assert!(!warns(&script));
 }
 
@@ -2161,7 +2168,10 @@ fn a_correction_says_what_the_agent_took_it_for() {
     script.human("いや、それは残したままでいいです").agent("了解です。税の計算はそのまま残して、印刷だけを直します。");
     let outcome = script.outcome();
     let told = of_kind(&outcome, "correction");
-    assert_eq!(told[0].content, "いや、それは残したままでいいです → 税の計算はそのまま残して、印刷だけを直します。");
+    assert_eq!(
+        told[0].content,
+        "いや、それは残したままでいいです (エージェントの理解: 税の計算はそのまま残して、印刷だけを直します。)"
+    );
 }
 
 #[test]

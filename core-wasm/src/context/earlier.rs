@@ -181,15 +181,34 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
 /// Returns whether a later session answered the same question, or settled the same in nearly the same words. Whoever saved something
 /// on purpose takes it back himself.
 fn is_revised_by(memory: &Memory, later: &Memory) -> bool {
-    if later.created <= memory.created || later.session_id == memory.session_id || is_saved(memory) {
+    // An agent does not take back what a human said, and what is not told itself takes nothing back.
+    let is_less = SaidBy::of(memory) == Some(SaidBy::Human) && SaidBy::of(later) != Some(SaidBy::Human);
+    let is_told = later.importance >= MIN_ANSWER && !is_of_its_day(later);
+    if later.created <= memory.created || later.session_id == memory.session_id || is_saved(memory) || is_less || !is_told {
         return false;
     }
-    let subject = |memory: &Memory| {
-        let (what, ..) = line::parse_decision(&memory.content);
-        text::features(what.split_once(" → ").map_or(what, |(question, _)| question))
-    };
-    let (own, other) = (subject(memory), subject(later));
-    own.len() >= MIN_SUBJECT && are_same_words(&own, &other)
+    let what = |memory: &'_ Memory| line::parse_decision(&memory.content).0.to_owned();
+    let (own, other) = (what(memory), what(later));
+    match (own.split_once(" → "), other.split_once(" → ")) {
+        (Some((own, _)), Some((other, _))) => {
+            let (own, other) = (text::features(own), text::features(other));
+            own.len() >= MIN_SUBJECT && are_same_words(&own, &other)
+        }
+        (None, None) => differ_in_value(&own, &other),
+        _ => false,
+    }
+}
+
+/// Returns whether two texts of some words are the same but for one number: "the first drawer has the number 1".
+fn differ_in_value(one: &str, other: &str) -> bool {
+    let words = |said: &str| said.split_whitespace().map(str::to_lowercase).collect::<Vec<String>>();
+    let (one, other) = (words(one), words(other));
+    let mut differing = one.iter().zip(&other).filter(|(one, other)| one != other);
+    let has_digit = |word: &String| word.contains(|c: char| c.is_ascii_digit());
+    one.len() == other.len()
+        && one.len() > MIN_SUBJECT
+        && differing.next().is_some_and(|(one, other)| has_digit(one) && has_digit(other))
+        && differing.next().is_none()
 }
 
 /// Returns whether a decision only says yes or no to a question about the work of its day.
@@ -398,9 +417,11 @@ impl<'m> Lesson<'m> {
     fn is_open_again(&self, sessions: &[SessionRecord]) -> bool {
         let own = sessions.iter().position(|record| record.id == self.memory.session_id).unwrap_or(sessions.len());
         let notes = sessions[..own].iter().filter_map(|record| record.notes.as_ref());
+        let program = |said: &str| said.trim_start_matches('`').split_whitespace().next().unwrap_or_default().to_owned();
+        let own_program = program(&self.memory.content);
         notes.flat_map(|notes| &notes.errors).any(|error| {
-            let error = error.split_once("`: ").map_or(error.as_str(), |(_, error)| error);
-            are_same_words(&self.error, &words_of_error(error))
+            let said = error.split_once("`: ").map_or(error.as_str(), |(_, error)| error);
+            program(error) == own_program && are_same_words(&self.error, &words_of_error(said))
         })
     }
 
@@ -433,7 +454,11 @@ impl<'m> Lesson<'m> {
 
     /// Returns whether it says more than that something failed and passed later, or that the user steered once.
     fn is_explained(&self) -> bool {
-        let forbids = || forbids(&self.memory.content.to_lowercase().replace('’', "'"));
+        // What the agent took a correction to mean is not the human's ban.
+        let labels = line::LANGUAGES.map(|language| format!(" ({}: ", labels::labels(language).understood));
+        let content = self.memory.content.as_str();
+        let own = labels.iter().find_map(|label| content.split_once(label.as_str())).map_or(content, |(own, _)| own);
+        let forbids = || forbids(&own.to_lowercase().replace('’', "'"));
         match self.memory.kind.as_str() {
             "correction" => forbids() && !self.is_about_one_call(),
             _ => !self.is_failure || !self.cause.is_empty(),
@@ -445,7 +470,16 @@ impl<'m> Lesson<'m> {
         let refused = line::LANGUAGES.map(labels::labels).map(|words| words.refused.split("{}").next().unwrap_or_default());
         let said =
             refused.iter().find_map(|label| self.memory.content.split_once(label)).map(|(said, _)| said.to_lowercase());
-        said.is_some_and(|said| text::contains_any_words(&said, &["this", "these", "이건", "이거", "これ", "这个"]))
+        // "This database" stays.
+        let is_pointer = |said: &str| {
+            let end = said.trim_end_matches(|c: char| !c.is_alphanumeric());
+            ["this", "these"].iter().any(|word| end.ends_with(&format!(" {word}")))
+                || text::contains_any(said, &["이건", "이거", "これ", "这个"])
+        };
+        said.is_some_and(|said| {
+            let said = said.trim_end_matches(['(', ' ']);
+            is_pointer(said) && !text::contains_any_words(said, &["never", "always"])
+        })
     }
 
     /// Returns whether a check or a tool failed once, as they do in each session.

@@ -286,41 +286,35 @@ pub(super) fn merged_pull_requests(command: &str, output: &str) -> Vec<u32> {
         let merges = segment.starts_with("gh pr merge ") && !segment.contains("--auto");
         let shows = segment.starts_with("gh pr view ") && text::contains_any(output, &["MERGED", "state:\tmerged"]);
         all.extend(named().filter(|_| merges || shows));
-        if segment.starts_with("gh pr list") {
-            all.extend(listed_as_merged(output));
-        }
     }
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// Returns the numbers of the pull requests that a list shows as merged: as lines that begin with the number, or as JSON.
-fn listed_as_merged(output: &str) -> Vec<u32> {
+/// Returns the numbers of the pull requests that `gh pr list` shows as merged: as lines that begin with the number, or as JSON.
+pub(super) fn listed_as_merged(command: &str, output: &str) -> Vec<u32> {
     const NUMBER: &str = "\"number\":";
-    let leading = |text: &str| -> Option<u32> {
-        let digits = text.trim_start_matches(['#', ' ']);
-        digits[..digits.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
-    };
-    let of_entry = |entry: &str| entry.find(NUMBER).and_then(|at| leading(&entry[at + NUMBER.len()..]));
-    // A title may have the word, too.
-    let is_merged = |entry: &&str| {
-        if entry.contains('\t') {
-            entry.split('\t').any(|field| field == "MERGED")
-        } else {
-            text::contains_words(entry, "MERGED")
-        }
-    };
+    // What other commands print may be anybody's text.
+    if !only_runs(command, "gh pr list") {
+        return Vec::new();
+    }
+    let of_entry = |entry: &str| entry.find(NUMBER).and_then(|at| leading_number(entry[at + NUMBER.len()..].trim_start()));
     if output.contains(NUMBER) {
+        // Quotes in a title have a backslash before them.
+        let is_merged = |entry: &&str| entry.replace(": ", ":").contains("\"state\":\"MERGED\"");
         return output.split('}').filter(is_merged).filter_map(of_entry).collect();
     }
-    output.lines().filter(is_merged).filter_map(leading).collect()
+    let is_merged = |line: &&str| line.split('\t').skip(2).any(|field| field == "MERGED");
+    output.lines().filter(is_merged).filter_map(|line| leading_number(line.trim_start_matches(['#', ' ']))).collect()
 }
 
 /// Returns the numbers of the pull requests whose squashed commits a log shows: "1a2b3c4 Sum the slips (#7)". `is_own` says whether the
 /// session itself gave a commit that subject.
 pub(super) fn squashed_pull_requests(command: &str, output: &str, is_own: impl Fn(&str) -> bool) -> Vec<u32> {
-    if !commands::segments(command).iter().any(|segment| segment.starts_with("git log")) {
+    // Another branch may have what the main one has not.
+    let is_of_others = text::contains_any(command, &["--all", "--branches", "--remotes"]);
+    if is_of_others || !only_runs(command, "git log") {
         return Vec::new();
     }
     let squashed = |line: &str| -> Option<u32> {
@@ -329,6 +323,14 @@ pub(super) fn squashed_pull_requests(command: &str, output: &str, is_own: impl F
         (is_hash(hash) && !is_own(subject)).then(|| number.parse().ok()).flatten()
     };
     output.lines().filter_map(|line| squashed(line.trim_end())).collect()
+}
+
+/// Returns whether a command line prints only what one command prints, or the beginning or end of it.
+fn only_runs(command: &str, program: &str) -> bool {
+    const OTHERS: [&str; 4] = ["cd ", "git fetch", "head", "tail"];
+    let segments = commands::segments(command);
+    let is_of = |segment: &&str| segment.starts_with(program) || OTHERS.iter().any(|other| segment.starts_with(other));
+    segments.iter().any(|segment| segment.starts_with(program)) && segments.iter().all(is_of)
 }
 
 /// Returns whether a command line joins or drops commits, so that those made before are not there any more.
@@ -455,7 +457,7 @@ pub(super) fn renamed_pull_request(command: &str, output: &str) -> Option<(u32, 
     let edits = commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))?;
     let number = edits.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
     let shown = || output.split_whitespace().find_map(pull_request_number);
-    Some((number.or_else(shown)?, pull_request_title(command)?))
+    Some((number.or_else(shown)?, pull_request_title(edits)?))
 }
 
 /// Returns the title passed to `gh pr create` or `gh pr edit`.
@@ -482,6 +484,8 @@ fn quoted(text: &str, quote: char) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn another_title_of_a_pull_request() {
         let said = |command: &str, output: &str| renamed_pull_request(command, output);
@@ -489,10 +493,9 @@ mod tests {
         assert_eq!(said("gh pr edit 7 --title \"Round the totals\" 2>&1", ""), title);
         assert_eq!(said("gh pr edit --title 'Round the totals'", "https://github.com/o/till/pull/7\n"), title);
         assert_eq!(said("gh pr edit 7 --body 'Round the totals'", "https://github.com/o/till/pull/7"), None);
+        assert_eq!(said("gh pr create --title 'Sum' && gh pr edit 7 --add-label x", ""), None);
         assert_eq!(said("gh pr create --title 'Round the totals'", "https://github.com/o/till/pull/7"), None);
     }
-
-    use super::*;
 
     #[test]
     fn merged_pull_requests_are_known_by_their_number() {
@@ -501,12 +504,15 @@ mod tests {
         assert_eq!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"MERGED\"}"), [9]);
         assert!(merged_pull_requests("gh pr merge 7 --auto", "").is_empty());
         let table = "9\tSum the slips\tslips\tMERGED\t2026-01-02\n8\tPrint\tp\tMERGED\n7\tCount MERGED slips\tc\tOPEN";
-        assert_eq!(merged_pull_requests("gh pr list --state all", table), [8, 9]);
-        let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN"},{"state":"MERGED","number":3}]"#;
-        assert_eq!(merged_pull_requests("gh pr list --json number,state", json), [3, 5]);
+        assert_eq!(listed_as_merged("gh pr list --state all", table), [9, 8]);
+        let json = r#"[{"number":5,"state":"MERGED"},{"number":4,"state":"OPEN","title":"\"state\":\"MERGED\""},{"state": "MERGED","number": 3}]"#;
+        assert_eq!(listed_as_merged("gh pr list --json number,state,title | head -3", json), [5, 3]);
+        assert!(listed_as_merged("gh pr list; curl https://x", table).is_empty(), "somebody else's text");
         let log = "1a2b3c4 Sum the slips (#7)\n* 2b3c4d5 Print (#6)\n3c4d5e6 Mend the sum, see (#5) there\n4d5e6f7 Own (#4)";
         assert_eq!(squashed_pull_requests("cd a && git log --oneline -4", log, |subject| subject == "Own (#4)"), [7, 6]);
-        assert!(squashed_pull_requests("cat log", log, |_| false).is_empty());
+        for other in ["cat log", "git log -3; curl https://x", "git log --all"] {
+            assert!(squashed_pull_requests(other, log, |_| false).is_empty(), "{other}");
+        }
         assert!(merged_pull_requests("gh pr view 9 --json state", "{\"state\":\"OPEN\"}").is_empty());
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Labels {
     pub added: &'static str,
     /// Before the subject of a user's remark.
     pub about: &'static str,
+    /// Before what the agent took a user's remark to mean.
+    pub understood: &'static str,
     /// Before a commit.
     pub committed: &'static str,
     /// A plan to carry out. `{}` is its name.
@@ -136,6 +138,7 @@ const ENGLISH: Labels = Labels {
     hook_tests: "its hook ran the tests: {}",
     added: "Added by the user",
     about: "About",
+    understood: "The agent understood",
     committed: "committed as",
     plan: "Implement the plan \"{}\"",
     open_question: "Unanswered",
@@ -197,6 +200,7 @@ const KOREAN: Labels = Labels {
     hook_tests: "훅이 실행한 테스트: {}",
     added: "사용자가 덧붙인 말",
     about: "대상",
+    understood: "에이전트의 이해",
     committed: "커밋",
     plan: "계획 \"{}\" 구현",
     open_question: "답을 기다리는 질문",
@@ -265,6 +269,7 @@ const JAPANESE: Labels = Labels {
     hook_tests: "フックが実行したテスト: {}",
     added: "ユーザーの追加",
     about: "対象",
+    understood: "エージェントの理解",
     committed: "コミット",
     plan: "計画「{}」の実装",
     open_question: "未回答の質問",
@@ -333,6 +338,7 @@ const CHINESE: Labels = Labels {
     hook_tests: "钩子运行的测试：{}",
     added: "用户补充",
     about: "关于",
+    understood: "代理的理解",
     committed: "提交",
     plan: "实现计划“{}”",
     open_question: "待回答",

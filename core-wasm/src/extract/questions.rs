@@ -19,10 +19,11 @@ const MIN_QUESTION_CHARS: usize = 28;
 const MAX_LOOK_CHARS: usize = 60;
 /// The same in scripts that say more in a character.
 const MAX_WIDE_LOOK_CHARS: usize = 24;
-/// The maximum length of an answer that leaves the choice to the agent, in characters.
-const MAX_LEFT_CHARS: usize = 32;
-/// The similarity at which two questions ask the same.
-const SAME_QUESTION: f32 = 0.5;
+/// How many tenths of their words two questions must share to ask the same, and how many words at least.
+const SAME_QUESTION: usize = 6;
+const MIN_SAME_WORDS: usize = 3;
+/// The length of what may stand behind an answer that leaves the choice to the agent, in characters: "알아서 해줘".
+const MAX_ENDING_CHARS: usize = 8;
 /// The minimum length of what remains of an answer without its questions, in characters.
 const MIN_STATED_CHARS: usize = 20;
 /// The minimum length of a word that says which option was meant, in characters.
@@ -236,6 +237,24 @@ impl Question {
     /// the question's subject.
     pub(super) fn settled_in(&self, said: &str) -> Option<Question> {
         const MIN_LABEL_CHARS: usize = 5;
+        // What says that something is settled, and not only named.
+        const SETTLES: [&str; 15] = [
+            "i'll go with",
+            "i'll use",
+            "i will use",
+            "going with",
+            "let's use",
+            "使います",
+            "使う",
+            "にします",
+            "で進め",
+            "を採用",
+            "로 하겠",
+            "사용하겠",
+            "쓰겠",
+            "로 진행",
+            "采用",
+        ];
         let labels = self.options.iter().map(|option| option.label.split(" (").next().unwrap_or_default().to_lowercase());
         let labels: Vec<String> = labels.filter(|label| label.chars().count() >= MIN_LABEL_CHARS).collect();
         let subject = self.header.to_lowercase();
@@ -244,7 +263,10 @@ impl Question {
             let named = labels.iter().filter(|label| text::contains_words(&lower, label)).count();
             let is_led =
                 !subject.is_empty() && lower.strip_prefix(&subject).is_some_and(|rest| rest.starts_with([':', '：']));
-            (named == 1 || is_led) && !statement::is_question(&statement.text) && statement.form != Form::Heading
+            let settles = text::contains_any(&lower, &SETTLES);
+            ((named == 1 && settles) || is_led)
+                && !statement::is_question(&statement.text)
+                && statement.form != Form::Heading
         };
         let found = statement::statements(said, Voice::Answer).into_iter().find(settles)?;
         let is_short = found.text.chars().count() <= MAX_DECISION_CHARS;
@@ -254,7 +276,9 @@ impl Question {
     /// Returns whether this question was asked before, as `earlier` and about that subject: then its answer holds now.
     pub(super) fn asks_again(&self, earlier: &str, subject: Option<&String>) -> bool {
         let is_same = subject.is_some_and(|subject| !subject.is_empty() && *subject == self.header);
-        is_same && text::similarity(&text::features(&self.short_text()), &text::features(earlier)) >= SAME_QUESTION
+        let (own, other) = (text::features(&self.short_text()), text::features(earlier));
+        let shared = own.iter().filter(|word| other.contains(word)).count();
+        is_same && shared >= MIN_SAME_WORDS && shared * 10 >= own.len().max(other.len()) * SAME_QUESTION
     }
 
     /// Returns whether the answer says less than others: it takes all options, or agrees to how the agent goes on.
@@ -328,7 +352,14 @@ fn leaves_to_agent(lower: &str) -> bool {
         "맡길게",
         "你决定",
     ];
-    lower.chars().count() <= MAX_LEFT_CHARS && text::contains_any(lower, &SIGNS)
+    const LEADS: [&str; 7] = ["please ", "just ", "use ", "go with ", "follow ", "the ", "it's "];
+    let mut said = lower;
+    while let Some(rest) = LEADS.iter().find_map(|lead| said.strip_prefix(lead)) {
+        said = rest;
+    }
+    // More than an ending behind it says something else: "the best practice is to ask".
+    let is_all = |sign: &&str| said.strip_prefix(*sign).is_some_and(|rest| rest.chars().count() <= MAX_ENDING_CHARS);
+    !said.contains("말고") && SIGNS.iter().any(is_all)
 }
 
 /// Reads the questions of an `AskUserQuestion` input or result.
@@ -535,8 +566,13 @@ mod tests {
             questions[0].answer = answer.to_owned();
             assert!(!questions[0].is_decided(), "{answer}");
         }
-        for answer in ["一つのファイルに保存する", "SQLite 하나만 써", "one file, which is best practice in small shops"]
-        {
+        for answer in [
+            "一つのファイルに保存する",
+            "SQLite 하나만 써",
+            "one file, which is best practice in small shops",
+            "one file since it's best practice",
+            "알아서 하지 말고 물어봐",
+        ] {
             questions[0].answer = answer.to_owned();
             assert!(questions[0].is_decided(), "{answer}");
         }
@@ -551,7 +587,8 @@ mod tests {
             settled("了解です。\n\n- **Store**: one file for each cart\n- Rest: as before"),
             "Store: one file for each cart"
         );
-        assert_eq!(settled("SQLite keeps all carts in one file."), "SQLite keeps all carts in one file.");
+        assert_eq!(settled("I'll use SQLite, which keeps all carts."), "I'll use SQLite, which keeps all carts.");
+        assert_eq!(settled("SQLite would be too slow here."), "");
         assert_eq!(settled("Now the spec follows."), "");
     }
 
@@ -561,6 +598,12 @@ mod tests {
         let question = Question { text, header, ..Question::default() };
         assert!(question.asks_again("カートの保存先はどこにしますか？", Some(&question.header)));
         assert!(!question.asks_again("カートの表示はどうしますか？", Some(&"表示".to_owned())));
+        let other = Question {
+            text: "Which database for sessions?".to_owned(),
+            header: "Database".to_owned(),
+            ..Question::default()
+        };
+        assert!(!other.asks_again("Which database for orders?", Some(&other.header)));
         assert!(!question.asks_again("スリップは印刷しますか？", Some(&question.header)));
         let taken = |answer: &str| Question { answer: answer.to_owned(), ..question.clone() }.is_of_course();
         assert!(taken("両方") && taken("Both") && !taken("両方とも消す"));

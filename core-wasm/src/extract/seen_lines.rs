@@ -32,6 +32,11 @@ impl SeenLines {
         true
     }
 
+    /// Returns whether a half can be dropped.
+    pub(super) fn can_shrink(&self) -> bool {
+        self.ring.len() > 1
+    }
+
     /// Drops the older half.
     pub(super) fn halve(&mut self) {
         for oldest in self.ring.drain(..self.ring.len() / 2) {

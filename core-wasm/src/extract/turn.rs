@@ -256,7 +256,8 @@ impl Turn {
         let mut all = self.statements.clone();
         all.extend(statement::statements(&self.answer, Voice::Answer));
         // A list of what a new document contains says nothing of the work. A single heading may be named for another reason.
-        let is_listed: Vec<bool> = all.iter().map(|it| it.voice != Voice::Human && self.names_heading(&it.text)).collect();
+        let is_of_agent = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
+        let is_listed: Vec<bool> = all.iter().map(|it| is_of_agent(it) && self.names_heading(&it.text)).collect();
         if is_listed.iter().filter(|is_listed| **is_listed).count() >= MIN_CONTENTS {
             let mut is_listed = is_listed.into_iter();
             all.retain(|_| !is_listed.next().unwrap_or(false));
@@ -266,7 +267,9 @@ impl Turn {
 
     /// Records the headings of a document that the turn wrote.
     pub(super) fn document_written(&mut self, document: &str) {
-        let headings = text::prose_lines(document).filter(|line| line.starts_with('#')).map(heading_hash);
+        // "Added", as in a changelog, is the heading of any document.
+        let is_own = |line: &&str| line.starts_with('#') && !prose::is_generic_heading(line.trim_start_matches('#').trim());
+        let headings = text::prose_lines(document).filter(is_own).map(heading_hash);
         self.headings.extend(headings.take(MAX_HEADINGS.saturating_sub(self.headings.len())));
     }
 

@@ -333,25 +333,24 @@ pub(in crate::extract) fn points_back(said: &str) -> bool {
 
 /// Returns whether a remark stops what was proposed or begun just before and only points to it: "then drop that".
 pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
-    const STOPS: [&str; 12] = [
-        "drop that",
-        "drop it",
-        "forget that",
-        "scrap that",
-        "말고",
-        "취소",
-        "그만",
-        "하지 말",
-        "やめ",
-        "なしで",
-        "じゃなく",
-        "算了",
-    ];
-    // "Not only that", "besides that".
-    const BESIDES: [&str; 4] = ["だけじゃなく", "だけでなく", "말고도", "뿐만"];
-    let first = text::first_sentence(said).unwrap_or_default();
-    let lower = first.to_lowercase();
-    points_back(&first) && text::contains_any_words(&lower, &STOPS) && !text::contains_any(&lower, &BESIDES)
+    const LEADS: [&str; 10] = ["no, ", "no ", "ok, ", "ok ", "okay, ", "then ", "please ", "let's ", "just ", "actually, "];
+    const STOPS: [&str; 4] = ["drop that", "drop it", "forget that", "scrap that"];
+    // In these languages the pointer stands right before its verb.
+    const POINTERS: [&str; 8] = ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"];
+    const WIDE_STOPS: [&str; 8] = ["말고", "취소해", "취소하", "그만", "하지 말", "やめ", "なしで", "じゃなく"];
+    // "Besides that", "not only that".
+    const BESIDES: [&str; 3] = ["말고도", "じゃなくても", "やめない"];
+    let first = text::first_sentence(said).unwrap_or_default().to_lowercase().replace('’', "'");
+    let mut order = first.as_str();
+    while let Some(rest) = LEADS.iter().find_map(|lead| order.strip_prefix(lead)) {
+        order = rest;
+    }
+    let stops = |pointer: &&str| {
+        let behind = first.split_once(*pointer).map_or("", |(_, behind)| behind);
+        let behind = behind.trim_start_matches(['は', 'を', '는', '은', '을', '를', ' ']);
+        WIDE_STOPS.iter().any(|stop| behind.starts_with(stop)) && !BESIDES.iter().any(|words| behind.starts_with(words))
+    };
+    STOPS.iter().any(|stop| text::starts_with_words(order, stop)) || POINTERS.iter().any(stops)
 }
 
 /// The length up to which a rule that only reminds says not of what, in characters.

@@ -396,7 +396,7 @@ pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
         "되면",
         "했으면",
         "하고 나",
-        "안 ",
+        " 안 ",
         "したら",
         "されたら",
         "すれば",
@@ -410,7 +410,7 @@ pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
     ];
     let says = |sentence: &String| {
         let lower = sentence.to_lowercase();
-        let is_other = lower.contains(['?', '？']) || text::contains_any(&lower, &OTHERS);
+        let is_other = lower.contains(['?', '？']) || text::contains_any(&format!(" {lower}"), &OTHERS);
         !is_other && text::contains_any_words(&lower, &WORDS)
     };
     prompt.trim().chars().count() <= MAX_MERGED_CHARS && text::sentences(prompt.trim()).iter().any(says)

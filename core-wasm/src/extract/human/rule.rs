@@ -172,14 +172,14 @@ const WIDE_ORDER_ENDINGS: &[&str] = &[
 pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase().replace('’', "'"));
     let length = sentence.chars().count();
+    // A comment in pasted code is nobody's rule.
+    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
+        return false;
+    }
     if tells_language(&lower) {
         return true;
     }
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
-        return false;
-    }
-    // A comment in pasted code is nobody's rule.
-    if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
     }
     // How something is done today is no rule for tomorrow.
@@ -461,8 +461,47 @@ fn tells_language(lower: &str) -> bool {
     ];
     const TEXTS: [&str; 8] =
         ["pr名", "prタイトル", "コミットメッセージ", "ブランチ名", "pr 제목", "커밋 메시지", "커밋 메세지", "브랜치 이름"];
-    const KINDS: [&str; 10] =
-        ["titles", "messages", "comments", "commits", "prs", "docs", "descriptions", "names", "bodies", "notes"];
+    // All that may stand before the language in English: a verb would ask for one text.
+    const KINDS: [&str; 20] = [
+        "titles",
+        "messages",
+        "comments",
+        "commits",
+        "prs",
+        "docs",
+        "descriptions",
+        "names",
+        "bodies",
+        "notes",
+        "all",
+        "the",
+        "and",
+        "pr",
+        "commit",
+        "code",
+        "issue",
+        "branch",
+        "pull",
+        "request",
+    ];
+    const TOPICS: [&str; 16] = [
+        "コメント",
+        "メッセージ",
+        "ドキュメント",
+        "タイトル",
+        "説明",
+        "本文",
+        "名前",
+        "コミット",
+        "주석",
+        "문서",
+        "제목",
+        "설명",
+        "본문",
+        "이름",
+        "커밋",
+        "pr",
+    ];
     let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
     if said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
         return false;
@@ -471,15 +510,12 @@ fn tells_language(lower: &str) -> bool {
         let Some((before, after)) = said.rsplit_once(language) else { return false };
         if language.is_ascii() {
             let Some(before) = before.strip_suffix(" in ") else { return false };
-            let tells = ["is", "are", "was", "were"].iter().any(|word| text::contains_words(before, word));
-            let is_kind = KINDS.iter().any(|kind| text::contains_words(before, kind));
-            return is_kind && !tells && matches!(after.trim(), "" | "please");
+            let is_kind = before.split_whitespace().all(|word| KINDS.contains(&word));
+            return is_kind && matches!(after.trim(), "" | "please");
         }
         let before = before.trim_end();
         let topic = ["は", "は、", "은", "는"].iter().find_map(|marker| before.strip_suffix(marker));
-        // "Leaving that out" is no kind of text.
-        let is_topic =
-            topic.is_some_and(|topic| topic.chars().count() >= 2 && !topic.ends_with(['고', '서', '면', '에', 'て']));
+        let is_topic = topic.is_some_and(|topic| TEXTS.iter().chain(&TOPICS).any(|kind| topic.ends_with(kind)));
         let is_kind = is_topic || TEXTS.iter().any(|kind| before.ends_with(kind));
         is_kind && ENDS.contains(&after)
     })

@@ -659,6 +659,9 @@ fn how_something_is_always_written_is_a_rule() {
     }
     for said in [
         "この文書は英語で書いて",
+        "Add comments in English",
+        "// Log messages in English",
+        "버튼은 영어로 해줘",
         "나머지를 제외하고는 영어로 작성해줘",
         "메뉴를 한국어로 번역해줘",
         "문서는 영어로 되어 있어",
@@ -686,6 +689,10 @@ fn what_stops_a_proposal() {
         stops_what_was_proposed("うーん、それはやめて、別の表を作って")
             && stops_what_was_proposed("그거 말고 표를 만들어줘")
     );
+    for said in ["Don't forget that the night till needs a slip too.", "don't drop that", "그거 취소 버튼도 넣어줘"]
+    {
+        assert!(!stops_what_was_proposed(said), "{said}");
+    }
     assert!(!stops_what_was_proposed("印刷をやめて") && !stops_what_was_proposed("それでいい"));
     assert!(!stops_what_was_proposed("それだけじゃなく、表も作って") && !stops_what_was_proposed("그거 말고도 표가 필요해"));
 }

@@ -45,26 +45,29 @@ const MAX_BARE: usize = 2;
 
 /// Returns the first sentence of a text that begins by taking up what the user said, without what takes it up.
 pub(in crate::extract) fn acknowledged(said: &str) -> Option<String> {
-    let opening = |sentence: &str| {
-        let lower = sentence.to_lowercase().replace('’', "'");
-        OPENINGS.iter().find(|words| text::starts_with_words(&lower, words)).map(|words| words.len())
+    // "了解です。", "はい、", and no longer word: "네트워크".
+    let behind = |sentence: &str| {
+        let words =
+            OPENINGS.iter().find(|words| sentence.get(..words.len()).is_some_and(|it| it.eq_ignore_ascii_case(words)))?;
+        let rest = &sentence[words.len()..];
+        let rest =
+            ["です", "しました", "いたしました", "입니다"].iter().find_map(|end| rest.strip_prefix(end)).unwrap_or(rest);
+        (!rest.starts_with(char::is_alphanumeric)).then(|| rest.to_owned())
     };
-    let sentences = text::sentences(said);
-    opening(sentences.first()?)?;
+    let sentences: Vec<String> = text::sentences(said).iter().map(|sentence| sentence.replace('’', "'")).collect();
+    behind(sentences.first()?)?;
     let bare = |sentence: &String| {
-        let at = opening(sentence).filter(|at| sentence.is_char_boundary(*at)).unwrap_or(0);
-        // "了解です。", "はい、"
-        let rest = &sentence[at..];
-        let rest = ["です", "しました", "입니다"].iter().find_map(|end| rest.strip_prefix(end)).unwrap_or(rest);
+        let rest = behind(sentence).unwrap_or_else(|| sentence.clone());
         rest.trim_start_matches(|c: char| !c.is_alphanumeric() && !"`\"「'".contains(c)).to_owned()
     };
     let says = |sentence: &String| {
-        let weight = if sentence.is_ascii() { 1 } else { 2 };
+        let weight = if text::language(sentence) == text::Language::English { 1 } else { 2 };
         weight * sentence.chars().count() >= MIN_CHARS
     };
     let found = sentences.iter().take(MAX_BARE + 1).map(bare).find(says)?;
     let is_whole = found.chars().count() <= MAX_CHARS && !found.ends_with([':', '：', '?', '？']);
-    let looks = LOOKS.iter().any(|words| found.contains(words)) || (found.is_ascii() && narration::is_narration(&found));
+    let looks = LOOKS.iter().any(|words| found.contains(words))
+        || (text::language(&found) == text::Language::English && narration::is_narration(&found));
     (is_whole && !looks).then_some(found)
 }
 
@@ -110,7 +113,13 @@ mod tests {
             told("Got it. The till keeps its own sum, and only the slip changes."),
             "The till keeps its own sum, and only the slip changes."
         );
+        assert_eq!(
+            told("You’re right, the till keeps its own sum – only the slip changes."),
+            "the till keeps its own sum – only the slip changes."
+        );
         for said in [
+            "네트워크 설정은 그대로 두고 출력만 고치겠습니다.",
+            "Right, let me look at the till’s drawer and the cart again.",
             "税の計算はそのまま残して、印刷だけを直します。",
             "了解。直します。",
             "Right, let me look at the till and the cart again.",

@@ -2,9 +2,8 @@
 
 use crate::text;
 
-/// The maximum length of a lesson, in characters, and the maximum number of lessons of one text.
+/// The maximum length of a lesson, in characters.
 const MAX_CHARS: usize = 400;
-const MAX_LESSONS: usize = 4;
 
 /// The line above the rules of a lesson.
 const RULES: &[&str] =
@@ -43,7 +42,7 @@ pub(in crate::extract) fn lessons(written: &str) -> Vec<(String, String)> {
         let whole = format!("{heading}: {}", rules.join("; "));
         (heading, text::clip(&whole, MAX_CHARS).into_owned())
     });
-    told.take(MAX_LESSONS).collect()
+    told.collect()
 }
 
 #[cfg(test)]

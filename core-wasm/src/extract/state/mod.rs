@@ -170,6 +170,13 @@ impl State {
                 return json;
             }
             // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
+            let is_least = self.last_answer.is_empty() && !self.seen.can_shrink();
+            if is_least && self.sub_agent_calls == SubAgentCalls::default() {
+                return serde_json::to_string(&State { version: VERSION, ..State::default() }).unwrap_or_default();
+            }
+            if is_least {
+                self.sub_agent_calls = SubAgentCalls::default();
+            }
             self.seen.halve();
             self.last_answer.clear();
         }
@@ -363,4 +370,17 @@ fn is_overtaken(memory: &SessionMemory, files: &Files) -> bool {
 fn line_ref(line: &Line<'_>) -> LineRef {
     let uuid = line.uuid().map(|uuid| clean::line(&uuid, 64)).unwrap_or_default();
     LineRef { uuid, at: line.at() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_cannot_shrink_begins_anew() {
+        let mut state = State { model: "x".repeat(4_000), last_answer: "y".repeat(4_000), ..State::default() };
+        let saved = state.save(3_000);
+        let restored = State::restore(Some(&saved), "");
+        assert_eq!((restored.version, restored.model.as_str()), (VERSION, ""));
+    }
 }

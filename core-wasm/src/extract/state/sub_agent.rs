@@ -1,5 +1,7 @@
 //! What the sub-agents of a session changed, as far as the session's own transcript shows their calls.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{State, line_ref};
@@ -120,12 +122,12 @@ impl State {
         }
         for line in report.lines().filter(|line| !line.trim().is_empty()).take(MAX_REPORT_LINES) {
             let Some(file) = path_below(line, &self.root).filter(|_| says_changed(line)) else { continue };
-            if self.files.paths().any(|known| known == file) {
-                continue;
+            let is_other = clean::is_outside(&file) || file.contains("..") || clean::is_client_plan(&file);
+            // What somebody says is no proof that it is not committed, or not checked.
+            if !is_other && !self.files.paths().any(|known| known == file) {
+                self.files.record_written(&file);
+                self.turn.add_file(&file);
             }
-            self.files.record_written(&file);
-            self.project_changed(&file);
-            self.sub_agent_changed(&file);
         }
     }
 
@@ -153,7 +155,7 @@ fn path_below(line: &str, root: &str) -> Option<String> {
 
 /// Returns whether a line of a sub-agent's report says that the sub-agent changed a file.
 fn says_changed(line: &str) -> bool {
-    const SIGNS: [&str; 26] = [
+    const SIGNS: [&str; 19] = [
         "i updated",
         "i've updated",
         "i created",
@@ -164,14 +166,7 @@ fn says_changed(line: &str) -> bool {
         "i've edited",
         "i wrote",
         "i've written",
-        "has been updated",
-        "has been created",
-        "has been modified",
-        "successfully updated",
-        "successfully created",
-        "successfully modified",
         "수정했",
-        "수정되었",
         "변경했",
         "작성했",
         "생성했",
@@ -199,18 +194,21 @@ fn changed_lines(input: Raw<'_>) -> (u32, u32) {
             read(key, value);
         }
     });
-    let missing = |of: &str, from: &str| {
-        let mut others: Vec<&str> = from.lines().collect();
-        let is_missing = |line: &&str| match others.iter().position(|other| other == line) {
-            Some(at) => {
-                others.swap_remove(at);
-                false
-            }
-            None => true,
-        };
-        u32::try_from(of.lines().filter(is_missing).count()).unwrap_or(u32::MAX)
-    };
     (missing(&new, &old), missing(&old, &new))
+}
+
+/// Returns how many lines of one text another one does not have.
+fn missing(of: &str, from: &str) -> u32 {
+    let mut others: HashMap<&str, u32> = HashMap::new();
+    from.lines().for_each(|line| *others.entry(line).or_default() += 1);
+    let mut count = 0;
+    for line in of.lines() {
+        match others.get_mut(line).filter(|left| **left > 0) {
+            Some(left) => *left -= 1,
+            None => count += 1,
+        }
+    }
+    count
 }
 
 #[cfg(test)]
@@ -223,7 +221,8 @@ mod tests {
         assert_eq!(path_below(line, "/home/u/shop").unwrap(), "docs/till.md");
         assert_eq!(path_below("in /home/u/shop/docs/ there are", "/home/u/shop"), None);
         assert_eq!(path_below("`/home/u/shopping/till.md`", "/home/u/shop"), None);
-        assert!(says_changed(line) && says_changed("The file `till.md` has been updated."));
+        assert!(says_changed(line) && says_changed("I updated `till.md`."));
+        assert!(!says_changed("`till.md` has been updated in 1a2b3c4"), "somebody did that some day");
         assert!(!says_changed("`till.md` is updated by the hook") && !says_changed("수정할 파일: `till.md`"));
     }
 

@@ -29,6 +29,8 @@ const MAX_REPOSITORIES: usize = 8;
 const MAX_SUBJECT_CHARS: usize = 180;
 /// The similarity from which on two subjects are the same commit's.
 const SAME_SUBJECT: f32 = 0.5;
+/// The maximum number of lessons that one edit adds.
+const MAX_LESSONS: usize = 4;
 /// How many bytes of a document for the next session are read.
 const MAX_HANDOFF_BYTES: usize = 12 * 1024;
 /// The maximum length of a document whose open questions are read, in bytes.
@@ -555,12 +557,11 @@ impl State {
             return;
         }
         let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
-        let squashed = commits::squashed_pull_requests(command, output, is_own);
-        // A number in a log may be an issue's.
-        let is_known =
-            |number: &u32| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number));
-        let squashed: Vec<u32> = squashed.into_iter().filter(is_known).collect();
-        for number in commits::merged_pull_requests(command, output).into_iter().chain(squashed) {
+        let mut listed = commits::squashed_pull_requests(command, output, is_own);
+        listed.extend(commits::listed_as_merged(command, output));
+        // A number in a log may be an issue's, and most of a list are those of others.
+        listed.retain(|number| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number)));
+        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed) {
             self.pull_request_merged(number);
         }
     }
@@ -643,7 +644,7 @@ impl State {
             self.undone.plan_written(file);
             return;
         }
-        self.mended_findings();
+        self.mended_findings(file);
         let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
         // The patch of a file that was created is empty: its content tells what was written.
         self.count_names(file, patch.filter(|_| added + removed > 0), content);
@@ -715,9 +716,11 @@ impl State {
 
     /// Records the rules that the agent adds to the project's list of lessons. What stood there before is known.
     fn lessons_written(&mut self, written: &str, before: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        let added: Vec<&str> =
-            written.lines().filter(|line| line.is_empty() || !before.lines().any(|it| it == *line)).collect();
-        for (title, content) in prose::lessons(&clean::block(&added.join("\n"), MAX_HANDOFF_BYTES)) {
+        let known = prose::lessons(before);
+        let mut added = prose::lessons(&clean::clean(written));
+        added.retain(|lesson| !known.contains(lesson));
+        // A file that is written anew has the new ones at its end.
+        for (title, content) in added.split_off(added.len().saturating_sub(MAX_LESSONS)) {
             let memory = SessionMemory {
                 key: format!("lesson:{:08x}", text::hash(&title)),
                 kind: "learning".to_owned(),

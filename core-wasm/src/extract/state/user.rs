@@ -6,6 +6,7 @@ use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::compact;
 use crate::extract::failures;
+use crate::extract::files::is_description;
 use crate::extract::human::Abandonment;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
@@ -126,7 +127,8 @@ impl State {
     /// Records a notice of the client's, in which a sub-agent that worked beside the session may report.
     fn client_noted(&mut self, notice: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         self.turn.notified = true;
-        let Some((_, rest)) = notice.split_once("<result>") else { return };
+        let of_agent = text::contains_any(notice, &["<task-notification", "<agent-notification"]);
+        let Some((_, rest)) = notice.split_once("<result>").filter(|_| of_agent) else { return };
         let report = rest.split("</result>").next().unwrap_or(rest);
         self.record_report(report, source, settled);
     }
@@ -147,6 +149,8 @@ impl State {
         self.work_judged(&prompt, has_answer);
         self.turns += 1;
         self.left_to_agent.clear();
+        self.reported.clear();
+        self.being_mended.clear();
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
         }
@@ -619,6 +623,7 @@ impl State {
         }
         let proposed = Some(&self.last_answer).filter(|_| human::stops_what_was_proposed(&said));
         let proposed = proposed.and_then(|answer| prose::recommended(answer));
+        let proposed = proposed.map(|said| format!("{}: {said}", SaidBy::Agent.word()));
         let about = proposed.as_deref().unwrap_or(about);
         self.vague_correction = if human::points_back(&said) { source.uuid.clone() } else { String::new() };
         let memory = SessionMemory {
@@ -644,7 +649,9 @@ impl State {
         // What the agent says tells better than the request before it what the correction is about.
         let is_asked = memory.content.contains(&format!("({}: ", self.labels().about));
         let before = if is_asked { &memory.title } else { &memory.content };
-        memory.content = text::clip(&format!("{before} → {taken_up}"), MAX_TAKEN_UP_CHARS).into_owned();
+        // It stays the human's word, so what the agent says is marked as the agent's.
+        let understood = format!("{before} ({}: {taken_up})", self.labels().understood);
+        memory.content = text::clip(&understood, MAX_TAKEN_UP_CHARS).into_owned();
         self.memories.add(memory, settled);
     }
 
@@ -828,12 +835,18 @@ impl State {
         }
     }
 
-    /// Forgets what a report found that the agent mends by editing a file.
-    pub(super) fn mended_findings(&mut self) {
-        let mended = std::mem::take(&mut self.being_mended);
-        if !mended.is_empty() {
-            self.memories.forget(|memory| mended.contains(&memory.key));
+    /// Forgets what a report found that the agent mends by editing a file: what is about that file or, if it is code, about none.
+    pub(super) fn mended_findings(&mut self, file: &str) {
+        if self.being_mended.is_empty() {
+            return;
         }
+        let is_code = !is_description(file);
+        let is_about = |memory: &SessionMemory| match memory.files.first() {
+            Some(named) => file.ends_with(named.as_str()),
+            None => is_code,
+        };
+        let mended = &self.being_mended;
+        self.memories.forget(|memory| mended.contains(&memory.key) && is_about(memory));
     }
 
     pub(super) fn questions_answered(
@@ -866,6 +879,8 @@ impl State {
             let question = question.stated();
             if question.is_left_to_agent() {
                 self.left_to_agent.push(question.clone());
+                let extra = self.left_to_agent.len().saturating_sub(MAX_UNANSWERED);
+                self.left_to_agent.drain(..extra);
             }
             if question.is_decided() {
                 let key = format!("question:{}:{number}", tool_use.source.uuid);
