@@ -62,6 +62,9 @@ pub fn build() -> Result<Vec<u8>> {
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join(std::ffi::OsStr::new("\u{1f}")))
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_TARGET_DIR")
+        // The bytes must not depend on how a person builds what is being worked on.
+        .env("CARGO_INCREMENTAL", "0")
+        .env_remove("CARGO_PROFILE_POLICY_INCREMENTAL")
         .output()
         .context("cargo does not start")?;
     if !output.status.success() {
