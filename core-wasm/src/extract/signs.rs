@@ -203,6 +203,15 @@ pub(super) fn is_on_the_way(lower: &str) -> bool {
         || text::contains_any_words(lower, &["no wait", "no, wait", "oh wait", "wait, no"])
 }
 
+/// Returns whether a sentence in lower case says how something is since a change: "Now the drawer opens".
+pub(super) fn says_how_it_is_now(lower: &str) -> bool {
+    const SUBJECTS: [&str; 11] = ["`", "the ", "both ", "all ", "each ", "every ", "when ", "whenever ", "if ", "any ", "only "];
+    const TO_DO: [&str; 8] = ["let me", "let's", "i'll", "i need", "need to", "needs to", "should", "하겠습니다"];
+    let rest = ["now ", "now, ", "이제 "].iter().find_map(|word| lower.strip_prefix(word));
+    let is_state = |rest: &str| !rest.is_ascii() || SUBJECTS.iter().any(|subject| rest.starts_with(subject));
+    rest.is_some_and(is_state) && !text::contains_any(lower, &TO_DO)
+}
+
 /// Returns whether a text in lower case, below that heading, says how something was before a change.
 pub(super) fn is_state_before(lower: &str, heading: &str) -> bool {
     let heading = heading.to_lowercase();
@@ -877,6 +886,13 @@ pub(super) fn leans_on_sentence_before(lower: &str) -> bool {
     LEANING.iter().any(|opening| lower.starts_with(opening))
 }
 
+/// Returns whether a sentence in lower case gives the reason for a deed of which only a pronoun tells: "I removed them because …".
+pub(super) fn explains_deed(lower: &str) -> bool {
+    let mut words = lower.split_whitespace();
+    let is_deed = words.next() == Some("i") && words.next().is_some_and(|verb| verb.ends_with("ed"));
+    is_deed && words.next().is_some_and(|word| matches!(word, "them" | "it" | "this" | "that" | "those" | "these")) && words.next() == Some("because")
+}
+
 /// Returns whether a sentence in lower case says what a change does, which only a pronoun names: "It now detects the locale".
 pub(super) fn opens_with_effect(lower: &str) -> bool {
     const VERBS: [&str; 12] = [
@@ -1343,6 +1359,12 @@ pub(super) fn is_code(said: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_for_a_deed_without_its_object() {
+        assert!(explains_deed("i removed them because no slip has them."));
+        assert!(!explains_deed("i removed the drawers because no slip has them."));
+    }
 
     #[test]
     fn guesses_in_three_languages() {

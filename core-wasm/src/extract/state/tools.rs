@@ -678,6 +678,7 @@ impl State {
             let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
             self.lessons_written(&written, &old, &tool_use.source, settled);
         }
+        self.turn.replaced(&own, &old, &new);
         let reversal = self.files.record_edit(file, &old, &new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {
