@@ -1,6 +1,16 @@
 //! The fold: how one line changes what is known of a session.
 
 mod agent;
+mod decisions;
+mod directives;
+mod findings;
+mod plans;
+mod prompt;
+mod questions;
+mod queue;
+mod refusals;
+mod request;
+mod rulings;
 mod sub_agent;
 mod tools;
 mod user;
@@ -13,7 +23,7 @@ use crate::extract::evidence::Evidence;
 use crate::extract::failures::Failures;
 use crate::extract::files::{Files, is_document};
 use crate::extract::labels::{Labels, labels};
-use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
+use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
@@ -352,12 +362,12 @@ impl State {
 /// Returns whether a change of the files made a memory of how it was before: it was mended, or it was the reason for the change.
 fn is_overtaken(memory: &SessionMemory, files: &Files) -> bool {
     let (at, lower) = (memory.source.at, memory.title.to_lowercase());
-    let is_finding = memory.key.starts_with(user::FINDING_KEY);
+    let is_finding = memory.key.starts_with(FINDING_KEY);
     // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
     let is_of_state = is_finding || (memory.from_prose && signs::finds_fault(&lower));
     let is_mended = is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, at));
     // A remark that asked for a change is over with it.
-    let is_done = memory.key.starts_with(user::REMARK_KEY) && files.is_any_edited_after(at, |_| true);
+    let is_done = memory.key.starts_with(REMARK_KEY) && files.is_any_edited_after(at, |_| true);
     // What the agent found before it changed the code was the reason for the change, unless it limits whatever is built. A plan also says
     // what must be kept to, and a report how other programs are.
     let is_lasting =
