@@ -144,7 +144,7 @@ pub(super) fn answered_question(
     let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
     let content = decision_text(&what, &why, &rejected, labels);
     // To take everything that is offered, or to let the agent go on, rules nothing out.
-    let importance = if question.is_of_course() { 70 } else { 80 };
+    let importance = if question.says_little() { 70 } else { 80 };
     // The subject in a word or two tells a question that is asked again.
     let keywords = Some(question.header.clone()).filter(|header| !header.is_empty()).into_iter().collect();
     let said_by = SaidBy::Agreed;
