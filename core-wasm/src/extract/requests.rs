@@ -107,14 +107,9 @@ fn steering(turn: &TurnResult) -> Option<&str> {
     } else if signs::is_guess(&asked.to_lowercase()) {
         turn.edited && asked.chars().count() > MAX_GUESS_CHARS
     } else {
-        changed || corrects(asked) || (turn.used_tools && orders())
+        changed || human::corrects(asked) || human::refutes(asked) || (turn.used_tools && orders())
     };
     ((is_order || human::stands_alone(asked)) && steers).then_some(asked)
-}
-
-/// Returns whether a prompt corrects the agent.
-fn corrects(asked: &str) -> bool {
-    text::first_sentence(asked).is_some_and(|first| human::is_correction(&first)) || human::refutes(asked)
 }
 
 /// Returns whether a question says what somebody would like: "shouldn't the total be rounded?"

@@ -761,6 +761,11 @@ const REFUTATIONS: &[&str] = &[
 /// How many sentences of a prompt are searched for them.
 const MAX_REFUTING_SENTENCES: usize = 4;
 
+/// Returns whether a prompt begins with a correction.
+pub(in crate::extract) fn corrects(prompt: &str) -> bool {
+    text::first_sentence(prompt).is_some_and(|first| is_correction(&first))
+}
+
 /// Returns whether one of the first sentences of a prompt says or asks whether what the agent said is not true.
 pub(in crate::extract) fn refutes(prompt: &str) -> bool {
     let own = own_words(text::head(prompt, 2_000));

@@ -22,7 +22,7 @@ pub(super) use consent::{
     speaks_of_recording, takes_up, without_consent, without_option_letter,
 };
 pub(super) use correction::{
-    Abandonment, abandonment, asks_change, disputes, doubts, excuses, is_correction, refutes, withdraws,
+    Abandonment, abandonment, asks_change, corrects, disputes, doubts, excuses, is_correction, refutes, withdraws,
 };
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};

@@ -22,7 +22,7 @@ impl State {
         let refused = std::mem::take(&mut self.refused);
         self.interrupted = false;
         self.question_deferred = false;
-        self.vague_correction.clear();
+        self.awaited.vague_correction.clear();
         let after_work = self.turns > 1 || !self.turn.answer.is_empty();
         let word = human::directives(prompt, after_work);
         for (number, rule) in word.rules.iter().enumerate() {
@@ -56,7 +56,9 @@ impl State {
         let proposed = proposed.and_then(|answer| prose::recommended(answer));
         let proposed = proposed.map(|said| format!("{}: {said}", SaidBy::Agent.word()));
         let about = proposed.as_deref().unwrap_or(about);
-        self.vague_correction = if human::points_back(&said) { source.uuid.clone() } else { String::new() };
+        if human::points_back(&said) {
+            self.awaited.vague_correction.clone_from(&source.uuid);
+        }
         let memory = SessionMemory {
             key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
@@ -72,7 +74,7 @@ impl State {
 
     /// Adds to a correction that only points to something what the agent says when it takes the correction up.
     pub(super) fn correction_taken_up(&mut self, said: &str, settled: &mut Vec<Draft>) {
-        let uuid = std::mem::take(&mut self.vague_correction);
+        let uuid = std::mem::take(&mut self.awaited.vague_correction);
         let is_of = |memory: &&SessionMemory| memory.kind == "correction" && memory.source.uuid == uuid;
         let Some(known) = self.memories.live().find(is_of).filter(|_| !uuid.is_empty()) else { return };
         let Some(taken_up) = prose::acknowledged(said) else { return };

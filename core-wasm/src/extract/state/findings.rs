@@ -34,19 +34,17 @@ impl State {
         keys
     }
 
-    /// Records what the report of a sub-agent says of files, and what it found. Once the agent sets out to mend it and edits a file, that does not hold any more.
+    /// Records the files that a sub-agent's report says it changed, and what it found. The agent may mend that later in the turn.
     pub(super) fn record_report(&mut self, report: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let report = clean::block(report, MAX_REPORT_BYTES);
         self.sub_agent_reported(&report);
         let found = self.record_findings(&report, source, settled);
-        if !found.is_empty() {
-            self.reported = found;
-        }
+        self.awaited.report_came(found);
     }
 
     /// Forgets what a report found that the agent mends by editing a file: what is about that file or, if it is code, about none.
     pub(super) fn mended_findings(&mut self, file: &str) {
-        if self.being_mended.is_empty() {
+        if self.awaited.being_mended.is_empty() {
             return;
         }
         let is_code = !is_description(file);
@@ -54,7 +52,7 @@ impl State {
             Some(named) => file.ends_with(named.as_str()),
             None => is_code,
         };
-        let mended = &self.being_mended;
+        let mended = &self.awaited.being_mended;
         self.memories.forget(|memory| mended.contains(&memory.key) && is_about(memory));
     }
 }

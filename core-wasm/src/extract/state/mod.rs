@@ -1,6 +1,7 @@
 //! The fold: how one line changes what is known of a session.
 
 mod agent;
+mod awaited;
 mod decisions;
 mod directives;
 mod findings;
@@ -40,8 +41,8 @@ use crate::extract::{commands, human};
 use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
+use awaited::Awaited;
 use serde::{Deserialize, Serialize};
-use sub_agent::SubAgentCalls;
 
 /// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 3;
@@ -82,7 +83,8 @@ pub(super) struct State {
     is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
-    sub_agent_calls: SubAgentCalls,
+    /// The calls of sub-agents that may change a file or make a commit, until their results arrive.
+    sub_agent_uses: PendingToolUses,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
@@ -123,9 +125,8 @@ pub(super) struct State {
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
-    /// The keys of what the latest report of a sub-agent found, and of what the agent set out to mend of it.
-    reported: Vec<String>,
-    being_mended: Vec<String>,
+    /// What the rest of the turn may settle.
+    awaited: Awaited,
     /// What the answers left open.
     pub(super) open_points: OpenPoints,
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
@@ -134,8 +135,6 @@ pub(super) struct State {
     /// The questions that the user did not answer when they were asked, and the turn of the latest of them.
     unanswered: Vec<Question>,
     unanswered_in: u32,
-    /// The questions that the user left to the agent, until it says what it takes.
-    left_to_agent: Vec<Question>,
     /// The line of what the user said last.
     last_said: String,
     /// Whether the request only asked something, and nothing was changed for it.
@@ -146,8 +145,6 @@ pub(super) struct State {
     user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
-    /// The line of a correction that only points to something, until the agent takes it up. May be empty.
-    vague_correction: String,
     /// What the user asked to be so, as the decisions that they are once the agent changes files for them.
     asked_rulings: Vec<SessionMemory>,
     interrupted: bool,
@@ -181,11 +178,11 @@ impl State {
             }
             // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
             let is_least = self.last_answer.is_empty() && !self.seen.can_shrink();
-            if is_least && self.sub_agent_calls == SubAgentCalls::default() {
+            if is_least && self.sub_agent_uses.is_empty() {
                 return serde_json::to_string(&State { version: VERSION, ..State::default() }).unwrap_or_default();
             }
             if is_least {
-                self.sub_agent_calls = SubAgentCalls::default();
+                self.sub_agent_uses = PendingToolUses::default();
             }
             self.seen.halve();
             self.last_answer.clear();

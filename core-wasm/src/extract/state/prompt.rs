@@ -1,5 +1,6 @@
 //! How a prompt begins a turn, and what it says of the work before it.
 
+use super::awaited::Awaited;
 use super::{MAX_REQUEST_CHARS, State};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -18,9 +19,7 @@ impl State {
         self.close_turn(settled);
         self.work_judged(&prompt, has_answer);
         self.turns += 1;
-        self.left_to_agent.clear();
-        self.reported.clear();
-        self.being_mended.clear();
+        self.awaited = Awaited::default();
         if let Some(failed_again) = self.failures.prompted(&prompt) {
             self.memories.forget(|memory| memory.key == failed_again);
         }
@@ -104,8 +103,7 @@ impl State {
         self.open_question.clear();
         let plan = human::plan(prompt);
         self.turn = Turn::begin(source, title, plan.unwrap_or(prompt), substantive);
-        let corrects = text::first_sentence(&self.turn.title).is_some_and(|first| human::is_correction(&first))
-            || human::refutes(prompt);
+        let corrects = human::corrects(&self.turn.title) || human::refutes(prompt);
         self.turn.is_aside = human::is_paste(prompt) || human::excuses(prompt) || corrects;
         self.turn.is_chore = human::asks_record(prompt);
         self.turn.consents = consents;

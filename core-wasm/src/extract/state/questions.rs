@@ -7,7 +7,7 @@ use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::options;
-use crate::extract::questions;
+use crate::extract::questions::{self, Question};
 use crate::extract::tool_uses::ToolUse;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -48,9 +48,7 @@ impl State {
             }
             let question = question.stated();
             if question.is_left_to_agent() {
-                self.left_to_agent.push(question.clone());
-                let extra = self.left_to_agent.len().saturating_sub(MAX_UNANSWERED);
-                self.left_to_agent.drain(..extra);
+                self.awaited.leave_to_agent(question.clone());
             }
             if question.is_decided() {
                 let key = format!("question:{}:{number}", tool_use.source.uuid);
@@ -60,7 +58,7 @@ impl State {
     }
 
     /// Records what the answer to a question decides.
-    fn question_decided(&mut self, question: &questions::Question, key: String, source: &LineRef, settled: &mut Vec<Draft>) {
+    fn question_decided(&mut self, question: &Question, key: String, source: &LineRef, settled: &mut Vec<Draft>) {
         // What was chosen before may turn out not to be possible.
         self.memories.forget(|known| {
             let is_of_others = known.source.uuid != source.uuid;
@@ -76,24 +74,24 @@ impl State {
             return;
         }
         // The question may have been asked before.
-        let late = late_key(question);
+        let earlier = [late_key(question), left_key(question)];
         self.unanswered.retain(|known| known.text != question.text);
-        self.memories.forget(|known| known.key == late);
+        self.memories.forget(|known| earlier.contains(&known.key));
         self.memories.add(answered_question(question, key, source, self.labels()), settled);
     }
 
     /// Records what the agent settles of the questions that the user left to it, in its first words after that.
     pub(super) fn settle_questions(&mut self, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        for question in std::mem::take(&mut self.left_to_agent) {
+        for question in std::mem::take(&mut self.awaited.left_to_agent) {
             let Some(question) = question.settled_in(said) else { continue };
-            let key = format!("left:{:08x}", text::hash(&question.text));
+            let key = left_key(&question);
             let memory = answered_question(&question, key, source, self.labels());
             self.memories.add(SessionMemory { importance: 70, said_by: SaidBy::Agent, ..memory }, settled);
         }
     }
 
     /// Keeps questions that were dismissed, or whose time ran out. The answer may come in a prompt.
-    pub(super) fn left_unanswered(&mut self, questions: impl Iterator<Item = questions::Question>) {
+    pub(super) fn left_unanswered(&mut self, questions: impl Iterator<Item = Question>) {
         self.unanswered.extend(questions);
         let extra = self.unanswered.len().saturating_sub(MAX_UNANSWERED);
         self.unanswered.drain(..extra);
@@ -125,17 +123,17 @@ impl State {
 }
 
 /// Returns the key of the answer that came to a question in a later prompt.
-fn late_key(question: &questions::Question) -> String {
+fn late_key(question: &Question) -> String {
     format!("late:{:08x}", text::hash(&question.text))
 }
 
+/// Returns the key of what the agent settled of a question that the user left to it.
+fn left_key(question: &Question) -> String {
+    format!("left:{:08x}", text::hash(&question.text))
+}
+
 /// Returns the decision that a question and its answer make.
-pub(super) fn answered_question(
-    question: &questions::Question,
-    key: String,
-    source: &LineRef,
-    labels: &Labels,
-) -> SessionMemory {
+fn answered_question(question: &Question, key: String, source: &LineRef, labels: &Labels) -> SessionMemory {
     let chosen = question.chosen();
     let why = chosen.iter().map(|choice| choice.description.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let why = text::clip(&why.join("; "), 300).into_owned();

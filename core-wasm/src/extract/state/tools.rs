@@ -208,8 +208,8 @@ impl State {
         }
     }
 
-    /// Records the commits that a command line made, or that one was only tried. Returns whether it made some.
-    fn commits_made(
+    /// Records the commits that a command line made, or that a commit was tried and failed. Returns whether it made some.
+    pub(super) fn commits_made(
         &mut self,
         tool_use: &ToolUse,
         output: &str,
