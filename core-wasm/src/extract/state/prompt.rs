@@ -32,8 +32,8 @@ impl State {
         let title = human::request_summary(&prompt, MAX_REQUEST_CHARS, self.labels());
         let substantive = human::is_substantive(&prompt);
         self.record_prompt(&prompt, &about, is_from_program, &source, settled);
-        if human::says_merged(&prompt) {
-            for number in self.pull_requests_meant(&prompt) {
+        for said in human::said_merged(&prompt) {
+            for number in self.pull_requests_meant(&said) {
                 self.pull_request_merged(number);
             }
         }
@@ -112,15 +112,15 @@ impl State {
         }
     }
 
-    /// Returns the pull requests of the session that a prompt speaks of: those that it names, all, or the latest.
-    fn pull_requests_meant(&self, prompt: &str) -> Vec<u32> {
+    /// Returns the pull requests of the session that a sentence speaks of: those that it names, all, or the latest.
+    fn pull_requests_meant(&self, sentence: &str) -> Vec<u32> {
         let all: Vec<u32> = self.commits.iter().filter_map(|commit| commits::pull_request_number(commit)).collect();
         let digits = |part: &str| part[..part.bytes().take_while(u8::is_ascii_digit).count()].parse().ok();
-        let named: Vec<u32> = prompt.split('#').skip(1).filter_map(digits).collect();
+        let named: Vec<u32> = sentence.split('#').skip(1).filter_map(digits).collect();
         if !named.is_empty() {
             return all.into_iter().filter(|number| named.contains(number)).collect();
         }
-        let latest = if human::speaks_of_all(prompt) { 0 } else { all.len().saturating_sub(1) };
+        let latest = if human::speaks_of_all(sentence) { 0 } else { all.len().saturating_sub(1) };
         all[latest..].to_vec()
     }
 
