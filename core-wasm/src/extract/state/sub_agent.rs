@@ -68,6 +68,7 @@ impl State {
         let is_overwritten = tool_use.name == "Write" && !is_new;
         let (added, removed) = tool_use.size.filter(|_| !is_overwritten).unwrap_or_default();
         self.rulings_followed(settled);
+        self.mended_findings(file);
         self.files.record_change_at(file, added, removed, tool_use.source.at);
         if is_new {
             self.files.record_creation(file);
