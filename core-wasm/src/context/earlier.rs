@@ -70,7 +70,7 @@ const DETAIL: f32 = 0.85;
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
 
-/// The least words of what a decision is about by which a later one takes its place. Shorter questions may be about anything.
+/// The minimum number of words of a question or a rule for a later one to replace it. Shorter ones may be about anything.
 const MIN_SUBJECT: usize = 5;
 
 /// The share of its weight that an answer keeps which chose nothing.
@@ -340,7 +340,7 @@ impl<'m> Lesson<'m> {
         !self.is_bypassed && (self.is_usual(trouble) || !trouble.iter().any(is_unmended_later))
     }
 
-    /// Returns whether several sessions had its cure, or will: what is routine is left open as often as not.
+    /// Returns whether its cure came back, or is routine. A routine failure that is left open says nothing about the cure.
     fn is_usual(&self, trouble: &[&Self]) -> bool {
         is_routine(self.memory)
             || self.memory.seen > 1
@@ -461,7 +461,8 @@ fn forbids(lower: &str) -> bool {
             let before = lower[..at].trim_end();
             let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
             // "Stop for a second" only interrupts.
-            let interrupts = ["stop for ", "stop a "].iter().any(|words| lower[at..].starts_with(words));
+            let pauses = ["stop for a ", "stop for now", "stop a second", "stop a sec", "stop a moment", "stop a minute"];
+            let interrupts = pauses.iter().any(|words| text::starts_with_words(&lower[at..], words));
             !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
         })
     };
@@ -786,6 +787,7 @@ mod tests {
         assert!(is_explained("don't open drawers (The user refused: `till open`)"));
         assert!(!is_explained("don't open this (The user refused: `till open`)"));
         assert!(!is_explained("stop for a second, the drawer is the cause") && is_explained("stop opening the drawer"));
+        assert!(is_explained("stop a running till before you count the drawer"));
         assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 
