@@ -353,7 +353,7 @@ pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
     STOPS.iter().any(|stop| text::starts_with_words(order, stop)) || POINTERS.iter().any(stops)
 }
 
-/// The length up to which a rule that only reminds says not of what, in characters.
+/// The maximum length of a reminder that does not say of what, in characters.
 const MAX_REMINDER_CHARS: usize = 40;
 
 /// Returns whether a rule says nothing without what was said before it: it ends with a pointer, has one for its subject, or only
