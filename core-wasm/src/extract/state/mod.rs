@@ -2,11 +2,14 @@
 
 mod agent;
 mod awaited;
+mod committing;
 mod decisions;
 mod directives;
+mod edits;
 mod findings;
 mod plans;
 mod prompt;
+mod pull_requests;
 mod questions;
 mod queue;
 mod refusals;
