@@ -419,7 +419,7 @@ const ONCE: &[&str] = &[
     "지금",
     "아직",
     "여기",
-    "이 ",
+    " 이 ",
     "이건",
     "今回",
     "一旦",
@@ -508,7 +508,7 @@ fn tells_language(lower: &str) -> bool {
         "pr",
     ];
     let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
-    if said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+    if said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
         return false;
     }
     LANGUAGES.iter().any(|language| {
@@ -569,7 +569,7 @@ fn tells_working_habit(lower: &str) -> bool {
         "붙이지 마",
     ];
     let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
-    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
         return false;
     }
     let verb = said.strip_suffix("ように").or_else(|| said.strip_suffix("하도록").map(str::trim_end));

@@ -655,6 +655,7 @@ fn how_something_is_always_written_is_a_rule() {
         "一つにまとめるので、PRタイトルも同じ形にするように. claude.md",
         "コミットメッセージに絵文字は入れないで",
         "커밋 메시지에 이모지는 넣지 마",
+        "커밋 메시지에 고양이 그림은 넣지 마",
     ] {
         assert!(is_rule(said), "{said}");
     }
