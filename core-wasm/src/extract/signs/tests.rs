@@ -220,3 +220,15 @@ fn headings_above_what_is_to_be_changed() {
     assert!(is_plan("Must change") && is_plan("Key changes needed") && is_plan("필요한 변경"));
     assert!(!is_plan("No change needed") && !is_plan("What was changed"));
 }
+
+#[test]
+fn checks_that_hold_stand_below_a_heading() {
+    assert!(is_check_heading("Verification") && is_check_heading("✅ 검증 완료") && is_check_heading("4. 검증 결과"));
+    assert!(!is_check_heading("Verification of slips") && !is_check_heading("Changes"));
+}
+
+#[test]
+fn headings_of_fixes() {
+    assert!(is_fix_heading("The Fix (2 files)") && is_fix_heading("2. Solution") && is_fix_heading("修正"));
+    assert!(!is_fix_heading("Fix the till") && !is_fix_heading("The bug"));
+}
