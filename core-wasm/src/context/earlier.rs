@@ -76,9 +76,6 @@ const MIN_SUBJECT: usize = 5;
 /// The share of its weight that an answer keeps which chose nothing.
 const UNDECIDED: f32 = 0.85;
 
-/// The number of words up to which an answer says no more than yes, no or which.
-const MAX_ANSWER_WORDS: usize = 5;
-
 /// How a clause of a correction begins that forbids or demands something, which may happen again, in lower case; what may stand before
 /// it; and the words that do so anywhere.
 const BANS: [&str; 7] = ["do not ", "don't ", "dont ", "never ", "always ", "stop ", "no more "];
@@ -156,8 +153,7 @@ fn differ_in_value(one: &str, other: &str) -> bool {
 
 /// Returns whether a decision only says yes or no to a question about the work of its day.
 fn is_of_its_day(memory: &Memory) -> bool {
-    let Some((question, answer)) = memory.content.split_once(" → ") else { return false };
-    prose::is_of_its_day(question) && answer.split_whitespace().count() <= MAX_ANSWER_WORDS
+    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
 }
 
 /// Returns whether an answer chose nothing, but weighs as much as one that did.

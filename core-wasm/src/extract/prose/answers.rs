@@ -58,7 +58,7 @@ const GOES_ON: [&str; 11] = [
     "shall i proceed",
     "should i proceed",
 ];
-/// How a question begins that is only about the work of its day, and how it ends in languages that ask at the end.
+/// How a question begins that is only about the work of its day.
 const OF_ITS_DAY: [&str; 19] = [
     "does this look",
     "does this plan",
@@ -80,7 +80,12 @@ const OF_ITS_DAY: [&str; 19] = [
     "要我",
     "需要我",
 ];
+/// How it ends in languages that ask at the end. There any question may end so, and only a yes or no tells it from others.
 const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어요", "しますか", "ましょうか"];
+const YES_OR_NO: [&str; 14] =
+    ["はい", "いいえ", "うん", "お願い", "yes", "no", "ok", "네", "예", "응", "아니", "좋아", "진행", "進め"];
+/// The number of words up to which an answer says no more than yes, no or which.
+const MAX_ANSWER_WORDS: usize = 5;
 
 /// Returns whether an answer only takes all that was offered, or what is usual: it chose nothing. A yes takes what was asked.
 pub(crate) fn chooses_nothing(answer: &str) -> bool {
@@ -109,12 +114,18 @@ pub(in crate::extract) fn asks_to_go_on(question: &str) -> bool {
     text::contains_any(&question.to_lowercase(), &GOES_ON)
 }
 
-/// Returns whether a question is only about the work of its day: whether to go on, and with what.
-pub(crate) fn is_of_its_day(question: &str) -> bool {
+/// Returns whether an answer only says yes or no to a question about the work of its day: whether to go on, and with what.
+pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
     let lower = question.to_lowercase();
     let asked = lower.trim_end_matches(['?', '？', ' ']);
     let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
-    OF_ITS_DAY.iter().any(|opening| last.starts_with(opening)) || ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end))
+    let says_yes_or_no = || {
+        let lower = answer.trim_start().to_lowercase();
+        YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word))
+    };
+    answer.split_whitespace().count() <= MAX_ANSWER_WORDS
+        && (OF_ITS_DAY.iter().any(|opening| last.starts_with(opening))
+            || (ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end)) && says_yes_or_no()))
 }
 
 #[cfg(test)]
@@ -158,12 +169,22 @@ mod tests {
 
     #[test]
     fn a_question_about_the_next_step_is_of_its_day() {
-        for question in ["The drawer is open. Want me to close it?", "서랍이 열렸어요. 지금 정리할까요?", "Shall I go on?"]
-        {
-            assert!(is_of_its_day(question), "{question}");
+        for (question, answer) in [
+            ("The drawer is open. Want me to close it?", "yes"),
+            ("서랍이 열렸어요. 지금 정리할까요?", "네"),
+            ("今コミットしますか？", "はい、お願いします"),
+            ("Shall I go on?", "the second till first"),
+        ] {
+            assert!(is_of_its_day(question, answer), "{question}");
         }
-        for question in ["Which till should the shop use?", "There is no list. What should I fill in?"] {
-            assert!(!is_of_its_day(question), "{question}");
+        for (question, answer) in [
+            ("Which till should the shop use?", "the old one"),
+            ("There is no list. What should I fill in?", "the one on the door"),
+            ("レシートの保存先はどうしますか？", "一つのファイル. 不採用: データベース"),
+            ("서랍은 누가 열게 할까요?", "점장만"),
+            ("Want me to start?", "yes, but keep in mind that the till needs its key first"),
+        ] {
+            assert!(!is_of_its_day(question, answer), "{question}");
         }
         assert!(asks_to_go_on("Would you like me to draw the till?") && !asks_to_go_on("Which till would you like?"));
     }
