@@ -129,8 +129,11 @@ impl Pairs {
     }
 }
 
+/// The first letter of the scripts of Korean, Japanese and Chinese, which stand behind those of Europe, Africa and India.
+const FIRST_WIDE: char = '\u{1100}';
+
 /// Returns whether `text` contains the words. Words in the Latin script must not be part of longer words; other scripts write
-/// words without spaces.
+/// words without spaces, and particles right behind Latin ones.
 pub(crate) fn contains_words(text: &str, words: &str) -> bool {
     let is_inside = contains(text, words);
     if !is_inside || !words.is_ascii() {
@@ -139,7 +142,8 @@ pub(crate) fn contains_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + words.len()..].chars().next();
-        before.is_none_or(|c| !c.is_alphanumeric()) && after.is_none_or(|c| !c.is_alphanumeric())
+        let is_of_word = |c: char| c.is_alphanumeric() && c < FIRST_WIDE;
+        !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
     })
 }
 
@@ -509,6 +513,8 @@ mod tests {
     fn words_are_whole_in_the_latin_script() {
         assert!(contains_words("it might be stale", "might") && !contains_words("the mighty parser", "might"));
         assert!(contains_words("원인은 캐시인 것 같습니다", "것 같"));
+        assert!(contains_words("prを作る", "pr") && contains_words("이worktree에서", "worktree"));
+        assert!(!contains_words("préparer", "pr") && !contains_words("sprintを", "print"));
         assert!(starts_with_words("now the cache", "now") && !starts_with_words("nowhere", "now"));
         assert!(starts_with_words("commit해줘", "commit") && starts_with_words("먼저 확인", "먼저"));
     }

@@ -2196,6 +2196,57 @@ fn a_list_and_a_log_tell_what_is_merged() {
     script.bash("gh pr list --state all", "9\tTaxes\ttaxes\tOPEN\n7\tDates\tdates\tMERGED", false);
     script.bash("git log --oneline -2", "1a2b3c4 Sums (#8)\n2b3c4d5 Count the drawer (#5)", false);
     assert_eq!(attribute(&script.outcome(), "merged"), "7 8");
+    let mut next = Script { lines: script.lines.clone(), used: script.used };
+    next.human("merged. Next: #12");
+    assert_eq!(attribute(&next.outcome(), "merged"), "7 8 9", "the number is of what comes next");
     script.human("すべてマージした");
     assert_eq!(attribute(&script.outcome(), "merged"), "7 8 9");
+}
+
+#[test]
+fn a_sub_agent_commits_what_it_changed_and_not_what_it_tried_out() {
+    let mut script = Script::default();
+    script.human("Translate the manual of the till");
+    let tried = json!({"command": "mkdir /tmp/try && cd /tmp/try && git init -q && git commit --allow-empty -m 'Try it'"});
+    sub_agent(&mut script, "Bash", &tried, "[main (root-commit) 0a1b2c3] Try it");
+    let edit = |file: &str| json!({"type": "tool_use", "id": file, "name": "Edit", "input": {"file_path": file, "old_string": "Kasse", "new_string": "Till"}});
+    let show = |script: &mut Script, kind: &str, blocks: Value| {
+        let message = json!({"type": kind, "message": {"role": kind, "content": blocks}});
+        script.line(json!({"type": "progress", "data": {"message": message, "type": "agent_progress", "agentId": "a1"}}));
+    };
+    let files = ["/home/u/proj/till.md", "/home/u/proj/slips.md"];
+    show(&mut script, "assistant", json!(files.map(edit)));
+    let done = |file: &str| json!({"type": "tool_result", "tool_use_id": file, "content": "updated"});
+    show(&mut script, "user", json!(files.map(done)));
+    let commit = json!({"command": "git commit -am 'Translate the till'"});
+    sub_agent(&mut script, "Bash", &commit, "[main 1a2b3c4] Translate the till\n 2 files changed");
+    let notes = script.outcome().notes;
+    assert_eq!(notes.commits, ["Translate the till"]);
+    assert_eq!(notes.changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["till.md", "slips.md"]);
+}
+
+#[test]
+fn an_answer_replaces_what_the_agent_settled_in_its_place() {
+    let mut script = Script::default();
+    let ask = |script: &mut Script, answer: &str| {
+        let options =
+            json!([{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]);
+        let question = "Where are the slips of the night till kept?";
+        script.tool(
+            "AskUserQuestion",
+            &json!({"questions": [{"question": question, "header": "Store", "options": options}]}),
+            "answered",
+            false,
+            &json!({"answers": {question: answer}}),
+        );
+    };
+    script.human("Keep the slips");
+    ask(&mut script, "You decide");
+    script.agent("I'll go with SQLite, which keeps all of it in one file.");
+    let told = |script: &Script| {
+        of_kind(&script.outcome(), "decision").iter().map(|it| it.title.clone()).collect::<Vec<_>>().join("; ")
+    };
+    assert!(told(&script).ends_with("→ I'll go with SQLite, which keeps all of it in one file."), "{}", told(&script));
+    ask(&mut script, "Postgres");
+    assert!(told(&script).ends_with("kept? → Postgres") && !told(&script).contains("SQLite"), "{}", told(&script));
 }

@@ -10,6 +10,7 @@ use crate::bindings::throughline::policy::types::{Memory, SessionRecord};
 use crate::extract::commands::{self, Class};
 use crate::extract::failures;
 use crate::extract::labels::{self, Labels};
+use crate::extract::prose;
 use crate::said_by::SaidBy;
 use crate::text;
 
@@ -69,72 +70,11 @@ const DETAIL: f32 = 0.85;
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
 
-/// The least words of what a decision is about by which a later one takes its place. Shorter questions may be about anything.
+/// The minimum number of words of a question or a rule for a later one to replace it. Shorter ones may be about anything.
 const MIN_SUBJECT: usize = 5;
 
-/// How a question begins that is only about the work of its day, in lower case, and how it ends in languages that ask at the end.
-const OF_ITS_DAY: [&str; 19] = [
-    "does this look",
-    "does this plan",
-    "does this approach",
-    "does this design",
-    "does this work",
-    "does that look",
-    "does that work",
-    "want me to",
-    "do you want me to",
-    "would you like me",
-    "shall i",
-    "should i",
-    "what do you want to do",
-    "what would you like",
-    "which pr",
-    "do you have",
-    "ready to",
-    "要我",
-    "需要我",
-];
-const ENDS_OF_ITS_DAY: [&str; 5] = ["할까요", "드릴까요", "하시겠어요", "しますか", "ましょうか"];
-
-/// The share of its weight that an answer keeps which only takes all that was offered, or what is usual, and the words of such answers.
-const RITUAL: f32 = 0.85;
-const RITUAL_WORDS: [&str; 32] = [
-    "above",
-    "all",
-    "and",
-    "any",
-    "best",
-    "both",
-    "default",
-    "defaults",
-    "either",
-    "everything",
-    "for",
-    "is",
-    "of",
-    "option",
-    "options",
-    "practice",
-    "practices",
-    "recommended",
-    "the",
-    "them",
-    "these",
-    "use",
-    "모두",
-    "전부",
-    "둘",
-    "다",
-    "추천",
-    "両方",
-    "全部",
-    "すべて",
-    "推奨",
-    "ベストプラクティス",
-];
-
-/// The number of words up to which an answer says no more than yes, no or which.
-const MAX_ANSWER_WORDS: usize = 5;
+/// The share of its weight that an answer keeps which chose nothing.
+const UNDECIDED: f32 = 0.85;
 
 /// How a clause of a correction begins that forbids or demands something, which may happen again, in lower case; what may stand before
 /// it; and the words that do so anywhere.
@@ -162,7 +102,7 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
         if !is_detail {
-            page.add_marked(memory, if is_ritual(memory) { RITUAL } else { 1.0 }, day);
+            page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, day);
             continue;
         }
         // A detail says nothing without the request that it belongs to.
@@ -213,23 +153,13 @@ fn differ_in_value(one: &str, other: &str) -> bool {
 
 /// Returns whether a decision only says yes or no to a question about the work of its day.
 fn is_of_its_day(memory: &Memory) -> bool {
-    let Some((question, answer)) = memory.content.split_once(" → ") else { return false };
-    let lower = question.to_lowercase();
-    let asked = lower.trim_end_matches(['?', '？', ' ']);
-    let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
-    let is_about_the_day =
-        OF_ITS_DAY.iter().any(|opening| last.starts_with(opening)) || ENDS_OF_ITS_DAY.iter().any(|end| last.ends_with(end));
-    is_about_the_day && answer.split_whitespace().count() <= MAX_ANSWER_WORDS
+    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
 }
 
-/// Returns whether an answer only takes all that was offered, or what is usual: it chose nothing. A yes takes what was asked.
-fn is_ritual(memory: &Memory) -> bool {
+/// Returns whether an answer chose nothing, but weighs as much as one that did.
+fn is_overrated(memory: &Memory) -> bool {
     let (what, ..) = line::parse_decision(&memory.content);
-    let Some((_, answer)) = what.split_once(" → ") else { return false };
-    // What an option explains stands behind its name.
-    let answer = answer.split(" — ").next().unwrap_or(answer).to_lowercase();
-    let mut words = answer.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| RITUAL_WORDS.contains(&word))
+    memory.importance > MIN_ANSWER && what.split_once(" → ").is_some_and(|(_, answer)| prose::chooses_nothing(answer))
 }
 
 /// Adds what the sessions ran into: the same trouble once, by the memory that says most. The page has those of the last session
@@ -406,7 +336,7 @@ impl<'m> Lesson<'m> {
         !self.is_bypassed && (self.is_usual(trouble) || !trouble.iter().any(is_unmended_later))
     }
 
-    /// Returns whether several sessions had its cure, or will: what is routine is left open as often as not.
+    /// Returns whether its cure came back, or is routine. A routine failure that is left open says nothing about the cure.
     fn is_usual(&self, trouble: &[&Self]) -> bool {
         is_routine(self.memory)
             || self.memory.seen > 1
@@ -527,7 +457,8 @@ fn forbids(lower: &str) -> bool {
             let before = lower[..at].trim_end();
             let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
             // "Stop for a second" only interrupts.
-            let interrupts = ["stop for ", "stop a "].iter().any(|words| lower[at..].starts_with(words));
+            let pauses = ["stop for a ", "stop for now", "stop a second", "stop a sec", "stop a moment", "stop a minute"];
+            let interrupts = pauses.iter().any(|words| text::starts_with_words(&lower[at..], words));
             !interrupts && (!before.ends_with(char::is_alphanumeric) || BEFORE_BANS.contains(&word))
         })
     };
@@ -833,13 +764,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_takes_all_or_the_usual_chooses_nothing() {
-        let is_ritual = |content: &str| is_ritual(&failure("1", content));
-        assert!(is_ritual("Which tills are red? → All of the above"));
-        assert!(is_ritual("어느 쪽으로 할까요? → 둘 다") && is_ritual("どのレベルですか？ → ベストプラクティス"));
-        assert!(is_ritual("Which way? → Both — Each till has its own.. Rejected: One"));
-        assert!(!is_ritual("Which way? → Both, but the cart first") && !is_ritual("Is the till red? → yes"));
-        assert!(!is_ritual("Use both tills") && !is_ritual("両方のレジ"));
+    fn an_answer_that_chose_nothing_weighs_less_once() {
+        let is_overrated = |importance: f32, content: &str| is_overrated(&Memory { importance, ..failure("1", content) });
+        assert!(is_overrated(0.8, "Which tills are red? → All of the above"));
+        assert!(is_overrated(0.8, "Which way? → Both — Each till has its own.. Rejected: One"));
+        assert!(!is_overrated(0.7, "Which tills are red? → All of the above"), "the extraction knew it");
+        assert!(!is_overrated(0.8, "Use both") && !is_overrated(0.8, "Is the till red? → yes"));
     }
 
     #[test]
@@ -853,6 +783,7 @@ mod tests {
         assert!(is_explained("don't open drawers (The user refused: `till open`)"));
         assert!(!is_explained("don't open this (The user refused: `till open`)"));
         assert!(!is_explained("stop for a second, the drawer is the cause") && is_explained("stop opening the drawer"));
+        assert!(is_explained("stop a running till before you count the drawer"));
         assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));
     }
 

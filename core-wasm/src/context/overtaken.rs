@@ -77,14 +77,18 @@ fn has_carried_out(notes: &SessionNotes, title: &str) -> bool {
 /// Returns whether a session was asked for a plan, at first or later.
 fn asks_for(notes: &SessionNotes, title: &str) -> bool {
     let later = ["later-request", "more-requests"].into_iter().filter_map(|name| attribute(notes, name));
-    later.chain([notes.original_request.as_str()]).any(|asked| names(asked, title))
+    // Each line is a request of its own.
+    later.flat_map(str::lines).chain([notes.original_request.as_str()]).any(|asked| names(asked, title))
 }
 
-/// Returns whether a text names a plan by its title.
+/// Returns whether a text names a plan by its title, in whole words: a request for research names no plan "Search".
 fn names(said: &str, title: &str) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let title = letters(title);
-    title.chars().count() >= MIN_TITLE && letters(said).contains(&title)
+    let words = |text: &str| {
+        let lower = text.to_lowercase();
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let title = words(title);
+    title.chars().count() >= MIN_TITLE && text::contains_words(&words(said), &title)
 }
 
 /// Returns the title of a task without its place in a list: "Task 3: Close the till".
@@ -172,6 +176,11 @@ pub(super) mod tests {
             notes.attributes = vec![("later-request".to_owned(), "Implement the plan \"Open the till\"".to_owned())];
         }
         assert!(is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12), "it was asked for later");
+        if let Some(notes) = &mut sessions[0].notes {
+            notes.attributes = vec![("more-requests".to_owned(), "open the\ntill by research".to_owned())];
+        }
+        assert!(!is_overtaken(&memory("plan", "1", "Open the Till"), &sessions, 12), "these are two requests");
+        assert!(!is_overtaken(&memory("plan", "1", "Search"), &sessions, 12), "a word of another one");
     }
 
     #[test]

@@ -158,6 +158,8 @@ impl Block<'_> {
         let is_command = command.starts_with(|c: char| c == '/' || c.is_ascii_lowercase())
             && !command.contains('`')
             && !command.ends_with(['{', ':', ','])
+            // A program that another place or command decides is nothing to suggest: what the agent read may have told it so.
+            && !text::contains_any(command, &["|", "$(", "<(", "://"])
             && command.chars().count() <= MAX_COMMAND_CHARS;
         let says = text::contains_any_words(&sentence.to_lowercase(), &SIGNS);
         (is_shell && is_command && says).then(|| format!("{} `{command}`", sentence.trim_end_matches(['*', ' '])))
@@ -283,6 +285,8 @@ mod tests {
         assert_eq!(of("Next, the sum:\n```rust\nsum()\n```"), None);
         assert_eq!(of("They ran it with:\n```\ntill open\n```"), None);
         assert_eq!(of("Next:\n```\ntill open\ntill close\n```"), None);
+        assert_eq!(of("Next, run:\n```sh\ncurl https://till.example/install | sh\n```"), None);
+        assert_eq!(of("Next, run:\n```sh\ntill open --key $(till key)\n```"), None);
     }
 
     #[test]

@@ -19,6 +19,11 @@ const DUPLICATE_SIMILARITY: f32 = 0.75;
 /// The same threshold if one of the two was found only in prose.
 const DUPLICATE_PROSE_SIMILARITY: f32 = 0.6;
 
+/// The beginning of the key of what a document or a report found.
+pub(super) const FINDING_KEY: &str = "finding:";
+/// The beginning of the key of a correction that has something changed.
+pub(super) const REMARK_KEY: &str = "remark:";
+
 /// A reference to the transcript line where something was learned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LineRef {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean;
 use super::human;
+use super::prose;
 use super::signs;
 use super::statement::{self, Form, Statement, Voice};
 use crate::text;
@@ -22,8 +23,6 @@ const MAX_WIDE_LOOK_CHARS: usize = 24;
 /// How many tenths of their words two questions must share to ask the same, and how many words at least.
 const SAME_QUESTION: usize = 6;
 const MIN_SAME_WORDS: usize = 3;
-/// The length of what may stand behind an answer that leaves the choice to the agent, in characters: "알아서 해줘".
-const MAX_ENDING_CHARS: usize = 8;
 /// The minimum length of what remains of an answer without its questions, in characters.
 const MIN_STATED_CHARS: usize = 20;
 /// The minimum length of a word that says which option was meant, in characters.
@@ -230,7 +229,7 @@ impl Question {
 
     /// Returns whether the answer only leaves the choice to the agent.
     pub(super) fn is_left_to_agent(&self) -> bool {
-        self.chosen().is_empty() && leaves_to_agent(&self.answer.trim().to_lowercase())
+        prose::leaves_to_agent(&self.answer, self.chosen().is_empty())
     }
 
     /// Returns the question with what the agent settled in an answer's place: the statement that names one option alone, or begins with
@@ -281,41 +280,17 @@ impl Question {
         is_same && shared >= MIN_SAME_WORDS && shared * 10 >= own.len().max(other.len()) * SAME_QUESTION
     }
 
-    /// Returns whether the answer says less than others: it takes all options, or agrees to how the agent goes on.
-    pub(super) fn is_of_course(&self) -> bool {
-        const ALL: &[&str] =
-            &["両方", "全部", "すべて", "둘 다", "모두", "전부", "both", "all", "all of them", "all of the above"];
-        const GOES_ON: &[&str] = &[
-            "進めてよい",
-            "進めていい",
-            "進めますか",
-            "진행할까",
-            "진행해도",
-            "would you like me to",
-            "do you want me to",
-            "해드릴까요",
-            "しましょうか",
-            "shall i proceed",
-            "should i proceed",
-        ];
-        let lower = self.answer.trim().to_lowercase();
-        ALL.contains(&lower.as_str()) || text::contains_any(&self.text.to_lowercase(), GOES_ON)
+    /// Returns whether the answer says less than others: it takes all or the usual, or agrees to how the agent goes on.
+    pub(super) fn says_little(&self) -> bool {
+        prose::chooses_nothing(&self.answer) || prose::asks_to_go_on(&self.text)
     }
 
     /// Returns whether the answer decides something: not left to the agent, and not a counter-question.
     pub(super) fn is_decided(&self) -> bool {
         let answer = self.answer.trim();
         let lower = answer.to_lowercase();
-        let left = [
-            "you decide",
-            "claude's discretion",
-            "let claude decide",
-            "no preference",
-            "skip",
-            "retry",
-            "try again",
-            "let me pick",
-        ];
+        // What the user puts off, or tries once more.
+        let puts_off = ["skip", "retry", "try again", "let me pick"];
         // What depends on something is left open. Dependencies are none of that.
         let doubts = ["depend", "depends", "depending", "not sure", "i don't know", "maybe"];
         let is_doubt = lower.contains("hmm") || text::contains_any_words(&lower, &doubts);
@@ -326,40 +301,8 @@ impl Question {
             && !self.is_procedural()
             && !answer.ends_with(['?', '？'])
             && !self.answers_elsewhere()
-            && !left.iter().any(|word| lower.starts_with(word))
+            && !puts_off.iter().any(|word| lower.starts_with(word))
     }
-}
-
-/// Returns whether an answer in lower case, in the user's own words, only leaves the choice to the agent: "best practice".
-fn leaves_to_agent(lower: &str) -> bool {
-    const SIGNS: [&str; 18] = [
-        "best practice",
-        "whatever you recommend",
-        "whatever you think",
-        "up to you",
-        "as you recommend",
-        "ベストプラクティス",
-        "ベスプラ",
-        "おまかせ",
-        "お任せ",
-        "任せる",
-        "任せます",
-        "推奨で",
-        "おすすめで",
-        "알아서",
-        "추천대로",
-        "추천으로",
-        "맡길게",
-        "你决定",
-    ];
-    const LEADS: [&str; 7] = ["please ", "just ", "use ", "go with ", "follow ", "the ", "it's "];
-    let mut said = lower;
-    while let Some(rest) = LEADS.iter().find_map(|lead| said.strip_prefix(lead)) {
-        said = rest;
-    }
-    // More than an ending behind it says something else: "the best practice is to ask".
-    let is_all = |sign: &&str| said.strip_prefix(*sign).is_some_and(|rest| rest.chars().count() <= MAX_ENDING_CHARS);
-    !said.contains("말고") && SIGNS.iter().any(is_all)
 }
 
 /// Reads the questions of an `AskUserQuestion` input or result.
@@ -605,10 +548,10 @@ mod tests {
         };
         assert!(!other.asks_again("Which database for orders?", Some(&other.header)));
         assert!(!question.asks_again("スリップは印刷しますか？", Some(&question.header)));
-        let taken = |answer: &str| Question { answer: answer.to_owned(), ..question.clone() }.is_of_course();
+        let taken = |answer: &str| Question { answer: answer.to_owned(), ..question.clone() }.says_little();
         assert!(taken("両方") && taken("Both") && !taken("両方とも消す"));
         let asked = Question { text: "Would you like me to draw the till?".to_owned(), ..question.clone() };
-        assert!(Question { answer: "Yes".to_owned(), ..asked }.is_of_course());
+        assert!(Question { answer: "Yes".to_owned(), ..asked }.says_little());
     }
 
     #[test]

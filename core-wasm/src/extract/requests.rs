@@ -35,11 +35,10 @@ pub(super) fn latest(state: &State) -> Option<&str> {
     let is_diff = later.split_whitespace().zip(later.split_whitespace().skip(1)).any(|(number, sign)| {
         sign.starts_with(['+', '-', '−']) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
-    // Who asks again in other words gives no other aim.
-    // A command of the client's says too little to be compared.
+    // The same request in other words is no new aim. A command of the client's says too little to be compared.
     let is_command = state.request.starts_with('/') && !state.request.contains(' ');
     let is_same = !is_command && text::similarity(&text::features(later), &text::features(&state.request)) >= SAME_REQUEST;
-    // Nor does who asks for the words of a commit.
+    // Neither is a request for a commit message.
     let is_record = human::speaks_of_recording(later)
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
@@ -58,8 +57,11 @@ pub(super) fn latest(state: &State) -> Option<&str> {
 /// those after which nothing changed go first, then the oldest.
 pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
     let mut all: Vec<(bool, String)> = Vec::new();
-    let decided =
-        |asked: &str| state.memories.live().any(|memory| memory.title.contains(asked) || asked.contains(&memory.title));
+    // A decision that is only a word of the request does not tell it.
+    let decided = |asked: &str| {
+        let is_most = |title: &str| asked.contains(title) && title.len() * 2 >= asked.len();
+        state.memories.live().any(|memory| memory.title.contains(asked) || is_most(&memory.title))
+    };
     let known = |asked: &str, all: &[(bool, String)]| {
         let words = text::features(asked);
         let is_same = |said: &str| text::similarity(&text::features(said), &words) >= SAME_REQUEST;
@@ -107,14 +109,9 @@ fn steering(turn: &TurnResult) -> Option<&str> {
     } else if signs::is_guess(&asked.to_lowercase()) {
         turn.edited && asked.chars().count() > MAX_GUESS_CHARS
     } else {
-        changed || corrects(asked) || (turn.used_tools && orders())
+        changed || human::corrects(asked) || human::refutes(asked) || (turn.used_tools && orders())
     };
     ((is_order || human::stands_alone(asked)) && steers).then_some(asked)
-}
-
-/// Returns whether a prompt corrects the agent.
-fn corrects(asked: &str) -> bool {
-    text::first_sentence(asked).is_some_and(|first| human::is_correction(&first)) || human::refutes(asked)
 }
 
 /// Returns whether a question says what somebody would like: "shouldn't the total be rounded?"
@@ -145,6 +142,7 @@ fn wishes(asked: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::memories::SessionMemory;
 
     fn turn(asked: &str) -> TurnResult {
         TurnResult { asked: asked.to_owned(), substantive: true, used_tools: true, ..TurnResult::default() }
@@ -176,6 +174,21 @@ mod tests {
         let said = "we also need to print the slip of the night till";
         assert_eq!(told_of_edit(&format!("yes, {said}")).as_deref(), Some(said));
         assert_eq!(told_of_edit(&format!("B) {said}")).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn a_word_of_a_request_in_a_decision_does_not_tell_the_request() {
+        let asked = "print the slip of the night till at the end of the day";
+        let told = |title: &str| {
+            let mut state = State::default();
+            state.results.push(TurnResult { edited: true, ..turn(asked) });
+            let memory = SessionMemory { title: title.to_owned(), ..SessionMemory::default() };
+            state.memories.add(memory, &mut Vec::new());
+            others(&state, &[])
+        };
+        assert_eq!(told("print"), [asked]);
+        assert_eq!(told(""), [asked]);
+        assert!(told(asked).is_empty() && told("print the slip of the night till at the end").is_empty());
     }
 
     #[test]

@@ -3,71 +3,6 @@
 
 use crate::text;
 
-/// Returns whether a heading is a clause, which reads as a part of the sentence below it: "Why the totals differ".
-pub(super) fn is_clause_heading(heading: &str) -> bool {
-    const OPENINGS: [&str; 13] =
-        ["what", "why", "how", "where", "when", "who", "which", "one", "two", "three", "four", "several", "here"];
-    let lower = heading.to_lowercase();
-    OPENINGS.iter().any(|word| text::starts_with_words(lower.trim_start_matches(|c: char| !c.is_alphanumeric()), word))
-}
-
-/// Returns whether what stands below a heading says how something was mended: "The fix".
-pub(super) fn is_fix_heading(heading: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "fix",
-        "fixes",
-        "the fix",
-        "the fixes",
-        "solution",
-        "the solution",
-        "fix applied",
-        "the correct fix",
-        "resolution",
-        "해결",
-        "수정",
-        "修正",
-        "対策",
-        "修复",
-    ];
-    let lower = heading.to_lowercase();
-    let bare = lower.split(['(', ':', '—']).next().unwrap_or_default();
-    WORDS.contains(&bare.trim_matches(|c: char| !c.is_alphabetic()))
-}
-
-/// Returns whether a heading stands above what speaks for something: "Strengths", "Key benefits".
-pub(super) fn is_praise_heading(heading: &str) -> bool {
-    const WORDS: [&str; 23] = [
-        "benefits",
-        "strengths",
-        "positives",
-        "positive aspects",
-        "advantages",
-        "good",
-        "the good",
-        "what's good",
-        "what is good",
-        "what works well",
-        "what's done well",
-        "well done",
-        "장점",
-        "강점",
-        "이점",
-        "잘된 점",
-        "좋은 점",
-        "利点",
-        "メリット",
-        "長所",
-        "良い点",
-        "优点",
-        "优势",
-    ];
-    let lower = heading.to_lowercase().replace('’', "'");
-    let bare = lower.split(['(', ':', '：', '—']).next().unwrap_or_default();
-    let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
-    let bare = ["key ", "main ", "주요 ", "主な"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
-    WORDS.contains(&bare)
-}
-
 /// Returns whether a request asks what speaks for something and what against it.
 pub(super) fn asks_for_comparison(asked: &str) -> bool {
     const WORDS: [&str; 18] = [
@@ -92,43 +27,6 @@ pub(super) fn asks_for_comparison(asked: &str) -> bool {
     ];
     let lower = asked.to_lowercase();
     text::contains_any_words(&lower, &WORDS)
-}
-
-/// Returns whether such a heading says how what stands below it is meant: "What the default leaves out".
-pub(super) fn qualifies(heading: &str) -> bool {
-    const WORDS: [&str; 29] = [
-        "not",
-        "n't",
-        "no",
-        "never",
-        "without",
-        "excludes",
-        "except",
-        "only",
-        "default",
-        "before",
-        "optional",
-        "situational",
-        "wrong",
-        "rejected",
-        "risk",
-        "unverified",
-        "left",
-        "fixed",
-        "caught",
-        "found",
-        "broke",
-        "broken",
-        "failed",
-        "bug",
-        "bugs",
-        "issue",
-        "issues",
-        "removed",
-        "missing",
-    ];
-    let lower = heading.to_lowercase();
-    text::contains_any_words(&lower, &WORDS) || lower.contains("n't")
 }
 
 /// Returns whether a text in lower case says of something that it is mended or otherwise now.
@@ -334,36 +232,6 @@ pub(super) fn says_all_done(answer: &str) -> bool {
     })
 }
 
-/// Returns whether a heading stands above checks that hold: "Verification".
-pub(super) fn is_check_heading(heading: &str) -> bool {
-    const HEADINGS: [&str; 17] = [
-        "verification",
-        "verification complete",
-        "verification results",
-        "verified",
-        "validation",
-        "validation results",
-        "checks",
-        "검증",
-        "검증 완료",
-        "검증 결과",
-        "검증 내용",
-        "확인 사항",
-        "検証",
-        "検証結果",
-        "検証完了",
-        "验证",
-        "验证结果",
-    ];
-    let lower = heading.to_lowercase();
-    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    HEADINGS.contains(&bare)
-        || bare.split_once(' ').is_some_and(|(number, rest)| {
-            number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && HEADINGS.contains(&rest)
-        })
-        || ["형식 검증", "무결성 검증"].iter().any(|end| bare.ends_with(end))
-}
-
 /// Returns whether a text in lower case says how far work has come that goes on by itself: "3/5 done", "running in the background".
 pub(super) fn is_progress(lower: &str) -> bool {
     const RUNS: [&str; 8] = [
@@ -557,12 +425,6 @@ mod tests {
     }
 
     #[test]
-    fn checks_that_hold_stand_below_a_heading() {
-        assert!(is_check_heading("Verification") && is_check_heading("✅ 검증 완료") && is_check_heading("4. 검증 결과"));
-        assert!(!is_check_heading("Verification of slips") && !is_check_heading("Changes"));
-    }
-
-    #[test]
     fn how_it_is_before_the_work() {
         assert!(is_current_state("the till currently rounds up") && is_current_state("no such agent exists yet"));
         assert!(!is_current_state("the till rounds up"));
@@ -587,12 +449,6 @@ mod tests {
             says_all_done("The tax is round. All 6 tasks are complete.") && says_all_done("모든 작업이 완료되었습니다.")
         );
         assert!(!says_all_done("All tasks of the till are complete.") && !says_all_done("All tasks are open."));
-    }
-
-    #[test]
-    fn headings_of_fixes() {
-        assert!(is_fix_heading("The Fix (2 files)") && is_fix_heading("2. Solution") && is_fix_heading("修正"));
-        assert!(!is_fix_heading("Fix the till") && !is_fix_heading("The bug"));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::questions::{self, Question};
 use crate::text;
 use crate::transcript::json::Raw;
 
-/// The maximum number of pending calls. The oldest is dropped first.
-const MAX_PENDING: usize = 24;
+/// The maximum number of pending calls. The oldest is dropped first. Several sub-agents work at a time.
+const MAX_PENDING: usize = 40;
 /// The maximum length of a command in bytes. Commands contain commit messages.
 const MAX_COMMAND_BYTES: usize = 2500;
 /// The maximum length of a plan in bytes.
@@ -83,6 +83,9 @@ pub(super) struct ToolUse {
     /// The questions that were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
+    /// How many lines the edit of a sub-agent adds and removes. The result of any other edit has its patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<(u32, u32)>,
     /// The transcript line of the call.
     pub source: LineRef,
     /// The number of the turn in which it was made.
@@ -149,7 +152,7 @@ impl ToolUse {
     }
 }
 
-/// All pending calls.
+/// The pending calls of the agent, or those of its sub-agents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingToolUses {
     pending: Vec<ToolUse>,
@@ -162,6 +165,11 @@ impl PendingToolUses {
         if self.pending.len() > MAX_PENDING {
             self.pending.remove(0);
         }
+    }
+
+    /// Returns whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
     }
 
     /// Returns the calls of that turn whose results have not arrived.

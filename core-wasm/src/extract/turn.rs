@@ -288,7 +288,7 @@ impl Turn {
     pub(super) fn document_written(&mut self, document: &str) {
         // "Added", as in a changelog, is the heading of any document.
         let is_own = |line: &&str| line.starts_with('#') && !prose::is_generic_heading(line.trim_start_matches('#').trim());
-        let headings = text::prose_lines(document).filter(is_own).map(heading_hash);
+        let headings = text::prose_lines(document).filter(is_own).filter_map(heading_hash);
         self.headings.extend(headings.take(MAX_HEADINGS.saturating_sub(self.headings.len())));
     }
 
@@ -298,7 +298,7 @@ impl Turn {
         const MAX_REST_CHARS: usize = 50;
         let weight = |rest: &str| rest.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum::<usize>();
         let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|end| weight(&said[*end..]) <= MAX_REST_CHARS);
-        let is_heading = |end: usize| self.headings.contains(&heading_hash(&said[..end]));
+        let is_heading = |end: usize| heading_hash(&said[..end]).is_some_and(|hash| self.headings.contains(&hash));
         !self.headings.is_empty() && ends.chain([said.len()]).any(is_heading)
     }
 
@@ -426,10 +426,11 @@ impl Turn {
     }
 }
 
-/// Hashes a heading without its marks and its number.
-fn heading_hash(line: &str) -> u32 {
-    let bare = text::plain(line.trim_start_matches('#')).to_lowercase();
-    text::hash(bare.trim_start_matches(|c: char| c.is_ascii_digit() || !c.is_alphanumeric()).trim())
+/// Hashes a heading without its marks and its number. Returns none for one that is no more than that.
+fn heading_hash(line: &str) -> Option<u32> {
+    let lower = text::plain(line.trim_start_matches('#')).to_lowercase();
+    let bare = lower.trim_start_matches(|c: char| c.is_ascii_digit() || !c.is_alphanumeric()).trim();
+    (!bare.is_empty()).then(|| text::hash(bare))
 }
 
 fn size<'a>(parts: impl IntoIterator<Item = &'a String>) -> usize {
@@ -517,6 +518,14 @@ mod tests {
         };
         assert_eq!(stated("Good catch."), ["`round -1` → `round -2` (`day.sh`, `night.sh`)"]);
         assert!(stated("The till now rounds all sums to two places.").is_empty());
+    }
+
+    #[test]
+    fn a_heading_that_is_only_a_number_names_nothing() {
+        let mut turn = Turn::begin(LineRef::default(), "write it".to_owned(), "write it", true);
+        turn.document_written("# Till\n\n## Prices\n\n## Slips\n\n## 1.\n\ntext");
+        turn.say("It is written.\n\n- Prices\n- Slips\n- 2 - the drawer opens", LineRef::default());
+        assert!(turn.all_statements().iter().any(|it| it.text.ends_with("the drawer opens")));
     }
 
     #[test]

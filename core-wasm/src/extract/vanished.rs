@@ -46,11 +46,37 @@ const TAKEN_OUT: &[&str] =
 const REMOVALS: &[&str] = &["remove", "delete", "drop", "제거", "삭제", "削除", "删除"];
 /// Words right before a name that stands as it did before, and right behind one.
 const PUT_BACK: &[&str] = &["reverted", "restored", "re-added", "readded", "brought back", "put back", "added back"];
-const IS_BACK: &[&str] =
-    &["is back", "was restored", "has been restored", "is restored", "restored", "를 복원", "을 복원", "를 되돌", "을 되돌", "を復元", "を戻"];
+const IS_BACK: &[&str] = &[
+    "is back",
+    "was restored",
+    "has been restored",
+    "is restored",
+    "restored",
+    "를 복원",
+    "을 복원",
+    "를 되돌",
+    "을 되돌",
+    "を復元",
+    "を戻",
+];
 /// Words of a text that announces or tells that something is put back.
 const RESTORES: &[&str] = &[
-    "restore", "restored", "restoring", "revert", "reverted", "reverting", "back", "re-add", "re-added", "undo", "undid", "복원", "되돌", "戻", "復元", "恢复",
+    "restore",
+    "restored",
+    "restoring",
+    "revert",
+    "reverted",
+    "reverting",
+    "back",
+    "re-add",
+    "re-added",
+    "undo",
+    "undid",
+    "복원",
+    "되돌",
+    "戻",
+    "復元",
+    "恢复",
 ];
 /// The maximum number of names that the session took out without having written them.
 const MAX_TAKEN: usize = 300;
@@ -205,9 +231,8 @@ impl Vanished {
         if taken_out(&statement.to_lowercase()).any(is_said) {
             return true;
         }
-        let is_back = |name: &str| {
-            self.taken.get(&text::hash(name)).is_some_and(|Taken(gone, back)| *gone <= turn && *back > turn)
-        };
+        let is_back =
+            |name: &str| self.taken.get(&text::hash(name)).is_some_and(|Taken(gone, back)| *gone <= turn && *back > turn);
         let named: Vec<bool> = names(statement).chain(named_in_code(statement)).map(is_back).collect();
         let back = named.iter().filter(|is_back| **is_back).count();
         back > 0 && 2 * back >= named.len()
@@ -393,7 +418,11 @@ mod tests {
         assert!(vanished.overtakes(early, 2) && !vanished.overtakes(early, 3));
         vanished.agent_said("Reverted `t.Round()` in all tests.", 3);
         assert!(vanished.overtakes("Slow tests — Fix: Removed t.Round() from all tests.", 2));
-        for kept in ["Removed `cart_total`.", "`slip_total` is found nowhere.", "Dropped `cart_total`, `tax_total` and `slip_total`."] {
+        for kept in [
+            "Removed `cart_total`.",
+            "`slip_total` is found nowhere.",
+            "Dropped `cart_total`, `tax_total` and `slip_total`.",
+        ] {
             assert!(!vanished.overtakes(kept, 2), "{kept}");
         }
     }

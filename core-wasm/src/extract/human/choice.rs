@@ -336,7 +336,6 @@ pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
     const LEADS: [&str; 10] = ["no, ", "no ", "ok, ", "ok ", "okay, ", "then ", "please ", "let's ", "just ", "actually, "];
     const STOPS: [&str; 4] = ["drop that", "drop it", "forget that", "scrap that"];
     // In these languages the pointer stands right before its verb.
-    const POINTERS: [&str; 8] = ["그거", "이거", "이건", "그건", "それ", "これ", "这个", "那个"];
     const WIDE_STOPS: [&str; 8] = ["말고", "취소해", "취소하", "그만", "하지 말", "やめ", "なしで", "じゃなく"];
     // "Besides that", "not only that".
     const BESIDES: [&str; 3] = ["말고도", "じゃなくても", "やめない"];
@@ -350,10 +349,10 @@ pub(in crate::extract) fn stops_what_was_proposed(said: &str) -> bool {
         let behind = behind.trim_start_matches(['は', 'を', '는', '은', '을', '를', ' ']);
         WIDE_STOPS.iter().any(|stop| behind.starts_with(stop)) && !BESIDES.iter().any(|words| behind.starts_with(words))
     };
-    STOPS.iter().any(|stop| text::starts_with_words(order, stop)) || POINTERS.iter().any(stops)
+    STOPS.iter().any(|stop| text::starts_with_words(order, stop)) || WIDE_POINTERS.iter().any(stops)
 }
 
-/// The length up to which a rule that only reminds says not of what, in characters.
+/// The maximum length of a reminder that does not say of what, in characters.
 const MAX_REMINDER_CHARS: usize = 40;
 
 /// Returns whether a rule says nothing without what was said before it: it ends with a pointer, has one for its subject, or only

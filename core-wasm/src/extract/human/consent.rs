@@ -360,9 +360,9 @@ pub(in crate::extract) fn speaks_of_all(prompt: &str) -> bool {
     text::contains_any_words(&prompt.to_lowercase(), &WORDS)
 }
 
-/// Returns whether the user says in a few words that the pull request is merged.
-pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
-    const WORDS: [&str; 22] = [
+/// Returns the sentences in which the user says in a few words that a pull request is merged.
+pub(in crate::extract) fn said_merged(prompt: &str) -> Vec<String> {
+    const WORDS: [&str; 21] = [
         "merged",
         "머지했",
         "머지 했",
@@ -370,7 +370,6 @@ pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
         "머지됐",
         "머지되었",
         "머지 완료",
-        "머지 완료했",
         "병합했",
         "병합됐",
         "マージした",
@@ -413,5 +412,8 @@ pub(in crate::extract) fn says_merged(prompt: &str) -> bool {
         let is_other = lower.contains(['?', '？']) || text::contains_any(&format!(" {lower}"), &OTHERS);
         !is_other && text::contains_any_words(&lower, &WORDS)
     };
-    prompt.trim().chars().count() <= MAX_MERGED_CHARS && text::sentences(prompt.trim()).iter().any(says)
+    if prompt.trim().chars().count() > MAX_MERGED_CHARS {
+        return Vec::new();
+    }
+    text::sentences(prompt.trim()).into_iter().filter(says).collect()
 }

@@ -457,7 +457,10 @@ fn says_only_no(lower: &str) -> bool {
         }
         rest = shorter;
     }
-    rest.trim_end_matches(|c: char| !c.is_alphanumeric()).chars().count() < MIN_REST_CHARS
+    let rest = rest.trim_end_matches(|c: char| !c.is_alphanumeric());
+    // "いや、赤にして" says what to do instead.
+    let is_order = ["して", "めて", "って", "ください"].iter().any(|end| rest.len() > end.len() && rest.ends_with(end));
+    !is_order && rest.chars().count() < MIN_REST_CHARS
 }
 
 /// Returns whether a correction only has something changed: how it should read or what should be gone. Once that is done it is no news.
@@ -760,6 +763,11 @@ const REFUTATIONS: &[&str] = &[
 ];
 /// How many sentences of a prompt are searched for them.
 const MAX_REFUTING_SENTENCES: usize = 4;
+
+/// Returns whether a prompt begins with a correction.
+pub(in crate::extract) fn corrects(prompt: &str) -> bool {
+    text::first_sentence(prompt).is_some_and(|first| is_correction(&first))
+}
 
 /// Returns whether one of the first sentences of a prompt says or asks whether what the agent said is not true.
 pub(in crate::extract) fn refutes(prompt: &str) -> bool {

@@ -18,11 +18,11 @@ pub(super) use choice::{
     steering, stops_what_was_proposed, takes_option,
 };
 pub(super) use consent::{
-    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, says_merged, speaks_of_all,
+    asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, said_merged, speaks_of_all,
     speaks_of_recording, takes_up, without_consent, without_option_letter,
 };
 pub(super) use correction::{
-    Abandonment, abandonment, asks_change, disputes, doubts, excuses, is_correction, refutes, withdraws,
+    Abandonment, abandonment, asks_change, corrects, disputes, doubts, excuses, is_correction, refutes, withdraws,
 };
 pub(super) use directives::directives;
 pub(super) use pasted::{is_output, is_paste};

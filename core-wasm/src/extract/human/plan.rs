@@ -27,7 +27,7 @@ pub(super) fn heading(document: &str) -> Option<String> {
 
 /// Returns the title of a plan or another document.
 pub(in crate::extract) fn title(document: &str) -> Option<String> {
-    heading(document).map(|heading| without_label(&heading))
+    heading(document).map(|heading| without_label(&heading)).filter(|title| !title.is_empty())
 }
 
 /// Returns the title of a plan, or its first sentence if it has no heading.

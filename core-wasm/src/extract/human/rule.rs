@@ -75,8 +75,8 @@ const RULE_SIGNS: &[&str] = &[
 const PERSONS: &[&str] =
     &["i", "we", "you", "your", "our", "my", "me", "us", "i'd", "i'm", "let's", "please", "must", "should"];
 
-/// Those among them who are asked for something, or ask.
-const PERSONS_ASKED: &[&str] = &["i", "we", "you", "your", "our", "my", "me", "us", "please", "let's"];
+/// The same without what may also be a demand on a thing.
+const ADDRESSES: &[&str] = &["i", "we", "you", "your", "our", "my", "me", "us", "please", "let's"];
 
 /// Words with which an order begins, behind words such as "and" or "also".
 const ORDER_OPENINGS: &[&str] = &[
@@ -238,7 +238,6 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         " in the future version",
         " let's fix ",
         " lets fix ",
-        " how we can ",
         " how can we ",
     ];
     let asks = [" question", " one question", " i wonder", " can we ", " could we ", " maybe we ", " potentially"]
@@ -247,7 +246,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if asks || sentence.contains("? ") || remarks_on_text(&lower) || demands_of_product(&lower) {
         return false;
     }
-    if text::contains_any(&lower, &statements) {
+    if text::contains_any(&lower, &statements) || ponders(&lower) {
         return false;
     }
     let end = without_rules_file(&lower).trim_end_matches(['.', '!', '~', '。', '！', ')']).trim_end();
@@ -276,6 +275,12 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
         || is_naming_rule(&lower)
         || is_reasoned_convention(&lower)
         || is_lasting_demand(&lower)
+}
+
+/// Returns whether a sentence in lower case wants a way to be thought of: "reflect on the keys and how we can mend them".
+fn ponders(lower: &str) -> bool {
+    lower.contains(" how we can ")
+        && text::contains_any_words(lower, &["reflect", "think", "see", "discuss", "consider", "figure out"])
 }
 
 /// Returns a sentence in lower case without the file for rules that is named behind it: "…ように. claude.md".
@@ -414,7 +419,7 @@ const ONCE: &[&str] = &[
     "지금",
     "아직",
     "여기",
-    "이 ",
+    " 이 ",
     "이건",
     "今回",
     "一旦",
@@ -503,7 +508,7 @@ fn tells_language(lower: &str) -> bool {
         "pr",
     ];
     let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
-    if said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+    if said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
         return false;
     }
     LANGUAGES.iter().any(|language| {
@@ -564,7 +569,7 @@ fn tells_working_habit(lower: &str) -> bool {
         "붙이지 마",
     ];
     let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
-    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(said, ONCE) {
+    if said.is_ascii() || said.chars().count() > MAX_CHARS || text::contains_any_words(&format!(" {said}"), ONCE) {
         return false;
     }
     let verb = said.strip_suffix("ように").or_else(|| said.strip_suffix("하도록").map(str::trim_end));
@@ -630,7 +635,7 @@ fn is_lasting_demand(lower: &str) -> bool {
     // "We should probably …, so whenever …" proposes something and says what it is for.
     let proposes = says(&["should probably", "could probably", "i think we should", "so whenever", "so every time"]);
     // "This breaks it whenever …, so the text should …" remarks on what was made.
-    let is_addressed = says(&["make sure", "ensure"]) || says(PERSONS_ASKED) || says(WORK);
+    let is_addressed = says(&["make sure", "ensure"]) || says(ADDRESSES) || says(WORK);
     says(&demands) && says(&times) && !proposes && is_addressed
 }
 

@@ -654,7 +654,10 @@ fn praised(options: &[ProposedOption], answer: &str) -> Option<usize> {
     let is_praised = |option: &ProposedOption| {
         let name = if option.name.is_empty() { format!("option {}", option.id) } else { option.name.to_lowercase() };
         let follows = |(at, _): (usize, &str)| lower[at + name.len()..].trim_start();
-        lower.match_indices(&name).map(follows).any(|rest| PRAISES.iter().any(|praise| text::starts_with_words(rest, praise)))
+        lower
+            .match_indices(&name)
+            .map(follows)
+            .any(|rest| PRAISES.iter().any(|praise| text::starts_with_words(rest, praise)))
     };
     let mut all = (0..options.len()).filter(|at| is_praised(&options[*at]));
     all.next().filter(|_| all.next().is_none())
@@ -895,7 +898,10 @@ mod tests {
         let answer = "Options:\n1. **Round at the till** - one place\n2. **Round in the cart** - for each line\n\n\
                       Option 1 is cleaner - all slips show the same. Want me to make that change?";
         let resolved = resolve("yes", answer).unwrap();
-        assert_eq!((resolved.what.as_str(), resolved.rejected.as_slice()), ("Round at the till - one place", &["Round in the cart".to_owned()][..]));
+        assert_eq!(
+            (resolved.what.as_str(), resolved.rejected.as_slice()),
+            ("Round at the till - one place", &["Round in the cart".to_owned()][..])
+        );
         let both = answer.replace("Want me", "Option 2 is simpler. Want me");
         assert!(resolve("yes", &both).is_none_or(|it| it.rejected.is_empty()));
     }

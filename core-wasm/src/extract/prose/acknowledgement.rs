@@ -1,9 +1,9 @@
-//! What the agent says when it takes up a correction: it names in full what "leave that" meant.
+//! What the agent says when it acknowledges a correction: it names in full what "leave that" meant.
 
 use super::narration;
 use crate::text;
 
-/// Openings with which the agent takes up what the user said.
+/// Openings with which the agent acknowledges what the user said.
 const OPENINGS: &[&str] = &[
     "got it",
     "understood",
@@ -33,17 +33,17 @@ const OPENINGS: &[&str] = &[
     "好的",
 ];
 
-/// The least and the most that such a sentence says, in characters. Scripts without spaces say as much in half of it.
+/// The least and the most that such a sentence says, in characters. Scripts without spaces say as much in half as many.
 const MIN_CHARS: usize = 30;
 const MAX_CHARS: usize = 200;
 
 /// Words of a sentence that only says that the agent looks into it.
 const LOOKS: &[&str] = &["確認し", "調べ", "見てみ", "확인하", "확인해", "살펴", "조사하", "查看", "检查"];
 
-/// How many sentences may only take it up.
+/// How many sentences without content may stand before the one that names it.
 const MAX_BARE: usize = 2;
 
-/// Returns the first sentence of a text that begins by taking up what the user said, without what takes it up.
+/// Returns the first sentence with content of a text that begins by acknowledging what the user said, without the acknowledgement.
 pub(in crate::extract) fn acknowledged(said: &str) -> Option<String> {
     // "了解です。", "はい、", and no longer word: "네트워크".
     let behind = |sentence: &str| {

@@ -2,7 +2,6 @@
 
 use super::narration::is_narration;
 use crate::extract::signs;
-use crate::extract::standing;
 use crate::text;
 
 pub(super) const POINTERS: &[&str] = &[
@@ -92,7 +91,7 @@ pub(super) fn resolve_pointer(sentence: &str, heading: &str, previous: &str) -> 
     }
     // A pronoun may stand for what the heading names, if that is no clause.
     let is_pointer = POINTERS.iter().any(|word| text::starts_with_words(&lower, word));
-    (is_pointer && !heading.is_empty() && !standing::is_clause_heading(heading)).then(|| format!("{heading}: {sentence}"))
+    (is_pointer && !heading.is_empty() && !signs::is_clause_heading(heading)).then(|| format!("{heading}: {sentence}"))
 }
 
 /// Returns whether a sentence in lower case needs the one before it.

@@ -1,6 +1,7 @@
 //! Extracts from the agent's prose what goes beyond narration: results, causes, reasons and blockers.
 
 mod acknowledgement;
+mod answers;
 mod document;
 mod ending;
 mod heading;
@@ -15,6 +16,8 @@ mod retraction;
 mod tests;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
+pub(super) use answers::{asks_to_go_on, leaves_to_agent};
+pub(crate) use answers::{chooses_nothing, is_of_its_day};
 pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};
 pub(super) use heading::{file_in, is_generic_heading, is_heading, is_pointer};

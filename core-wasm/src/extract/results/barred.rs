@@ -31,7 +31,7 @@ pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
     }
     statement.voice != Voice::Human
         && prose::is_pointer(&lower)
-        && (statement.heading.is_empty() || standing::is_clause_heading(&statement.heading))
+        && (statement.heading.is_empty() || signs::is_clause_heading(&statement.heading))
         && !tells_change(statement, &lower)
         && !(turn.edited && turn.opens_answer(statement) && signs::opens_with_effect(&lower))
 }
@@ -96,7 +96,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
 /// Returns whether an item only says that a check holds, and the answer says something else as well. What was not checked, or fails, is
 /// news.
 fn lists_checks(item: &Statement, turn: &TurnResult, lower: &str) -> bool {
-    standing::is_check_heading(&item.heading)
+    signs::is_check_heading(&item.heading)
         && !signs::is_problem(lower)
         && !signs::is_failing(lower)
         && !standing::says_missing(lower)
@@ -106,8 +106,8 @@ fn lists_checks(item: &Statement, turn: &TurnResult, lower: &str) -> bool {
 /// Returns whether a statement praises what it speaks of: it stands below "Benefits", or behind that word.
 fn speaks_for_it(statement: &Statement) -> bool {
     let label = statement.text.split_once([':', '：']).map(|(label, _)| label);
-    (standing::is_praise_heading(&statement.heading) && !statement.is_behind_list)
-        || label.is_some_and(standing::is_praise_heading)
+    (signs::is_praise_heading(&statement.heading) && !statement.is_behind_list)
+        || label.is_some_and(signs::is_praise_heading)
 }
 
 /// Returns whether the answer of a turn with work says how it is since then: "Now the drawer opens", and not "Now let me open it".

@@ -7,7 +7,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
-use crate::extract::standing;
+use crate::extract::signs;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -213,8 +213,8 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             && !statement.is_behind_list
             && statement.heading != heading
             && !statement::is_question(&statement.heading)
-            && !(standing::is_clause_heading(&statement.heading)
-                && (statement.form == Form::Sentence || !standing::qualifies(&statement.heading)))
+            && !(signs::is_clause_heading(&statement.heading)
+                && (statement.form == Form::Sentence || !signs::qualifies(&statement.heading)))
             && !is_container(&statement.heading)
         {
             heading = &statement.heading;

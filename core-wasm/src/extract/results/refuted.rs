@@ -78,7 +78,8 @@ impl Results {
             if refuted.is_empty() {
                 continue;
             }
-            let claims: Vec<usize> = (0..turn.statements.len()).filter(|&number| is_claim(&turn.statements[number])).collect();
+            let claims: Vec<usize> =
+                (0..turn.statements.len()).filter(|&number| is_claim(&turn.statements[number])).collect();
             let opens = |number: &usize| !turn.statements[*number].goes_on;
             let is_wrong = |number: &usize| refuted.iter().any(|it| it.is_about(&turn.statements[*number]));
             let wrong = claims.iter().filter(|number| opens(number) && is_wrong(number)).count();

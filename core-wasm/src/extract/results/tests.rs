@@ -904,7 +904,10 @@ fn a_first_look_ends_with_the_second() {
     assert_eq!(told(looked), 4, "two of four are wrong, so nothing of the first look stands");
     assert_eq!(told("The comment on `readSlip` in `cart.rs` is wrong."), 1);
     assert_eq!(told("`openTill` is wrong at its limit, mended."), 0, "that is a fault of the work");
-    assert_eq!(told("Mended:\n- `readSlip`: its error is returned by `cart.rs`\n- `openTill` returns `true` at its limit"), 0);
+    assert_eq!(
+        told("Mended:\n- `readSlip`: its error is returned by `cart.rs`\n- `openTill` returns `true` at its limit"),
+        0
+    );
 }
 
 #[test]
@@ -917,5 +920,7 @@ fn a_new_state_is_told_of_an_answer() {
     let state = "Tests pass. Now `openTill` keeps the reason of the failure for the night shift.";
     assert!(told(state, true).contains("openTill"));
     assert!(!told(state, false).contains("openTill"));
-    assert!(!told("Tests pass. Now let me look at `openTill` and its drawer of the night shift.", true).contains("openTill"));
+    assert!(
+        !told("Tests pass. Now let me look at `openTill` and its drawer of the night shift.", true).contains("openTill")
+    );
 }

@@ -6,7 +6,6 @@ use crate::extract::judge::{self, Setting};
 use crate::extract::memories::LineRef;
 use crate::extract::prose;
 use crate::extract::signs;
-use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::text;
 
@@ -222,7 +221,7 @@ impl TurnResult {
             let above = if is_heading { &statement.text } else { &statement.heading };
             if statement.voice != Voice::Answer {
                 is_inside = false;
-            } else if standing::is_fix_heading(above) {
+            } else if signs::is_fix_heading(above) {
                 if !is_inside || is_heading {
                     all.push(Vec::new());
                 }

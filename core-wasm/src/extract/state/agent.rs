@@ -115,8 +115,8 @@ impl State {
         if self.language_counts.iter().sum::<u32>() <= 2 {
             self.language_counts[text::language(&said) as usize] += 2;
         }
-        if !self.reported.is_empty() && signs::mends_findings(&said) {
-            self.being_mended = std::mem::take(&mut self.reported);
+        if self.awaited.has_report() && signs::mends_findings(&said) {
+            self.awaited.mending_begins();
         }
         self.settle_questions(&said, &source, settled);
         self.failures.agent_said(&said);

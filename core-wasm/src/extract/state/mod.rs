@@ -1,6 +1,20 @@
 //! The fold: how one line changes what is known of a session.
 
 mod agent;
+mod awaited;
+mod committing;
+mod decisions;
+mod directives;
+mod edits;
+mod findings;
+mod plans;
+mod prompt;
+mod pull_requests;
+mod questions;
+mod queue;
+mod refusals;
+mod request;
+mod rulings;
 mod sub_agent;
 mod tools;
 mod user;
@@ -13,7 +27,7 @@ use crate::extract::evidence::Evidence;
 use crate::extract::failures::Failures;
 use crate::extract::files::{Files, is_document};
 use crate::extract::labels::{Labels, labels};
-use crate::extract::memories::{LineRef, SessionMemories, SessionMemory};
+use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories, SessionMemory};
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
@@ -30,8 +44,8 @@ use crate::extract::{commands, human};
 use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
+use awaited::Awaited;
 use serde::{Deserialize, Serialize};
-use sub_agent::SubAgentCalls;
 
 /// The version of the state's format. A state with another version is discarded.
 const VERSION: u32 = 3;
@@ -72,7 +86,8 @@ pub(super) struct State {
     is_dequeued: bool,
     seen_additions: Vec<u32>,
     pending_uses: PendingToolUses,
-    sub_agent_calls: SubAgentCalls,
+    /// The calls of sub-agents that may change a file or make a commit, until their results arrive.
+    sub_agent_uses: PendingToolUses,
     pub(super) memories: SessionMemories,
     pub(super) files: Files,
     vanished: Vanished,
@@ -113,9 +128,8 @@ pub(super) struct State {
     pub(super) undone: Undone,
     /// The document that the agent wrote for the next session. May be empty.
     pub(super) handoff: String,
-    /// The keys of what the latest report of a sub-agent found, and of what the agent set out to mend of it.
-    reported: Vec<String>,
-    being_mended: Vec<String>,
+    /// What the rest of the turn may settle.
+    awaited: Awaited,
     /// What the answers left open.
     pub(super) open_points: OpenPoints,
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
@@ -124,8 +138,6 @@ pub(super) struct State {
     /// The questions that the user did not answer when they were asked, and the turn of the latest of them.
     unanswered: Vec<Question>,
     unanswered_in: u32,
-    /// The questions that the user left to the agent, until it says what it takes.
-    left_to_agent: Vec<Question>,
     /// The line of what the user said last.
     last_said: String,
     /// Whether the request only asked something, and nothing was changed for it.
@@ -136,8 +148,6 @@ pub(super) struct State {
     user_command: String,
     /// What the user refused. Kept until the user gives a reason.
     refused: String,
-    /// The line of a correction that only points to something, until the agent takes it up. May be empty.
-    vague_correction: String,
     /// What the user asked to be so, as the decisions that they are once the agent changes files for them.
     asked_rulings: Vec<SessionMemory>,
     interrupted: bool,
@@ -171,11 +181,11 @@ impl State {
             }
             // The limits of the parts make this unreachable, unless nearly every character has to be escaped.
             let is_least = self.last_answer.is_empty() && !self.seen.can_shrink();
-            if is_least && self.sub_agent_calls == SubAgentCalls::default() {
+            if is_least && self.sub_agent_uses.is_empty() {
                 return serde_json::to_string(&State { version: VERSION, ..State::default() }).unwrap_or_default();
             }
             if is_least {
-                self.sub_agent_calls = SubAgentCalls::default();
+                self.sub_agent_uses = PendingToolUses::default();
             }
             self.seen.halve();
             self.last_answer.clear();
@@ -352,12 +362,12 @@ impl State {
 /// Returns whether a change of the files made a memory of how it was before: it was mended, or it was the reason for the change.
 fn is_overtaken(memory: &SessionMemory, files: &Files) -> bool {
     let (at, lower) = (memory.source.at, memory.title.to_lowercase());
-    let is_finding = memory.key.starts_with(user::FINDING_KEY);
+    let is_finding = memory.key.starts_with(FINDING_KEY);
     // What was wrong in a file before it was edited is mended, or tells nothing of how it is now.
     let is_of_state = is_finding || (memory.from_prose && signs::finds_fault(&lower));
     let is_mended = is_of_state && memory.files.iter().any(|file| files.is_edited_after(file, at));
     // A remark that asked for a change is over with it.
-    let is_done = memory.key.starts_with(user::REMARK_KEY) && files.is_any_edited_after(at, |_| true);
+    let is_done = memory.key.starts_with(REMARK_KEY) && files.is_any_edited_after(at, |_| true);
     // What the agent found before it changed the code was the reason for the change, unless it limits whatever is built. A plan also says
     // what must be kept to, and a report how other programs are.
     let is_lasting =

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
+use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::files::is_document;
 use crate::extract::tool_uses::{Tool, ToolUse};
@@ -14,89 +13,63 @@ use crate::text;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Block, Line};
 
-/// The maximum number of calls whose results have not arrived. Several sub-agents work at a time.
-const MAX_PENDING: usize = 40;
 /// How many lines of a sub-agent's report may name a file that it changed.
 const MAX_REPORT_LINES: usize = 12;
-
-/// A call of a sub-agent that may change a file or make a commit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Call {
-    id: u32,
-    tool_use: ToolUse,
-    /// How many lines the call adds and removes.
-    added: u32,
-    removed: u32,
-}
-
-/// The calls of the sub-agents whose results have not arrived.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct SubAgentCalls {
-    pending: Vec<Call>,
-}
-
-impl SubAgentCalls {
-    fn push(&mut self, call: Call) {
-        self.pending.push(call);
-        if self.pending.len() > MAX_PENDING {
-            self.pending.remove(0);
-        }
-    }
-
-    fn take(&mut self, id: &str) -> Option<Call> {
-        let id = text::hash(id);
-        let at = self.pending.iter().position(|call| call.id == id)?;
-        Some(self.pending.remove(at))
-    }
-}
 
 impl State {
     /// Takes the changes of a sub-agent from a line that holds one of its messages. What it says comes in its report.
     pub(super) fn sub_agent_line(&mut self, line: &Line<'_>, message: Raw<'_>, settled: &mut Vec<Draft>) {
+        let mut calls = Vec::new();
         transcript::blocks_of(message, |block| match block {
-            Block::ToolUse { id, name, input } => self.sub_agent_calls(line, (id, name, input)),
+            Block::ToolUse { id, name, input } => calls.extend(self.sub_agent_call(line, (id, name, input))),
             Block::ToolResult { id, content, is_error } => {
-                let call = self.sub_agent_calls.take(&id.text().unwrap_or_default());
-                if let Some(call) = call.filter(|_| !is_error) {
+                if let Some(tool_use) = self.sub_agent_uses.take(&id.text().unwrap_or_default()) {
                     let output = clean::clean(&transcript::result_text(content));
-                    match call.tool_use.tool {
-                        Tool::Edit => self.sub_agent_edited(&call, &output, settled),
-                        _ => self.sub_agent_committed(&call.tool_use, &output, settled),
+                    match tool_use.tool {
+                        Tool::Edit if is_error => {}
+                        Tool::Edit => self.sub_agent_edited(&tool_use, &output, settled),
+                        _ => self.sub_agent_ran(&tool_use, &output, is_error, settled),
                     }
                 }
             }
             Block::Text(_) | Block::Thinking(_) => {}
         });
-    }
-
-    fn sub_agent_calls(&mut self, line: &Line<'_>, (id, name, input): (Raw<'_>, Raw<'_>, Raw<'_>)) {
-        let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
-        let cwd = line.cwd().unwrap_or_default();
-        let tool_use = ToolUse::read(&id, &name, input, (&self.root, &cwd), line_ref(line));
-        let records = || text::contains_any(&tool_use.what, &["git add", "git commit", "git push"]);
-        let is_change = match tool_use.tool {
-            Tool::Edit => !tool_use.what.is_empty(),
-            Tool::Shell => records(),
-            _ => false,
-        };
-        // A line that is read again changes nothing.
-        if is_change && self.is_new(line) {
-            let (added, removed) = changed_lines(input);
-            self.sub_agent_calls.push(Call { id: text::hash(&id), tool_use, added, removed });
+        // A line that is read again changes nothing. Only those with changes are remembered.
+        if !calls.is_empty() && self.is_new(line) {
+            for call in calls {
+                self.sub_agent_uses.push(call);
+            }
         }
     }
 
-    fn sub_agent_edited(&mut self, call: &Call, output: &str, settled: &mut Vec<Draft>) {
-        let file = call.tool_use.what.as_str();
+    /// Reads a call of a sub-agent that may change a file or make a commit.
+    fn sub_agent_call(&self, line: &Line<'_>, (id, name, input): (Raw<'_>, Raw<'_>, Raw<'_>)) -> Option<ToolUse> {
+        let (id, name) = (id.text().unwrap_or_default(), name.text().unwrap_or_default());
+        let cwd = line.cwd().unwrap_or_default();
+        let mut tool_use = ToolUse::read(&id, &name, input, (&self.root, &cwd), line_ref(line));
+        let is_change = match tool_use.tool {
+            Tool::Edit => !tool_use.what.is_empty(),
+            Tool::Shell => text::contains_any(&tool_use.what, &["git add", "git commit", "git push"]),
+            _ => false,
+        };
+        if tool_use.tool == Tool::Edit {
+            tool_use.size = Some(changed_lines(input));
+        }
+        is_change.then_some(tool_use)
+    }
+
+    fn sub_agent_edited(&mut self, tool_use: &ToolUse, output: &str, settled: &mut Vec<Draft>) {
+        let file = tool_use.what.as_str();
         if clean::is_client_plan(file) {
             return;
         }
         let is_new = output.starts_with("File created");
         // What a whole new text changes in a file is not known.
-        let is_overwritten = call.tool_use.name == "Write" && !is_new;
-        let (added, removed) = if is_overwritten { (0, 0) } else { (call.added, call.removed) };
+        let is_overwritten = tool_use.name == "Write" && !is_new;
+        let (added, removed) = tool_use.size.filter(|_| !is_overwritten).unwrap_or_default();
         self.rulings_followed(settled);
-        self.files.record_change_at(file, added, removed, call.tool_use.source.at);
+        self.mended_findings(file);
+        self.files.record_change_at(file, added, removed, tool_use.source.at);
         if is_new {
             self.files.record_creation(file);
         }
@@ -104,6 +77,19 @@ impl State {
             self.project_changed(file);
         }
         self.sub_agent_changed(file);
+    }
+
+    /// Takes what a command line of a sub-agent committed and pushed.
+    fn sub_agent_ran(&mut self, tool_use: &ToolUse, output: &str, is_error: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        self.undone.command_ran(command);
+        self.commits_made(tool_use, output, is_error, commands::test_counts(output).is_some(), settled);
+        if commits::pushed_branch(command, output).is_some() {
+            self.undone.pushed();
+        }
+        if !is_error {
+            self.undone.command_passed(command);
+        }
     }
 
     /// Records a change in the open turn. A document of a sub-agent is mostly its report, so what the agent says of it is no work.
@@ -129,18 +115,6 @@ impl State {
                 self.turn.add_file(&file);
             }
         }
-    }
-
-    fn sub_agent_committed(&mut self, tool_use: &ToolUse, output: &str, settled: &mut Vec<Draft>) {
-        let command = tool_use.what.as_str();
-        self.undone.command_ran(command);
-        for commit in commits::commits_from(command, output, false) {
-            self.record_commit(commit, commits::bypasses_hook(command), &tool_use.source, settled);
-        }
-        if commits::pushed_branch(command, output).is_some() {
-            self.undone.pushed();
-        }
-        self.undone.command_passed(command);
     }
 }
 

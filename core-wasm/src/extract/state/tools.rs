@@ -1,4 +1,4 @@
-//! What tools did: commands that ran, commits, and files that were edited, moved or reverted.
+//! What tools did: their results, and the commands that ran.
 
 use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
@@ -7,13 +7,8 @@ use crate::extract::clean;
 use crate::extract::commands;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::files::{self, Reversal, is_configuration, is_description, is_document};
 use crate::extract::human;
-use crate::extract::memories::{LineRef, SessionMemory};
-use crate::extract::planned;
-use crate::extract::prose;
-use crate::extract::results;
-use crate::extract::statement::Voice;
+use crate::extract::memories::SessionMemory;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::extract::work_tree;
 use crate::said_by::SaidBy;
@@ -21,27 +16,11 @@ use crate::text;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Line};
 
-/// The maximum number of commits in the notes.
-const MAX_COMMITS: usize = 50;
-/// The maximum number of repositories for trying something out that are known at a time.
-const MAX_REPOSITORIES: usize = 8;
-/// The maximum length of a commit's subject, in characters.
-const MAX_SUBJECT_CHARS: usize = 180;
-/// The similarity from which on two subjects are the same commit's.
-const SAME_SUBJECT: f32 = 0.5;
-/// The maximum number of lessons that one edit adds.
-const MAX_LESSONS: usize = 4;
-/// How many bytes of a document for the next session are read.
-const MAX_HANDOFF_BYTES: usize = 12 * 1024;
-/// The maximum length of a document whose open questions are read, in bytes.
-const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
 /// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
 /// bytes, and the maximum length of that in characters.
 const MAX_BARE_WORDS: usize = 3;
 const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
 const MAX_PLAN_TITLE_CHARS: usize = 200;
-/// How many bytes of a new file are searched for names.
-const MAX_CREATED_BYTES: usize = 32 * 1024;
 
 impl State {
     pub(super) fn tool_result(
@@ -208,70 +187,6 @@ impl State {
         }
     }
 
-    /// Records the commits that a command line made, or that one was only tried. Returns whether it made some.
-    fn commits_made(
-        &mut self,
-        tool_use: &ToolUse,
-        output: &str,
-        is_error: bool,
-        counts_tests: bool,
-        settled: &mut Vec<Draft>,
-    ) -> bool {
-        let command = tool_use.what.as_str();
-        if self.commits_for_trial(command, output) {
-            return false;
-        }
-        let made = commits::commits_from(command, output, is_error);
-        let committed = !made.is_empty();
-        let is_bypassed = commits::bypasses_hook(command);
-        if committed && !counts_tests && !is_bypassed && self.hook_runs_tests {
-            self.hook_passed();
-        }
-        self.changes_measured(output, committed);
-        if committed {
-            self.open_points.committed();
-        }
-        for commit in made {
-            self.record_commit(commit, is_bypassed, &tool_use.source, settled);
-        }
-        if !committed && commands::class(command) == commands::Class::Commit {
-            self.undone.commit_failed();
-            let message = commits::message(command).unwrap_or_default();
-            self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
-        }
-        committed
-    }
-
-    /// Records that the hook of a commit ran the tests again, and they passed.
-    fn hook_passed(&mut self) {
-        self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
-        self.evidence.tests_ran();
-        self.evidence.may_have_run_all();
-    }
-
-    /// Records what the continuous integration said, if a command line asked for it.
-    fn ci_looked_at(&mut self, command: &str, output: &str) {
-        if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
-            self.open_points.ci_passed();
-        }
-    }
-
-    /// Returns whether a command line commits only in repositories that the session made for trying something out.
-    fn commits_for_trial(&mut self, command: &str, output: &str) -> bool {
-        let made = commands::made_repositories(command, &self.trial_repositories);
-        self.trial_repositories.extend(made);
-        let extra = self.trial_repositories.len().saturating_sub(MAX_REPOSITORIES);
-        self.trial_repositories.drain(..extra);
-        // What the session writes into a folder that is kept is its work.
-        let files = &self.files;
-        let is_for_trial = |folder: &&String| {
-            let is_inside = |path: &str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
-            commands::is_temporary_folder(folder) || !files.paths().any(is_inside)
-        };
-        let folders: Vec<String> = self.trial_repositories.iter().filter(is_for_trial).cloned().collect();
-        commands::commits_only_in(&folders, command, output)
-    }
-
     /// Tells the failures what a command came to. Returns what it cured.
     fn failures_after(
         &mut self,
@@ -326,452 +241,24 @@ impl State {
         }
     }
 
-    /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
-    fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
-        let files = &self.files;
-        self.undone.git_listed(listed, |path| files.is_new(path))
-    }
-
-    /// Applies a commit that git showed. Returns whether it is one of the session's that seemed to fail.
-    fn git_showed(&mut self, command: &str, output: &str) -> bool {
-        let has_landed = self.undone.git_showed(&work_tree::shown_files(command, output));
-        // The work may be in a commit of another message, which is where to look for it.
-        if let Some((hash, subject)) = work_tree::shown_commit(output).filter(|_| has_landed) {
-            let subject = clean::line(&subject, MAX_SUBJECT_CHARS);
-            self.list_commit(&subject, &hash);
-            let tried = text::features(&self.tried_commit);
-            // Why git holds the work under another message, the agent can only guess.
-            if !tried.is_empty()
-                && commits::stat_file(&subject).is_none()
-                && text::similarity(&tried, &text::features(&subject)) < SAME_SUBJECT
-            {
-                self.other_commit = (hash, self.turns);
-            }
-        }
-        has_landed
-    }
-
-    /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
-    fn changes_measured(&mut self, output: &str, committed: bool) {
-        let Some(stat) = commits::stat(output) else { return };
-        if committed {
-            self.undone.commit_measured(stat.sums.0);
-            let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
-            // A later commit holds only a part of what was changed in a file.
-            let is_whole = self.undone.is_without_commit();
-            for (path, added, removed) in &listed.files {
-                self.files.record_stat(path, *added, *removed, is_whole);
-            }
-            self.largest_commit = self.largest_commit.max(stat.sums);
-        } else if !stat.files.is_empty() && stat.sums == self.largest_commit {
-            for (path, added, removed) in &stat.files {
-                self.files.record_stat(path, *added, *removed, false);
-            }
-        } else if !stat.files.is_empty() {
-            self.stat = stat;
+    /// Records what the continuous integration said, if a command line asked for it.
+    fn ci_looked_at(&mut self, command: &str, output: &str) {
+        if ci::verdict(command, output).is_some_and(|verdict| ci::is_passing(&verdict)) {
+            self.open_points.ci_passed();
         }
     }
 
-    /// Records that the files for which `is_restored` returns true are as they were at the last commit.
-    pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
-        self.undone.restored(is_restored);
-        if !self.undone.is_without_commit() {
-            return;
-        }
-        for path in self.files.paths().filter(|path| is_restored(path)) {
-            self.vanished.file_removed(path, self.turns);
-        }
-        self.files.record_restoration(is_restored);
-        if self.files.paths().next().is_none() {
-            _ = self.undone.found_clean();
-        }
-    }
-
-    /// Records the files that a command line writes or deletes.
-    fn files_changed_by(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
-        let effects = commands::file_effects(&tool_use.what, &tool_use.folder);
-        let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
-        if effects.restores_all || !effects.restored.is_empty() {
-            self.files_restored(is_restored);
-        }
-        let is_in_folder = |path: &&str| {
-            effects.removed_folders.iter().any(|it| path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))
-        };
-        let in_folders: Vec<String> = self.files.paths().filter(is_in_folder).map(str::to_owned).collect();
-        for (from, to) in &effects.moved {
-            self.files.record_move(from, to);
-        }
-        for path in &in_folders {
-            self.file_removed(path);
-        }
-        for path in &effects.removed {
-            let leaves_nothing = self.file_removed(path);
-            self.file_changed_by_command(path, !leaves_nothing);
-        }
-        for path in &effects.written {
-            self.files.record_written(path);
-            self.turn.add_file(path);
-            self.file_changed_by_command(path, true);
-        }
-        for path in &effects.manifests {
-            self.files.record_written(path);
-            self.project_changed(path);
-        }
-        if effects.written.iter().chain(&effects.removed).any(|path| !clean::is_outside(path)) {
-            self.rulings_followed(settled);
-        }
-    }
-
-    /// Records that a command deleted a file. Returns whether it leaves nothing to check and nothing to commit, because the session
-    /// itself made it.
-    fn file_removed(&mut self, path: &str) -> bool {
-        self.vanished.file_removed(path, self.turns);
-        let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
-        self.files.record_removal(path, leaves_nothing);
-        if leaves_nothing {
-            self.undone.restored(|known| known == path);
-        }
-        leaves_nothing
-    }
-
-    /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
-    fn file_changed_by_command(&mut self, path: &str, is_change: bool) {
-        if clean::is_outside(path) {
-            return;
-        }
-        self.failures.file_changed(path);
-        self.turn.file_edited(is_description(path));
-        if is_change {
-            self.project_changed(path);
-        }
+    /// Records that the hook of a commit ran the tests again, and they passed.
+    pub(super) fn hook_passed(&mut self) {
+        self.tests = self.tests.filter(|(counts, _)| counts.failed == 0);
+        self.evidence.tests_ran();
+        self.evidence.may_have_run_all();
     }
 
     /// Records a failure with its fix. Replaces the plain insights that were recorded earlier from the same sentences.
-    fn record_fix(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
+    pub(super) fn record_fix(&mut self, memory: SessionMemory, settled: &mut Vec<Draft>) {
         let why = memory.why.clone();
         self.memories.forget(|known| known.from_prose && !why.is_empty() && why.contains(known.title.as_str()));
-        self.memories.add(memory, settled);
-    }
-
-    /// Forgets hashes that lead nowhere any more, and takes those of the session's commits that git prints.
-    fn hashes_printed(&mut self, command: &str, output: &str) {
-        if commits::replaces_hashes(command) {
-            let last = self.hashes.pop().filter(|(subject, hash)| commits::hash_of(output, subject).as_ref() == Some(hash));
-            self.hashes.clear();
-            self.hashes.extend(last);
-        }
-        if command.contains("git ") && self.hashes.len() < self.commits.len() {
-            for subject in &self.commits {
-                let is_known = self.hashes.iter().any(|(known, _)| known == subject);
-                if let Some(hash) = commits::hash_of(output, subject).filter(|_| !is_known) {
-                    self.hashes.push((subject.clone(), hash));
-                }
-            }
-        }
-    }
-
-    /// Adds a commit to the notes.
-    fn list_commit(&mut self, subject: &str, hash: &str) {
-        if !self.commits.iter().any(|known| known == subject) {
-            self.commits.push(subject.to_owned());
-            if self.commits.len() > MAX_COMMITS {
-                self.commits.remove(0);
-            }
-        }
-        self.hashes.retain(|(known, _)| known != subject);
-        if !hash.is_empty() {
-            self.hashes.push((subject.to_owned(), hash.to_owned()));
-            let extra = self.hashes.len().saturating_sub(MAX_COMMITS);
-            self.hashes.drain(..extra);
-        }
-    }
-
-    pub(super) fn record_commit(
-        &mut self,
-        commit: commits::Commit,
-        is_bypassed: bool,
-        source: &LineRef,
-        settled: &mut Vec<Draft>,
-    ) {
-        if commit.subject.is_empty() {
-            return;
-        }
-        // The line of a pull request may stand behind the commit.
-        let latest = || self.commits.iter().rposition(|known| !commits::is_pull_request(known));
-        if commit.amends
-            && let Some(at) = latest()
-        {
-            let last = self.commits.remove(at);
-            self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
-            let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
-            self.results.commit_amended(&last, &hash);
-            self.turn.retain(|statement| !results::is_of_commit(statement, &last, &hash));
-        }
-        let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
-        self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
-        self.undone.committed(is_bypassed);
-        self.turn.committed = true;
-        self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
-        let mut content = subject.clone();
-        self.commit_branch = commit.branch.clone().unwrap_or_default();
-        if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
-            content = format!("{content} ({branch})");
-        }
-        if !commit.body.is_empty() {
-            content = format!("{content}\n\n{}", commit.body);
-        }
-        let memory = SessionMemory {
-            key: format!("commit:{}:{:08x}", source.uuid, text::hash(&subject)),
-            kind: "commit".to_owned(),
-            title: subject,
-            content,
-            importance: 40,
-            source: source.clone(),
-            said_by: SaidBy::Tool,
-            ..SessionMemory::default()
-        };
-        self.memories.add(memory, settled);
-    }
-
-    /// Records the pull request that a command opened or described.
-    fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
-        let command = tool_use.what.as_str();
-        if let Some(url) = commits::pull_request(command, output) {
-            let title = commits::pull_request_title(command).unwrap_or_default();
-            self.record_pull_request(&url, &title, &tool_use.source, settled);
-        }
-        if let Some((number, title)) = commits::renamed_pull_request(command, output).filter(|_| !failed) {
-            self.rename_pull_request(number, &title, &tool_use.source, settled);
-        }
-        if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
-            self.undone.pull_request_described(command);
-            if planned::ticks_checks(command) {
-                self.tasks.checks_passed();
-            }
-        }
-    }
-
-    /// Records which pull requests a command merged, or shows as merged.
-    fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
-        if failed || !(command.contains("gh pr") || command.contains("git ")) {
-            return;
-        }
-        let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
-        let mut listed = commits::squashed_pull_requests(command, output, is_own);
-        listed.extend(commits::listed_as_merged(command, output));
-        // A number in a log may be an issue's, and most of a list are those of others.
-        listed.retain(|number| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number)));
-        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed) {
-            self.pull_request_merged(number);
-        }
-    }
-
-    /// Records that a pull request is merged.
-    pub(super) fn pull_request_merged(&mut self, number: u32) {
-        self.open_points.pull_request_merged(number);
-        self.merged.retain(|known| *known != number);
-        self.merged.push(number);
-        let extra = self.merged.len().saturating_sub(MAX_COMMITS);
-        self.merged.drain(..extra);
-    }
-
-    pub(super) fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        self.open_points.pull_request_opened();
-        let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
-        // The client names the address before the result of the command that gave the title.
-        match self.commits.iter_mut().find(|known| known.contains(url)) {
-            Some(known) if known == url => known.clone_from(&line),
-            Some(_) => return,
-            None => self.commits.push(line.clone()),
-        }
-        self.remember_pull_request(url, line, source, settled);
-    }
-
-    /// Gives a pull request of the session another title.
-    fn rename_pull_request(&mut self, number: u32, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        let is_of = |known: &&mut String| commits::pull_request_number(known) == Some(number);
-        let Some(known) = self.commits.iter_mut().find(is_of) else { return };
-        let Some(url) = known.split([' ', '(', ')']).find(|word| word.starts_with("https://")).map(str::to_owned) else {
-            return;
-        };
-        let line = format!("{title} ({url})");
-        known.clone_from(&line);
-        self.remember_pull_request(&url, line, source, settled);
-    }
-
-    fn remember_pull_request(&mut self, url: &str, line: String, source: &LineRef, settled: &mut Vec<Draft>) {
-        let memory = SessionMemory {
-            key: format!("pr:{url}"),
-            kind: "commit".to_owned(),
-            title: line,
-            importance: 50,
-            source: source.clone(),
-            said_by: SaidBy::Tool,
-            ..SessionMemory::default()
-        };
-        self.memories.add(memory, settled);
-    }
-
-    fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
-        let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
-        let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
-        // What the client requires before every edit says nothing about the file.
-        let is_procedure = text::contains_any(&first, commands::PROCEDURES);
-        if !is_procedure {
-            self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
-        }
-    }
-
-    fn file_edited(&mut self, tool_use: &ToolUse, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
-        let file = tool_use.what.as_str();
-        if file.is_empty() {
-            return;
-        }
-        let (mut patch, mut old, mut new, mut content, mut kind) = (None, None, None, None, None);
-        if let Some(result) = result {
-            result.fields(|key, value| match key {
-                b"structuredPatch" => patch = Some(value),
-                b"oldString" => old = Some(value),
-                b"newString" => new = Some(value),
-                b"content" => content = Some(value),
-                b"type" => kind = Some(value.json()),
-                _ => {}
-            });
-        }
-        self.rulings_followed(settled);
-        // A plan is recorded as a plan. The client's file for it is not part of the project.
-        if clean::is_client_plan(file) {
-            self.undone.plan_written(file);
-            return;
-        }
-        self.mended_findings(file);
-        let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
-        // The patch of a file that was created is empty: its content tells what was written.
-        self.count_names(file, patch.filter(|_| added + removed > 0), content);
-        if added + removed == 0 && kind == Some("\"create\"") {
-            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
-        }
-        self.files.record_change_at(file, added, removed, tool_use.source.at);
-        if kind == Some("\"create\"") {
-            self.files.record_creation(file);
-        }
-        if is_handoff(file) {
-            let written = content.and_then(Raw::text).unwrap_or_default();
-            let whole = clean::block(&written, MAX_HANDOFF_BYTES);
-            self.handed_over(file, &whole, &tool_use.source, settled);
-        }
-        let own = clean::path(file, &self.root);
-        if !clean::is_outside(&own) {
-            self.project_changed(file);
-            if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file) && !is_handoff(file)) {
-                self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
-            }
-        }
-        self.turn.file_edited(is_description(file));
-        self.turn.add_file(file);
-        if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file)) {
-            self.turn.document_written(&written);
-        }
-        let labels = self.labels();
-        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
-        if prose::is_of_lessons(file) {
-            let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
-            self.lessons_written(&written, &old, &tool_use.source, settled);
-        }
-        self.turn.replaced(&own, &old, &new);
-        let reversal = self.files.record_edit(file, &old, &new);
-        // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
-        let is_back = match reversal {
-            Reversal::None => false,
-            Reversal::Removes => added == 0 || removed == 0,
-            Reversal::Reverts => true,
-        };
-        if is_back {
-            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
-            if self.undone.is_without_commit() && self.files.paths().next().is_none() {
-                _ = self.undone.found_clean();
-            }
-        }
-        if reversal == Reversal::Reverts {
-            self.record_revert(file, &tool_use.source, settled);
-        }
-        self.failures.file_changed(file);
-        for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
-            self.record_fix(memory, settled);
-        }
-    }
-
-    /// Takes what the agent wrote down for the next session: what was decided, what to watch out for, and what is left to do.
-    fn handed_over(&mut self, file: &str, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        let document = &commits::unwrapped(document);
-        for decided in prose::decisions(document) {
-            self.record_decided("handoff", decided, SaidBy::Agent, 60, source, settled);
-        }
-        self.record_findings(document, source, settled);
-        self.open_points.handed_over(document);
-        if !document.is_empty() {
-            self.handoff = clean::path(file, &self.root);
-            self.turn.state(prose::status(document), Voice::Answer);
-        }
-    }
-
-    /// Records the rules that the agent adds to the project's list of lessons. What stood there before is known.
-    fn lessons_written(&mut self, written: &str, before: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        let known = prose::lessons(before);
-        let mut added = prose::lessons(&clean::clean(written));
-        added.retain(|lesson| !known.contains(lesson));
-        // A file that is written anew has the new ones at its end.
-        for (title, content) in added.split_off(added.len().saturating_sub(MAX_LESSONS)) {
-            let memory = SessionMemory {
-                key: format!("lesson:{:08x}", text::hash(&title)),
-                kind: "learning".to_owned(),
-                title,
-                content,
-                importance: 70,
-                source: source.clone(),
-                ..SessionMemory::default()
-            };
-            self.memories.add(memory, settled);
-        }
-    }
-
-    /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
-    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
-        let turn = self.turns;
-        if let Some(patch) = patch {
-            files::patch_lines(patch, |is_added, line| {
-                if is_added { self.vanished.added(file, line, turn) } else { self.vanished.removed(file, line, turn) }
-            });
-        } else {
-            let content = content.and_then(Raw::text).unwrap_or_default();
-            self.vanished.created(file, text::head(&content, MAX_CREATED_BYTES));
-        }
-    }
-
-    /// Records that a file of the project was changed: what was checked or committed before does not cover it.
-    pub(super) fn project_changed(&mut self, file: &str) {
-        self.recap.file_edited();
-        self.undone.file_changed(file);
-        if !is_document(file) {
-            self.evidence.file_changed(!is_configuration(file));
-        }
-    }
-
-    /// Records that an edit was reverted. The agent's preceding text gives the reason.
-    fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
-        let sentences = text::sentences(&self.turn.answer);
-        let why = sentences.iter().map(|sentence| prose::strip_interjection(sentence)).find(|sentence| tells_why(sentence));
-        let Some(why) = why else { return };
-        let note = self.labels().reverted.replace("{}", file);
-        let memory = SessionMemory {
-            key: format!("revert:{}", source.uuid),
-            kind: "learning".to_owned(),
-            title: format!("{} ({note})", text::clip(why, 260)),
-            files: vec![file.to_owned()],
-            importance: 60,
-            source: source.clone(),
-            ..SessionMemory::default()
-        };
         self.memories.add(memory, settled);
     }
 }
@@ -790,18 +277,6 @@ fn is_of_client(output: &str, is_error: bool) -> bool {
     text::contains_any(output, &SIGNS) || (is_error && output.starts_with("<tool_use_error>"))
 }
 
-/// Returns whether what the agent says of an edit that it takes back names the cause. Mostly it only says what is not needed, that it
-/// goes on, or that a test fails without the edit.
-fn tells_why(said: &str) -> bool {
-    const MIN_CAUSE: u8 = 2;
-    let lower = said.to_lowercase();
-    prose::signs(&lower).0 >= MIN_CAUSE
-        && said.chars().count() >= 12
-        && !said.ends_with([':', '：'])
-        && !text::contains_any_words(&lower, &["test", "tests", "테스트", "テスト", "测试"])
-        && !prose::is_narration(said)
-}
-
 /// Returns whether a tool drives a browser.
 fn looks_at_pages(tool: &str) -> bool {
     let tool = tool.to_lowercase();
@@ -812,10 +287,4 @@ fn looks_at_pages(tool: &str) -> bool {
 fn without_line_number(line: &str) -> &str {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
-}
-
-/// Returns whether a file is written for the next session, by its name or its folder's.
-fn is_handoff(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    lower.rsplit('.').next() == Some("md") && text::contains_any(&lower, &["handoff", "hand-off", "handover", "hand_off"])
 }

@@ -1,0 +1,97 @@
+//! Sentences that lean on the one before them, or on their reader.
+
+use crate::text;
+
+/// Openings of a sentence that says little without the one before it.
+const LEANING: &[&str] = &[
+    "most ",
+    "some ",
+    "many ",
+    "both ",
+    "each ",
+    "neither ",
+    "none ",
+    "all of ",
+    "when ",
+    "then ",
+    "so ",
+    "now ",
+    "instead",
+    "otherwise",
+    "therefore",
+    "thus",
+    "hence",
+    "the rest",
+    "the others",
+    "the other ",
+    "그래서",
+    "따라서",
+    "그러면",
+    "そのため",
+    "したがって",
+    "つまり",
+    "所以",
+    "因此",
+];
+
+/// Returns whether a text in lower case speaks to its reader.
+pub(in crate::extract) fn addresses_reader(lower: &str) -> bool {
+    // What is quoted may be a text of the product.
+    let lower: String = lower.replace(['“', '”', '`'], "\"").split('"').step_by(2).collect();
+    text::contains_any_words(&lower, &["you", "your", "you're", "you'll", "you've", "you'd", "yours"])
+}
+
+/// Openings of a sentence about several things that were named before it.
+const PLURALS: &[&str] = &[
+    "two are ",
+    "three are ",
+    "all but one ",
+    "meanwhile",
+    "if that ",
+    "it also ",
+    "each ",
+    "both ",
+    "these ",
+    "those ",
+    "they ",
+    "all three ",
+    "all four ",
+    "all of ",
+    "neither ",
+    "the latter",
+    "the former",
+    "이들",
+    "각각",
+    "それぞれ",
+    "いずれも",
+    "它们",
+    "这些",
+];
+
+/// Returns whether a sentence in lower case speaks of several things that were named before it.
+pub(in crate::extract) fn speaks_of_named_before(lower: &str) -> bool {
+    PLURALS.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a sentence in lower case refers by its first word to the sentence before it.
+pub(in crate::extract) fn leans_on_sentence_before(lower: &str) -> bool {
+    LEANING.iter().any(|opening| lower.starts_with(opening))
+}
+
+/// Returns whether a sentence in lower case gives the reason for a deed of which only a pronoun tells: "I removed them because …".
+pub(in crate::extract) fn explains_deed(lower: &str) -> bool {
+    let mut words = lower.split_whitespace();
+    let is_deed = words.next() == Some("i") && words.next().is_some_and(|verb| verb.ends_with("ed"));
+    let is_pointer = |word: &str| matches!(word, "them" | "it" | "this" | "that" | "those" | "these");
+    is_deed && words.next().is_some_and(is_pointer) && words.next() == Some("because")
+}
+
+/// Returns whether a sentence in lower case says what a change does, which only a pronoun names: "It now detects the locale".
+pub(in crate::extract) fn opens_with_effect(lower: &str) -> bool {
+    const VERBS: [&str; 12] = [
+        "now", "fixes", "makes", "adds", "removes", "ensures", "prevents", "lets", "allows", "enables", "replaces", "avoids",
+    ];
+    let rest = ["it ", "this ", "that "].iter().find_map(|word| lower.strip_prefix(word));
+    let says = |rest: &str| VERBS.iter().any(|verb| text::starts_with_words(rest, verb)) && !rest.starts_with("makes sense");
+    rest.is_some_and(says) || lower.starts_with("これで")
+}

@@ -1,0 +1,35 @@
+//! Signs that a statement is no knowledge by itself, or how it is meant: words and openings, by topic.
+
+mod commits;
+mod concessions;
+mod headings;
+mod leaning;
+mod pasted;
+mod problems;
+mod proposals;
+#[cfg(test)]
+mod tests;
+mod way;
+
+pub(super) use commits::{is_about_committing, is_about_pushing, is_failed_commit, only_reports_commit};
+pub(super) use concessions::{concedes, disproves, gives_in, only_admits, reverts, without_concession};
+pub(super) use headings::{
+    is_check_heading, is_clause_heading, is_fix_heading, is_plan, is_praise_heading, is_proposals, qualifies,
+    says_what_to_change,
+};
+pub(super) use leaning::{
+    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
+};
+pub(super) use pasted::{is_code, is_output, names_only};
+pub(crate) use problems::tells_limit;
+pub(super) use problems::{
+    demands, excuses, finds_fault, is_failing, is_problem, lacks_something, leaves_cause_open, mends_findings,
+};
+pub(super) use proposals::{
+    RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,
+    makes_proposal, offers_options, proposes,
+};
+pub(super) use way::{
+    is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_open_state, is_place_of_change, is_praise,
+    is_state_before, says_finished, says_how_it_is_now,
+};

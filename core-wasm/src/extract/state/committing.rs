@@ -1,0 +1,201 @@
+//! Commits that were made, tried, amended or found, and their sizes.
+
+use super::State;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::commands;
+use crate::extract::commits;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::results;
+use crate::extract::statement::Voice;
+use crate::extract::tool_uses::ToolUse;
+use crate::extract::work_tree;
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The maximum number of commits in the notes.
+pub(super) const MAX_COMMITS: usize = 50;
+/// The maximum number of repositories for trying something out that are known at a time.
+const MAX_REPOSITORIES: usize = 8;
+/// The maximum length of a commit's subject, in characters.
+const MAX_SUBJECT_CHARS: usize = 180;
+/// The similarity from which on two subjects are the same commit's.
+const SAME_SUBJECT: f32 = 0.5;
+
+impl State {
+    /// Records the commits that a command line made, or that a commit was tried and failed. Returns whether it made some.
+    pub(super) fn commits_made(
+        &mut self,
+        tool_use: &ToolUse,
+        output: &str,
+        is_error: bool,
+        counts_tests: bool,
+        settled: &mut Vec<Draft>,
+    ) -> bool {
+        let command = tool_use.what.as_str();
+        if self.commits_for_trial(command, output) {
+            return false;
+        }
+        let made = commits::commits_from(command, output, is_error);
+        let committed = !made.is_empty();
+        let is_bypassed = commits::bypasses_hook(command);
+        if committed && !counts_tests && !is_bypassed && self.hook_runs_tests {
+            self.hook_passed();
+        }
+        self.changes_measured(output, committed);
+        if committed {
+            self.open_points.committed();
+        }
+        for commit in made {
+            self.record_commit(commit, is_bypassed, &tool_use.source, settled);
+        }
+        if !committed && commands::class(command) == commands::Class::Commit {
+            self.undone.commit_failed();
+            let message = commits::message(command).unwrap_or_default();
+            self.tried_commit = clean::line(message.trim().lines().next().unwrap_or_default(), MAX_SUBJECT_CHARS);
+        }
+        committed
+    }
+
+    /// Returns whether a command line commits only in repositories that the session made for trying something out.
+    fn commits_for_trial(&mut self, command: &str, output: &str) -> bool {
+        let made = commands::made_repositories(command, &self.trial_repositories);
+        self.trial_repositories.extend(made);
+        let extra = self.trial_repositories.len().saturating_sub(MAX_REPOSITORIES);
+        self.trial_repositories.drain(..extra);
+        // What the session writes into a folder that is kept is its work.
+        let files = &self.files;
+        let is_for_trial = |folder: &&String| {
+            let is_inside = |path: &str| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            commands::is_temporary_folder(folder) || !files.paths().any(is_inside)
+        };
+        let folders: Vec<String> = self.trial_repositories.iter().filter(is_for_trial).cloned().collect();
+        commands::commits_only_in(&folders, command, output)
+    }
+
+    /// Applies a list of changed files that git printed. Returns whether that shows that a commit was made.
+    pub(super) fn git_listed(&mut self, listed: &work_tree::Listed) -> bool {
+        let files = &self.files;
+        self.undone.git_listed(listed, |path| files.is_new(path))
+    }
+
+    /// Applies a commit that git showed. Returns whether it is one of the session's that seemed to fail.
+    pub(super) fn git_showed(&mut self, command: &str, output: &str) -> bool {
+        let has_landed = self.undone.git_showed(&work_tree::shown_files(command, output));
+        // The work may be in a commit of another message, which is where to look for it.
+        if let Some((hash, subject)) = work_tree::shown_commit(output).filter(|_| has_landed) {
+            let subject = clean::line(&subject, MAX_SUBJECT_CHARS);
+            self.list_commit(&subject, &hash);
+            let tried = text::features(&self.tried_commit);
+            // Why git holds the work under another message, the agent can only guess.
+            if !tried.is_empty()
+                && commits::stat_file(&subject).is_none()
+                && text::similarity(&tried, &text::features(&subject)) < SAME_SUBJECT
+            {
+                self.other_commit = (hash, self.turns);
+            }
+        }
+        has_landed
+    }
+
+    /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
+    fn changes_measured(&mut self, output: &str, committed: bool) {
+        let Some(stat) = commits::stat(output) else { return };
+        if committed {
+            self.undone.commit_measured(stat.sums.0);
+            let listed = if stat.files.is_empty() && stat.sums == self.stat.sums { &self.stat } else { &stat };
+            // A later commit holds only a part of what was changed in a file.
+            let is_whole = self.undone.is_without_commit();
+            for (path, added, removed) in &listed.files {
+                self.files.record_stat(path, *added, *removed, is_whole);
+            }
+            self.largest_commit = self.largest_commit.max(stat.sums);
+        } else if !stat.files.is_empty() && stat.sums == self.largest_commit {
+            for (path, added, removed) in &stat.files {
+                self.files.record_stat(path, *added, *removed, false);
+            }
+        } else if !stat.files.is_empty() {
+            self.stat = stat;
+        }
+    }
+
+    /// Forgets hashes that lead nowhere any more, and takes those of the session's commits that git prints.
+    pub(super) fn hashes_printed(&mut self, command: &str, output: &str) {
+        if commits::replaces_hashes(command) {
+            let last = self.hashes.pop().filter(|(subject, hash)| commits::hash_of(output, subject).as_ref() == Some(hash));
+            self.hashes.clear();
+            self.hashes.extend(last);
+        }
+        if command.contains("git ") && self.hashes.len() < self.commits.len() {
+            for subject in &self.commits {
+                let is_known = self.hashes.iter().any(|(known, _)| known == subject);
+                if let Some(hash) = commits::hash_of(output, subject).filter(|_| !is_known) {
+                    self.hashes.push((subject.clone(), hash));
+                }
+            }
+        }
+    }
+
+    /// Adds a commit to the notes.
+    fn list_commit(&mut self, subject: &str, hash: &str) {
+        if !self.commits.iter().any(|known| known == subject) {
+            self.commits.push(subject.to_owned());
+            if self.commits.len() > MAX_COMMITS {
+                self.commits.remove(0);
+            }
+        }
+        self.hashes.retain(|(known, _)| known != subject);
+        if !hash.is_empty() {
+            self.hashes.push((subject.to_owned(), hash.to_owned()));
+            let extra = self.hashes.len().saturating_sub(MAX_COMMITS);
+            self.hashes.drain(..extra);
+        }
+    }
+
+    pub(super) fn record_commit(
+        &mut self,
+        commit: commits::Commit,
+        is_bypassed: bool,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        if commit.subject.is_empty() {
+            return;
+        }
+        // The line of a pull request may stand behind the commit.
+        let latest = || self.commits.iter().rposition(|known| !commits::is_pull_request(known));
+        if commit.amends
+            && let Some(at) = latest()
+        {
+            let last = self.commits.remove(at);
+            self.memories.forget(|memory| memory.kind == "commit" && memory.title == last);
+            let hash = self.hashes.iter().find(|(of, _)| *of == last).map(|(_, hash)| hash.clone()).unwrap_or_default();
+            self.results.commit_amended(&last, &hash);
+            self.turn.retain(|statement| !results::is_of_commit(statement, &last, &hash));
+        }
+        let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
+        self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
+        self.undone.committed(is_bypassed);
+        self.turn.committed = true;
+        self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
+        let mut content = subject.clone();
+        self.commit_branch = commit.branch.clone().unwrap_or_default();
+        if let Some(branch) = commit.branch.filter(|branch| !matches!(branch.as_str(), "main" | "master")) {
+            content = format!("{content} ({branch})");
+        }
+        if !commit.body.is_empty() {
+            content = format!("{content}\n\n{}", commit.body);
+        }
+        let memory = SessionMemory {
+            key: format!("commit:{}:{:08x}", source.uuid, text::hash(&subject)),
+            kind: "commit".to_owned(),
+            title: subject,
+            content,
+            importance: 40,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+}

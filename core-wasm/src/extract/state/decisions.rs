@@ -1,0 +1,178 @@
+//! Decisions: choices among what the agent proposed, what a plan or an answer declares, and what the user takes back.
+
+use super::State;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::human;
+use crate::extract::labels::Labels;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::options;
+use crate::extract::prose;
+use crate::extract::statement;
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The maximum length of a choice that replaces another one, in characters.
+pub(super) const MAX_CHOICE_CHARS: usize = 160;
+/// How many words a prompt must share with a decision that it takes back.
+const MIN_SHARED_WORDS: usize = 2;
+/// The length up to which a prompt that withdraws something says nothing else, in characters.
+const MAX_BARE_WITHDRAWAL: usize = 24;
+
+impl State {
+    /// Records what a prompt decides of an answer: a consent or a choice turns the agent's proposal into a decision.
+    pub(super) fn record_choice(
+        &mut self,
+        prompt: &str,
+        answer: &str,
+        said_by: SaidBy,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        if answer.is_empty() || self.interrupted {
+            return;
+        }
+        // That everything is fine is a fact, not a choice.
+        let chose = |resolved: &options::Resolution| {
+            resolved.is_own
+                || !resolved.rejected.is_empty()
+                || (prose::checked(&resolved.what).is_none()
+                    && !prose::is_procedure(&resolved.what)
+                    && prose::offers_choice(&resolved.what))
+        };
+        let all = options::resolve_all(prompt, answer);
+        let chose = |resolved: &options::Resolution| chose(resolved) && !resolved.is_of_session();
+        for (number, resolved) in all.into_iter().filter(chose).enumerate() {
+            let said = text::clip(&text::one_line(prompt), 120).into_owned();
+            let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
+            let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
+            let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
+            let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
+            let key =
+                if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
+            let memory = SessionMemory {
+                key,
+                title: resolved.what,
+                why: resolved.why,
+                rejected: resolved.rejected,
+                content,
+                importance,
+                said_by,
+                turn: self.turns,
+                ..decision(source)
+            };
+            self.memories.add(memory, settled);
+        }
+    }
+
+    /// Records a decision that a plan or an answer declares.
+    pub(super) fn record_decided(
+        &mut self,
+        origin: &str,
+        decided: String,
+        said_by: SaidBy,
+        importance: u8,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        // A person's own words stand as they are.
+        if said_by != SaidBy::Human && origin != "branch" && prose::is_piece(&decided) {
+            return;
+        }
+        let said_by = if said_by == SaidBy::Agent && prose::credits_user(&decided) { SaidBy::Agreed } else { said_by };
+        let key = format!("{origin}:{:08x}", text::hash(&decided));
+        self.memories.forget(|known| known.key == key);
+        let memory = SessionMemory {
+            key,
+            title: decided.clone(),
+            content: decided,
+            importance,
+            said_by,
+            turn: self.turns,
+            ..decision(source)
+        };
+        self.memories.add(memory, settled);
+    }
+
+    /// Forgets the decisions and rules that the user takes back, and puts a rejected option that is chosen after all in the place of
+    /// the decision.
+    pub(super) fn user_changes_mind(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        if human::withdraws(prompt) {
+            self.withdraw(prompt);
+        }
+        self.last_said.clone_from(&source.uuid);
+        if prose::changes_mind(prompt) {
+            let words = text::features(prompt);
+            let is_of = |said: &str| words.intersection(&text::features(said)).count() >= MIN_SHARED_WORDS;
+            self.memories.forget(|memory| matches!(memory.kind.as_str(), "decision" | "preference") && is_of(&memory.title));
+        }
+        if human::takes_option(prompt) {
+            self.take_rejected_option(prompt, source, settled);
+        }
+    }
+
+    /// Forgets what the user said just before and withdraws now, as far as both name the same.
+    fn withdraw(&mut self, prompt: &str) {
+        let words = text::features(prompt);
+        let is_bare = prompt.chars().count() <= MAX_BARE_WITHDRAWAL;
+        let last_said = std::mem::take(&mut self.last_said);
+        self.memories.forget(|memory| {
+            matches!(memory.kind.as_str(), "decision" | "preference" | "correction")
+                && !last_said.is_empty()
+                && memory.source.uuid == last_said
+                && (is_bare || !words.is_disjoint(&text::features(&memory.title)))
+        });
+    }
+
+    /// Puts what a prompt chooses in the place of the decision that rejected it, if there is one.
+    fn take_rejected_option(&mut self, prompt: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let (words, names) = (text::features(prompt), statement::names(prompt));
+        let is_chosen = |option: &String| {
+            let own = text::features(option);
+            statement::names(option).iter().any(|name| names.contains(name))
+                || (own.len() >= MIN_SHARED_WORDS && own.is_subset(&words))
+        };
+        // A prompt that has a name of what was chosen may be about both.
+        let keeps = |chosen: &str| statement::names(chosen).iter().any(|name| names.contains(name));
+        let changed = self.memories.live().find(|memory| {
+            memory.kind == "decision" && memory.rejected.iter().any(is_chosen) && !keeps(chosen_in(&memory.title))
+        });
+        let Some(before) = changed.cloned() else { return };
+        self.memories.forget(|memory| memory.key == before.key);
+        let what = text::clip(&text::one_line(prompt), MAX_CHOICE_CHARS).into_owned();
+        let rejected = vec![chosen_in(&before.title).to_owned()];
+        let content = decision_text(&what, "", &rejected, self.labels());
+        let memory = SessionMemory {
+            key: format!("changed:{}", source.uuid),
+            title: what,
+            content,
+            rejected,
+            importance: 80,
+            said_by: SaidBy::Human,
+            ..decision(source)
+        };
+        self.memories.add(memory, settled);
+    }
+}
+
+/// Returns a decision that says nothing yet.
+pub(super) fn decision(source: &LineRef) -> SessionMemory {
+    SessionMemory { kind: "decision".to_owned(), source: source.clone(), ..SessionMemory::default() }
+}
+
+pub(super) fn decision_text(what: &str, why: &str, rejected: &[String], labels: &Labels) -> String {
+    let mut content = what.to_owned();
+    if !why.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content = format!("{content}{}: {why}", labels.why);
+    }
+    if !rejected.is_empty() {
+        content.push_str(if content.ends_with(['.', '。']) { " " } else { ". " });
+        content = format!("{content}{}: {}", labels.rejected, rejected.join("; "));
+    }
+    content
+}
+
+/// Returns what was chosen, of the title of a decision: what stands behind its question.
+fn chosen_in(title: &str) -> &str {
+    title.rsplit(" → ").next().unwrap_or_default()
+}

@@ -1,0 +1,281 @@
+//! Files that were edited, moved, removed or restored.
+
+use super::State;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::commands;
+use crate::extract::commits;
+use crate::extract::files::{self, Reversal, is_configuration, is_description, is_document};
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::prose;
+use crate::extract::statement::Voice;
+use crate::extract::tool_uses::ToolUse;
+use crate::said_by::SaidBy;
+use crate::text;
+use crate::transcript::json::Raw;
+
+/// The maximum number of lessons that one edit adds.
+const MAX_LESSONS: usize = 4;
+/// How many bytes of a document for the next session are read.
+const MAX_HANDOFF_BYTES: usize = 12 * 1024;
+/// The maximum length of a document whose open questions are read, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
+/// How many bytes of a new file are searched for names.
+const MAX_CREATED_BYTES: usize = 32 * 1024;
+
+impl State {
+    pub(super) fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
+        let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
+        let first = text::clip(first.lines().next().unwrap_or_default(), 160).into_owned();
+        // What the client requires before every edit says nothing about the file.
+        let is_procedure = text::contains_any(&first, commands::PROCEDURES);
+        if !is_procedure {
+            self.failures.edit_failed(&tool_use.what, &first, &tool_use.source, self.turns);
+        }
+    }
+
+    pub(super) fn file_edited(&mut self, tool_use: &ToolUse, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
+        let file = tool_use.what.as_str();
+        if file.is_empty() {
+            return;
+        }
+        let (mut patch, mut old, mut new, mut content, mut kind) = (None, None, None, None, None);
+        if let Some(result) = result {
+            result.fields(|key, value| match key {
+                b"structuredPatch" => patch = Some(value),
+                b"oldString" => old = Some(value),
+                b"newString" => new = Some(value),
+                b"content" => content = Some(value),
+                b"type" => kind = Some(value.json()),
+                _ => {}
+            });
+        }
+        self.rulings_followed(settled);
+        // A plan is recorded as a plan. The client's file for it is not part of the project.
+        if clean::is_client_plan(file) {
+            self.undone.plan_written(file);
+            return;
+        }
+        self.mended_findings(file);
+        let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
+        // The patch of a file that was created is empty: its content tells what was written.
+        self.count_names(file, patch.filter(|_| added + removed > 0), content);
+        if added + removed == 0 && kind == Some("\"create\"") {
+            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
+        }
+        self.files.record_change_at(file, added, removed, tool_use.source.at);
+        if kind == Some("\"create\"") {
+            self.files.record_creation(file);
+        }
+        if is_handoff(file) {
+            let written = content.and_then(Raw::text).unwrap_or_default();
+            let whole = clean::block(&written, MAX_HANDOFF_BYTES);
+            self.handed_over(file, &whole, &tool_use.source, settled);
+        }
+        let own = clean::path(file, &self.root);
+        if !clean::is_outside(&own) {
+            self.project_changed(file);
+            if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file) && !is_handoff(file)) {
+                self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
+            }
+        }
+        self.turn.file_edited(is_description(file));
+        self.turn.add_file(file);
+        if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file)) {
+            self.turn.document_written(&written);
+        }
+        let labels = self.labels();
+        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+        if prose::is_of_lessons(file) {
+            let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
+            self.lessons_written(&written, &old, &tool_use.source, settled);
+        }
+        self.turn.replaced(&own, &old, &new);
+        let reversal = self.files.record_edit(file, &old, &new);
+        // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
+        let is_back = match reversal {
+            Reversal::None => false,
+            Reversal::Removes => added == 0 || removed == 0,
+            Reversal::Reverts => true,
+        };
+        if is_back {
+            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
+            if self.undone.is_without_commit() && self.files.paths().next().is_none() {
+                _ = self.undone.found_clean();
+            }
+        }
+        if reversal == Reversal::Reverts {
+            self.record_revert(file, &tool_use.source, settled);
+        }
+        self.failures.file_changed(file);
+        for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
+            self.record_fix(memory, settled);
+        }
+    }
+
+    /// Takes what the agent wrote down for the next session: what was decided, what to watch out for, and what is left to do.
+    fn handed_over(&mut self, file: &str, document: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let document = &commits::unwrapped(document);
+        for decided in prose::decisions(document) {
+            self.record_decided("handoff", decided, SaidBy::Agent, 60, source, settled);
+        }
+        self.record_findings(document, source, settled);
+        self.open_points.handed_over(document);
+        if !document.is_empty() {
+            self.handoff = clean::path(file, &self.root);
+            self.turn.state(prose::status(document), Voice::Answer);
+        }
+    }
+
+    /// Records the rules that the agent adds to the project's list of lessons. What stood there before is known.
+    fn lessons_written(&mut self, written: &str, before: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let known = prose::lessons(before);
+        let mut added = prose::lessons(&clean::clean(written));
+        added.retain(|lesson| !known.contains(lesson));
+        // A file that is written anew has the new ones at its end.
+        for (title, content) in added.split_off(added.len().saturating_sub(MAX_LESSONS)) {
+            let memory = SessionMemory {
+                key: format!("lesson:{:08x}", text::hash(&title)),
+                kind: "learning".to_owned(),
+                title,
+                content,
+                importance: 70,
+                source: source.clone(),
+                ..SessionMemory::default()
+            };
+            self.memories.add(memory, settled);
+        }
+    }
+
+    /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
+    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
+        let turn = self.turns;
+        if let Some(patch) = patch {
+            files::patch_lines(patch, |is_added, line| {
+                if is_added { self.vanished.added(file, line, turn) } else { self.vanished.removed(file, line, turn) }
+            });
+        } else {
+            let content = content.and_then(Raw::text).unwrap_or_default();
+            self.vanished.created(file, text::head(&content, MAX_CREATED_BYTES));
+        }
+    }
+
+    /// Records that a file of the project was changed: what was checked or committed before does not cover it.
+    pub(super) fn project_changed(&mut self, file: &str) {
+        self.recap.file_edited();
+        self.undone.file_changed(file);
+        if !is_document(file) {
+            self.evidence.file_changed(!is_configuration(file));
+        }
+    }
+
+    /// Records that an edit was reverted. The agent's preceding text gives the reason.
+    fn record_revert(&mut self, file: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let sentences = text::sentences(&self.turn.answer);
+        let why = sentences.iter().map(|sentence| prose::strip_interjection(sentence)).find(|sentence| tells_why(sentence));
+        let Some(why) = why else { return };
+        let note = self.labels().reverted.replace("{}", file);
+        let memory = SessionMemory {
+            key: format!("revert:{}", source.uuid),
+            kind: "learning".to_owned(),
+            title: format!("{} ({note})", text::clip(why, 260)),
+            files: vec![file.to_owned()],
+            importance: 60,
+            source: source.clone(),
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+
+    /// Records that the files for which `is_restored` returns true are as they were at the last commit.
+    pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
+        self.undone.restored(is_restored);
+        if !self.undone.is_without_commit() {
+            return;
+        }
+        for path in self.files.paths().filter(|path| is_restored(path)) {
+            self.vanished.file_removed(path, self.turns);
+        }
+        self.files.record_restoration(is_restored);
+        if self.files.paths().next().is_none() {
+            _ = self.undone.found_clean();
+        }
+    }
+
+    /// Records the files that a command line writes or deletes.
+    pub(super) fn files_changed_by(&mut self, tool_use: &ToolUse, settled: &mut Vec<Draft>) {
+        let effects = commands::file_effects(&tool_use.what, &tool_use.folder);
+        let is_restored = |path: &str| effects.restores_all || effects.restored.iter().any(|restored| restored == path);
+        if effects.restores_all || !effects.restored.is_empty() {
+            self.files_restored(is_restored);
+        }
+        let is_in_folder = |path: &&str| {
+            effects.removed_folders.iter().any(|it| path.strip_prefix(it.as_str()).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let in_folders: Vec<String> = self.files.paths().filter(is_in_folder).map(str::to_owned).collect();
+        for (from, to) in &effects.moved {
+            self.files.record_move(from, to);
+        }
+        for path in &in_folders {
+            self.file_removed(path);
+        }
+        for path in &effects.removed {
+            let leaves_nothing = self.file_removed(path);
+            self.file_changed_by_command(path, !leaves_nothing);
+        }
+        for path in &effects.written {
+            self.files.record_written(path);
+            self.turn.add_file(path);
+            self.file_changed_by_command(path, true);
+        }
+        for path in &effects.manifests {
+            self.files.record_written(path);
+            self.project_changed(path);
+        }
+        if effects.written.iter().chain(&effects.removed).any(|path| !clean::is_outside(path)) {
+            self.rulings_followed(settled);
+        }
+    }
+
+    /// Records that a command deleted a file. Returns whether it leaves nothing to check and nothing to commit, because the session
+    /// itself made it.
+    fn file_removed(&mut self, path: &str) -> bool {
+        self.vanished.file_removed(path, self.turns);
+        let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
+        self.files.record_removal(path, leaves_nothing);
+        if leaves_nothing {
+            self.undone.restored(|known| known == path);
+        }
+        leaves_nothing
+    }
+
+    /// Records that a command changed a file, if it lies in the project, and whether that is a change of the project.
+    fn file_changed_by_command(&mut self, path: &str, is_change: bool) {
+        if clean::is_outside(path) {
+            return;
+        }
+        self.failures.file_changed(path);
+        self.turn.file_edited(is_description(path));
+        if is_change {
+            self.project_changed(path);
+        }
+    }
+}
+
+/// Returns whether what the agent says of an edit that it takes back names the cause. Mostly it only says what is not needed, that it
+/// goes on, or that a test fails without the edit.
+fn tells_why(said: &str) -> bool {
+    const MIN_CAUSE: u8 = 2;
+    let lower = said.to_lowercase();
+    prose::signs(&lower).0 >= MIN_CAUSE
+        && said.chars().count() >= 12
+        && !said.ends_with([':', '：'])
+        && !text::contains_any_words(&lower, &["test", "tests", "테스트", "テスト", "测试"])
+        && !prose::is_narration(said)
+}
+
+/// Returns whether a file is written for the next session, by its name or its folder's.
+fn is_handoff(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.rsplit('.').next() == Some("md") && text::contains_any(&lower, &["handoff", "hand-off", "handover", "hand_off"])
+}

@@ -1,0 +1,92 @@
+//! Pull requests that were opened, renamed or merged.
+
+use super::State;
+use super::committing::MAX_COMMITS;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::commits;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::planned;
+use crate::extract::tool_uses::ToolUse;
+use crate::said_by::SaidBy;
+use crate::text;
+
+impl State {
+    /// Records the pull request that a command opened or described.
+    pub(super) fn pull_request_written(&mut self, tool_use: &ToolUse, output: &str, failed: bool, settled: &mut Vec<Draft>) {
+        let command = tool_use.what.as_str();
+        if let Some(url) = commits::pull_request(command, output) {
+            let title = commits::pull_request_title(command).unwrap_or_default();
+            self.record_pull_request(&url, &title, &tool_use.source, settled);
+        }
+        if let Some((number, title)) = commits::renamed_pull_request(command, output).filter(|_| !failed) {
+            self.rename_pull_request(number, &title, &tool_use.source, settled);
+        }
+        if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
+            self.undone.pull_request_described(command);
+            if planned::ticks_checks(command) {
+                self.tasks.checks_passed();
+            }
+        }
+    }
+
+    /// Records which pull requests a command merged, or shows as merged.
+    pub(super) fn pull_requests_merged(&mut self, command: &str, output: &str, failed: bool) {
+        if failed || !(command.contains("gh pr") || command.contains("git ")) {
+            return;
+        }
+        let is_own = |subject: &str| self.commits.iter().any(|commit| commit == subject);
+        let mut listed = commits::squashed_pull_requests(command, output, is_own);
+        listed.extend(commits::listed_as_merged(command, output));
+        // A number in a log may be an issue's, and most of a list are those of others.
+        listed.retain(|number| self.commits.iter().any(|commit| commits::pull_request_number(commit) == Some(*number)));
+        for number in commits::merged_pull_requests(command, output).into_iter().chain(listed) {
+            self.pull_request_merged(number);
+        }
+    }
+
+    /// Records that a pull request is merged.
+    pub(super) fn pull_request_merged(&mut self, number: u32) {
+        self.open_points.pull_request_merged(number);
+        self.merged.retain(|known| *known != number);
+        self.merged.push(number);
+        let extra = self.merged.len().saturating_sub(MAX_COMMITS);
+        self.merged.drain(..extra);
+    }
+
+    pub(super) fn record_pull_request(&mut self, url: &str, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.open_points.pull_request_opened();
+        let line = if title.is_empty() { url.to_owned() } else { format!("{title} ({url})") };
+        // The client names the address before the result of the command that gave the title.
+        match self.commits.iter_mut().find(|known| known.contains(url)) {
+            Some(known) if known == url => known.clone_from(&line),
+            Some(_) => return,
+            None => self.commits.push(line.clone()),
+        }
+        self.remember_pull_request(url, line, source, settled);
+    }
+
+    /// Gives a pull request of the session another title.
+    fn rename_pull_request(&mut self, number: u32, title: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let is_of = |known: &&mut String| commits::pull_request_number(known) == Some(number);
+        let Some(known) = self.commits.iter_mut().find(is_of) else { return };
+        let Some(url) = known.split([' ', '(', ')']).find(|word| word.starts_with("https://")).map(str::to_owned) else {
+            return;
+        };
+        let line = format!("{title} ({url})");
+        known.clone_from(&line);
+        self.remember_pull_request(&url, line, source, settled);
+    }
+
+    fn remember_pull_request(&mut self, url: &str, line: String, source: &LineRef, settled: &mut Vec<Draft>) {
+        let memory = SessionMemory {
+            key: format!("pr:{url}"),
+            kind: "commit".to_owned(),
+            title: line,
+            importance: 50,
+            source: source.clone(),
+            said_by: SaidBy::Tool,
+            ..SessionMemory::default()
+        };
+        self.memories.add(memory, settled);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the user types while the agent works.
+
+use super::{MAX_REQUEST_CHARS, State, line_ref};
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::clean;
+use crate::extract::human;
+use crate::extract::memories::LineRef;
+use crate::extract::statement::Voice;
+use crate::said_by::SaidBy;
+use crate::text;
+use crate::transcript::json::Raw;
+use crate::transcript::user_text::{self, UserText};
+use crate::transcript::{self, Line};
+
+/// The maximum number of queued prompts, which wait while the agent works.
+const MAX_QUEUED: usize = 12;
+
+impl State {
+    pub(super) fn queue_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let operation = line.operation.and_then(Raw::text).unwrap_or_default();
+        // These lines have no identifier of their own.
+        let content = line.content.and_then(Raw::text).unwrap_or_default();
+        let identity = format!("{operation} {} {}", line.timestamp().unwrap_or_default(), text::hash(&content));
+        if !self.seen.insert(&identity) {
+            return;
+        }
+        match &*operation {
+            "enqueue" => {
+                // The prompt comes without what the client put around it.
+                let typed = match user_text::classify(&content) {
+                    UserText::Human(text) if !content.starts_with('{') => clean::block(&text, 4000),
+                    _ => String::new(),
+                };
+                self.queue.push(typed);
+                if self.queue.len() > MAX_QUEUED {
+                    self.queue.remove(0);
+                }
+            }
+            // The prompt follows as a separate line.
+            "dequeue" => {
+                self.is_dequeued = true;
+                if !self.queue.is_empty() {
+                    self.queue.remove(0);
+                }
+            }
+            "popAll" => self.queue.clear(),
+            "remove" => {
+                // The agent picks the prompt up in the middle of its turn. Older clients record it nowhere else.
+                let waiting = if content.is_empty() {
+                    0
+                } else {
+                    self.queue.iter().position(|queued| content.contains(queued.as_str())).unwrap_or(0)
+                };
+                if waiting < self.queue.len() {
+                    let queued = self.queue.remove(waiting);
+                    self.add_interjection(&queued, &line_ref(line), settled);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn attachment_line(&mut self, line: &Line<'_>, settled: &mut Vec<Draft>) {
+        let Some(attachment) = line.attachment else {
+            return;
+        };
+        let (mut kind, mut prompt, mut mode) = (None, None, None);
+        attachment.fields(|key, value| match key {
+            b"type" => kind = Some(value.json()),
+            b"prompt" => prompt = Some(value),
+            b"commandMode" => mode = Some(value.json()),
+            _ => {}
+        });
+        if kind != Some("\"queued_command\"") || mode.is_some_and(|mode| mode != "\"prompt\"") {
+            return;
+        }
+        if !self.is_new(line) {
+            return;
+        }
+        let text = transcript::result_text(prompt);
+        self.add_interjection(&text, &line_ref(line), settled);
+    }
+
+    /// Adds what the user says while the agent works, or adds to a prompt.
+    fn add_interjection(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let UserText::Human(text) = user_text::classify(text) else {
+            return;
+        };
+        let text = clean::clean(&text);
+        let hash = text::hash(&text);
+        if self.seen_additions.contains(&hash) {
+            return;
+        }
+        self.seen_additions.push(hash);
+        if self.seen_additions.len() > 2 * MAX_QUEUED {
+            self.seen_additions.remove(0);
+        }
+        self.queue.retain(|queued| *queued != text);
+        if human::is_substantive(&text) && human::is_demand(&text) {
+            self.divide_turn(source, settled);
+        }
+        let about = self.topic().to_owned();
+        self.user_changes_mind(&text, source, settled);
+        if !self.record_late_answer(&text, source, settled) {
+            // What the agent said in this turn is what the user answers while it works.
+            let answer = self.turn.answer.clone();
+            self.record_choice(&text, &answer, SaidBy::Human, source, settled);
+        }
+        self.record_directives(&text, &about, source, settled);
+        self.record_settled(&text, &about, source, settled);
+        self.record_rulings(&text, &about, "", source, settled);
+        self.request_while_busy(&text, source, settled);
+        let piece = format!("**{}:** {text}", self.labels().added);
+        let turn = self.open_turn(source, &text);
+        turn.add(&piece);
+        turn.state(&text, Voice::Human);
+    }
+
+    /// Takes what the user typed while the agent was busy as the request if there is none yet, or as a later one.
+    fn request_while_busy(&mut self, text: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        if !human::is_substantive(text) {
+            return;
+        }
+        if !self.request.is_empty() {
+            let title = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+            // A short remark steers what is being done.
+            if human::stands_alone(&title) && human::is_demand(&title) && !human::is_paste(text) {
+                self.later = title;
+            }
+            return;
+        }
+        self.request = human::request_summary(text, MAX_REQUEST_CHARS, self.labels());
+        if let Some(plan) = human::plan(text) {
+            self.undone.plan_accepted(plan);
+            self.record_plan(plan, SaidBy::Human, 35, source, settled);
+        }
+    }
+}

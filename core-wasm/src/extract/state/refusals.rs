@@ -1,0 +1,48 @@
+//! Calls of tools that the user refused.
+
+use super::State;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::commits;
+use crate::extract::failures;
+use crate::extract::memories::LineRef;
+use crate::extract::tool_uses::{Tool, ToolUse};
+
+impl State {
+    pub(super) fn tool_refused(&mut self, tool_use: &ToolUse, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim()).filter(|reason| !reason.is_empty());
+        let what = match tool_use.tool {
+            Tool::Ask => {
+                self.left_unanswered(tool_use.questions.iter().cloned());
+                self.question_deferred = true;
+                return;
+            }
+            Tool::Plan => {
+                let plan = commits::unwrapped(&tool_use.what);
+                self.plan_refused(&plan, reason, source, settled)
+            }
+            Tool::Shell => {
+                if reason.is_none() {
+                    self.undone.run_refused(&tool_use.what);
+                }
+                format!("`{}`", failures::display_command(&tool_use.what))
+            }
+            _ => format!("{} {}", tool_use.name, tool_use.what),
+        };
+        what.trim().clone_into(&mut self.refused);
+        // A server's own error may begin with the client's words, so a reason beside its tool is nobody's.
+        let is_foreign = tool_use.name.starts_with("mcp__");
+        if let Some(reason) = reason.filter(|_| !is_foreign) {
+            let reason = without_client_note(reason).to_owned();
+            let about = self.topic().to_owned();
+            self.record_directives(&reason, &about, source, settled);
+            self.record_steering(&reason, what.trim(), source, settled);
+            self.record_rulings(&reason, &about, what.trim(), source, settled);
+            self.turn.add(&format!("**{}:** {reason}", self.labels().added));
+        }
+    }
+}
+
+/// Returns the reason for a refusal without what the client adds to it for the agent.
+pub(super) fn without_client_note(reason: &str) -> &str {
+    reason.split("\n\nNote: The user's next message").next().unwrap_or(reason)
+}

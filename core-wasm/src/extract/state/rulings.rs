@@ -1,0 +1,98 @@
+//! What the user settles in passing, while the agent works, or by refusing something.
+
+use super::State;
+use super::decisions::{MAX_CHOICE_CHARS, decision};
+use super::directives::MAX_ABOUT_CHARS;
+use crate::bindings::throughline::policy::types::Draft;
+use crate::extract::human;
+use crate::extract::memories::{LineRef, SessionMemory};
+use crate::said_by::SaidBy;
+use crate::text;
+
+/// The maximum length of what a ruling is about, in characters.
+const MAX_RULING_ABOUT: usize = 100;
+/// What is left or kept that only a pointer names.
+const POINTERS: &[&str] =
+    &["leave it", "leave that", "keep it", "keep that", "skip it", "skip that", "drop it", "drop that"];
+
+impl State {
+    /// Records what the user settles in passing, with what was asked for before if it only points there.
+    pub(super) fn record_settled(&mut self, prompt: &str, about: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let labels = self.labels();
+        for said in human::settled_in_passing(prompt) {
+            let points = !about.is_empty() && POINTERS.iter().any(|word| text::contains_words(&said.to_lowercase(), word));
+            let said =
+                if points { format!("{said} ({}: {})", labels.about, text::clip(about, MAX_ABOUT_CHARS)) } else { said };
+            self.record_decided("settled", said, SaidBy::Human, 70, source, settled);
+        }
+    }
+
+    /// Records what the user wants in the place of what was refused: that steers the rest of the work.
+    pub(super) fn record_steering(&mut self, reason: &str, refused: &str, source: &LineRef, settled: &mut Vec<Draft>) {
+        let about = self.labels().refused.replace("{}", &text::clip(refused, MAX_CHOICE_CHARS));
+        for said in human::steering(reason) {
+            let said = if refused.is_empty() { said } else { format!("{said} ({about})") };
+            self.record_decided("steered", said, SaidBy::Human, 75, source, settled);
+        }
+    }
+
+    /// Records what the user settles while the agent works. What is put as a question waits until the agent changes files.
+    pub(super) fn record_rulings(
+        &mut self,
+        said: &str,
+        about: &str,
+        refused: &str,
+        source: &LineRef,
+        settled: &mut Vec<Draft>,
+    ) {
+        let labels = self.labels();
+        // What was taken from the same words in another way tells them better.
+        let of_words = |memory: &&SessionMemory| memory.source.uuid == source.uuid;
+        if self.memories.live().filter(of_words).any(|memory| memory.kind == "decision") {
+            return;
+        }
+        let mut rulings = human::rulings(said);
+        if rulings.is_empty() && !refused.is_empty() {
+            rulings.extend(human::replacement(said));
+        }
+        for ruling in rulings {
+            // A correction goes on after it.
+            let goes_on = |memory: &SessionMemory| memory.kind == "correction" && memory.title.contains(&ruling.said);
+            if self.memories.live().filter(of_words).any(goes_on) {
+                continue;
+            }
+            let key = format!("ruling:{:08x}", text::hash(&ruling.said));
+            let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
+            let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
+            let what = match about {
+                // What was refused says which part of the work it is about.
+                _ if !refused.is_empty() && !is_record && ruling.said.chars().count() <= MAX_ABOUT_CHARS => {
+                    format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
+                }
+                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
+                None => ruling.said.clone(),
+            };
+            let memory = SessionMemory {
+                key,
+                title: what.clone(),
+                content: what,
+                importance: 60,
+                said_by: SaidBy::Human,
+                turn: self.turns,
+                ..decision(source)
+            };
+            if ruling.asks {
+                self.asked_rulings.push(memory);
+            } else {
+                self.memories.add(memory, settled);
+            }
+        }
+    }
+
+    /// Records what the user asked to be so, now that the agent changed files for it.
+    pub(super) fn rulings_followed(&mut self, settled: &mut Vec<Draft>) {
+        for memory in std::mem::take(&mut self.asked_rulings) {
+            self.memories.add(memory, settled);
+        }
+    }
+}
