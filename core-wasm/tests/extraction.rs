@@ -161,9 +161,13 @@ fn one_of_everything_is_remembered() {
     assert_eq!(
         notes.done,
         [
-            "Empty input is an error now: This prevents a panic in `src/parser.rs` so that callers decide instead of crashing.",
-            "Committed the parser fix with all 41 tests passing. — committed as 1a2b3c4 \"Return an error on empty input\"."
+            "Empty input is an error now: This prevents a panic in `src/parser.rs` so that callers decide instead of crashing."
         ]
+    );
+    // The answer to the last prompt is short, so it stands behind the work.
+    assert_eq!(
+        notes.outcome,
+        "Committed the parser fix with all 41 tests passing. — committed as 1a2b3c4 \"Return an error on empty input\". I moved the entry under Unreleased in CHANGELOG.md."
     );
     assert_eq!(notes.pending, ["Write the changelog"]);
     assert_eq!(notes.commits, ["Return an error on empty input"]);

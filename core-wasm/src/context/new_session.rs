@@ -427,7 +427,9 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
 
 /// Adds one line about each session but the last. The newest comes first.
 fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
-    let told = sessions.iter().enumerate().filter(|(at, record)| Some(*at) != last && has_words(record));
+    // What a later session amended or took back is told with that one.
+    let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
+    let told = sessions.iter().enumerate().filter(|(at, record)| Some(*at) != last && has_words(record) && holds(record));
     for ((at, record), age) in told.zip(0_u8..6) {
         let line_text = match &record.notes {
             Some(notes) if !notes.original_request.trim().is_empty() => {

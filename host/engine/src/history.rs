@@ -115,7 +115,14 @@ pub fn ingest(
         let found = |id: &str| store.imported(&project.id, &external_id(id));
         if let (Some(old), Some(by)) = (found(&commit)?, found(&by)?) {
             report.reverted += u64::from(store.supersede(&old, &by, Relation::Reverses, runtime.now)?);
-            let made_at = store.memory(&old, Some(&project.id))?.first().map_or(0, |old| old.memory.created);
+            let reverting = store.memory(&old, Some(&project.id))?;
+            // What a commit reverted that is itself reverted holds again.
+            if let Some(first) = reverting.first().and_then(|old| reverted_in(&old.memory.content))
+                && let Some(first) = store.imported(&project.id, &external_id(&first))?
+            {
+                store.undo(&first, &old, runtime.now)?;
+            }
+            let made_at = reverting.first().map_or(0, |old| old.memory.created);
             of_sessions.push(Revert { commit, made_at, by });
         }
     }
@@ -206,15 +213,20 @@ fn parse(record: &str) -> Option<Commit> {
     })
 }
 
-/// Returns a body without the lines at its end such as `Signed-off-by: …`, which name people and tools.
+/// Returns a body without the lines at its end such as `Signed-off-by: …`, which name people and tools. A squashed commit has those of
+/// people between its messages, too.
 fn without_trailers(body: &str) -> String {
-    let is_trailer = |line: &str| {
-        line.split_once(": ").is_some_and(|(name, _)| {
-            name.contains('-') && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
-        }) || line.starts_with("Generated with ")
-            || line.starts_with("🤖 Generated with ")
+    let name = |line: &str| {
+        let (name, value) = line.split_once(": ")?;
+        let is_name = name.contains('-') && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+        is_name.then(|| (name.to_ascii_lowercase(), value.to_owned()))
     };
-    let mut lines: Vec<&str> = body.lines().map(str::trim_end).collect();
+    let is_trailer =
+        |line: &str| name(line).is_some() || line.starts_with("Generated with ") || line.starts_with("🤖 Generated with ");
+    let names_person = |line: &str| {
+        name(line).is_some_and(|(name, value)| name.ends_with("-by") || (value.contains('<') && value.contains('@')))
+    };
+    let mut lines: Vec<&str> = body.lines().map(str::trim_end).filter(|line| !names_person(line.trim())).collect();
     while lines.last().is_some_and(|line| line.trim().is_empty() || is_trailer(line.trim())) {
         lines.pop();
     }
@@ -258,7 +270,12 @@ fn external_id(commit: &str) -> String {
 
 /// Returns the commit that a commit reverts, as `git revert` writes it.
 fn reverted(commit: &Commit) -> Option<String> {
-    let (_, rest) = commit.body.split_once("This reverts commit ")?;
+    reverted_in(&commit.body)
+}
+
+/// Returns the commit that a message says it reverts.
+fn reverted_in(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("This reverts commit ")?;
     let id: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
     is_id(&id).then_some(id)
 }
@@ -279,6 +296,14 @@ mod tests {
         assert_eq!(line.title, "Raise the pool to 40");
         assert_eq!(line.content, "Raise the pool to 40\n\nThe pool was too small:\nit blocked at noon.");
         assert_eq!(line.created, Some(1_700_000_000_000));
+    }
+
+    #[test]
+    fn people_between_the_messages_of_a_squashed_commit_are_left_out() {
+        let body = "One.\n\nCo-authored-by: Eve <eve@x.org>\n\nTwo: so-called.\n\nSigned-off-by: Eve <eve@x.org>\nThree.";
+        let line = line(parse(&record("Raise the pool", "b", body)).unwrap()).unwrap();
+        assert!(!line.content.contains("eve@x.org") && line.content.ends_with("Three."), "{}", line.content);
+        assert!(line.content.contains("Two: so-called."));
     }
 
     #[test]

@@ -112,6 +112,9 @@ pub struct CommitCounts {
     pub calls: u64,
 }
 
+/// The attribute of notes in whose place a later session's stand. The default policy leaves them out of the recent topics.
+const SUPERSEDED: &str = "superseded";
+
 const COLUMNS: &str = "h.session_id, h.started_at, h.ended_at, h.summary, h.topics, h.files_modified, c.notes";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
@@ -222,8 +225,28 @@ impl Store {
                 ))
                 .and_then(|mut s| s.query_map(params![project, except, limit], from_row)?.collect()),
         )?;
-        sessions.iter_mut().try_for_each(|session| self.without_wrong(session))?;
+        for session in &mut sessions {
+            self.without_wrong(session)?;
+            self.mark_superseded(session)?;
+        }
         Ok(sessions)
+    }
+
+    /// Adds the attribute `superseded` to the notes of a session in whose place a later one stands.
+    fn mark_superseded(&self, session: &mut SessionRecord) -> Result<()> {
+        let Some(notes) = &mut session.notes else { return Ok(()) };
+        let is_superseded: bool = self.explain(
+            self.conn
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM memories m WHERE m.session_id = ?1 AND m.type = 'session_summary'
+                                    AND m.superseded_by IS NOT NULL)",
+                )
+                .and_then(|mut s| s.query_row([&session.id], |row| row.get(0))),
+        )?;
+        if is_superseded {
+            notes.attributes.push((SUPERSEDED.to_owned(), "yes".to_owned()));
+        }
+        Ok(())
     }
 
     /// Removes from a session's notes what was marked wrong.

@@ -177,6 +177,20 @@ impl Store {
         })
     }
 
+    /// Undoes the link from one memory to a later one: the older one holds again. Returns false if there is none in force.
+    pub fn undo(&mut self, older: &str, newer: &str, now: u64) -> Result<bool> {
+        self.write(|tx| {
+            let undone = tx
+                .prepare_cached(
+                    "UPDATE supersessions SET undone_at = ?3 WHERE undone_at IS NULL
+                         AND older = (SELECT rowid FROM memories WHERE id = ?1)
+                         AND newer = (SELECT rowid FROM memories WHERE id = ?2)",
+                )?
+                .execute(params![older, newer, time(now)])?;
+            Ok(undone > 0)
+        })
+    }
+
     /// Returns the links from and to a memory, the oldest memories first, with those that were undone.
     pub fn supersessions(&self, id: &str) -> Result<Vec<Supersession>> {
         self.explain(links_of(&self.conn, id))
