@@ -223,9 +223,17 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
             at = closing;
         }
     }
+    // Nor is what it answers to a last question beside the work: that stands with what was found on the way.
+    if let Some(place) = work_before_aside(state, &lines, at) {
+        let aside = (at, end);
+        (at, end) = lines.remove(place);
+        lines.push(aside);
+    }
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
     let words = end.split(state.labels().committed).next().unwrap_or_default();
-    let is_short = is_about_recording && words.chars().count() < MIN_END_CHARS;
+    // "Tests pass." does not say of what.
+    let only_checks = || text::sentences(words).iter().all(|said| prose::checked(said).is_some());
+    let is_short = words.chars().count() < MIN_END_CHARS && (is_about_recording || only_checks());
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;
@@ -259,6 +267,26 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
         }
     });
     (sentence(&end), results.collect())
+}
+
+/// Returns the place of the line with the latest work, if the user only asked about something since then, and nothing was left open.
+/// A question about a fault is of what there is at the end.
+fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
+    let turns = state.results.turns();
+    let is_aside = |at: usize| {
+        let turn = &turns[at];
+        let asked = turn.asked.to_lowercase();
+        !turn.has_work()
+            && !turn.failed
+            && human::only_asks(&turn.asked)
+            && !signs::is_problem(&asked)
+            && !state.results.corrects(at)
+    };
+    let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;
+    let says = lines[place].1.chars().count() >= MIN_REST_CHARS;
+    let has_work = state.files.paths().next().is_some() || !state.commits.is_empty();
+    let is_work_over = has_work && state.open_question.is_empty() && says && is_aside(at);
+    (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
 }
 
 /// Returns the place of the line with the work before a chore that says less. What the user only discussed between the two is not how
@@ -295,6 +323,7 @@ fn asked_of(state: &State, at: usize, line: &str) -> Option<String> {
         && human::stands_alone(asked)
         && !human::is_output(asked)
         && !asked.contains(['[', '{', '|'])
+        && !text::contains_any(asked, &[" // ", " = ", "();"])
         && !human::speaks_of_recording(asked);
     is_telling.then(|| text::clip(asked, MAX_ASKED_BYTES).into_owned())
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::memories::LineRef;
 use super::prose;
 use super::signs;
-use super::statement::{self, Statement, Voice};
+use super::statement::{self, Form, Statement, Voice};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -63,6 +63,20 @@ const CHECKING: &[&str] = &[
     "测试",
     "运行",
 ];
+
+/// A piece of one line that was written anew, in one file or in several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Replaced {
+    before: String,
+    after: String,
+    files: Vec<String>,
+}
+
+/// The maximum number of small changes that are told of a turn, and of the files of one.
+const MAX_REPLACED: usize = 3;
+/// The length of a piece that was replaced, and of what stands in its place, in characters.
+const MIN_REPLACED_CHARS: usize = 4;
+const MAX_REPLACED_CHARS: usize = 60;
 
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -130,6 +144,9 @@ pub(super) struct Turn {
     /// The hashes of the headings of the documents that the turn wrote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headings: Vec<u32>,
+    /// The small changes that the turn made, as long as they are few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replaced: Vec<Replaced>,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -204,6 +221,7 @@ impl Turn {
         self.answer.clear();
         (self.edited, self.edited_since, self.built) = (false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
+        self.replaced.clear();
     }
 
     /// Records that the agent uses a tool.
@@ -255,6 +273,7 @@ impl Turn {
     pub(super) fn all_statements(&self) -> Vec<Statement> {
         let mut all = self.statements.clone();
         all.extend(statement::statements(&self.answer, Voice::Answer));
+        all.extend(self.untold_changes());
         // A list of what a new document contains says nothing of the work. A single heading may be named for another reason.
         let is_of_agent = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
         let is_listed: Vec<bool> = all.iter().map(|it| is_of_agent(it) && self.names_heading(&it.text)).collect();
@@ -290,6 +309,49 @@ impl Turn {
         for statement in self.statements.iter_mut().filter(|statement| statement.voice == Voice::Work) {
             statement.is_before_edit = true;
         }
+    }
+
+    /// Records that a piece of a file was replaced.
+    pub(super) fn replaced(&mut self, file: &str, before: &str, after: &str) {
+        let says = |it: &str| (MIN_REPLACED_CHARS..=MAX_REPLACED_CHARS).contains(&it.trim().chars().count());
+        let is_piece = |it: &str| says(it) && !it.contains(['\n', '`']);
+        if !(is_piece(before) && is_piece(after)) {
+            return;
+        }
+        let (before, after) = (before.trim(), after.trim());
+        let known = self.replaced.iter_mut().find(|it| it.before == before && it.after == after);
+        match known {
+            Some(known) if known.files.len() < MAX_REPLACED && !known.files.iter().any(|it| it == file) => {
+                known.files.push(file.to_owned());
+            }
+            Some(_) => {}
+            // A turn with more of them did something else than these.
+            None => self.replaced.push(Replaced {
+                before: before.to_owned(),
+                after: after.to_owned(),
+                files: vec![file.to_owned()],
+            }),
+        }
+        self.replaced.truncate(MAX_REPLACED + 1);
+    }
+
+    /// Returns the small changes of a turn whose answer says nothing of them: "Good catch."
+    fn untold_changes(&self) -> Vec<Statement> {
+        let says_nothing =
+            |said: &String| prose::is_filler(said) || prose::is_narration(said) || signs::is_praise(&said.to_lowercase());
+        if self.replaced.len() > MAX_REPLACED || !text::sentences(&self.answer).iter().all(says_nothing) {
+            return Vec::new();
+        }
+        let count = u16::try_from(self.replaced.len()).unwrap_or(u16::MAX);
+        let told = self.replaced.iter().zip(0..).map(|(it, place)| Statement {
+            text: format!("`{}` → `{}` (`{}`)", it.before, it.after, it.files.join("`, `")),
+            voice: Voice::Answer,
+            form: Form::Item,
+            place,
+            count,
+            ..Statement::default()
+        });
+        told.collect()
     }
 
     /// Adds the beginning of a thought of the agent.
@@ -441,6 +503,21 @@ mod tests {
         assert_eq!(told, ["write it", "The manual is written.", "Till: opened by hand"]);
         turn.say("Slips now begin with the date.", LineRef::default());
         assert!(turn.all_statements().iter().any(|it| it.text.starts_with("Slips now")));
+    }
+
+    #[test]
+    fn a_small_change_is_stated_if_the_answer_says_nothing() {
+        let stated = |answer: &str| {
+            let mut turn = Turn::begin(LineRef::default(), String::new(), "only cents are rounded", true);
+            turn.replaced("day.sh", "round -1", "round -2");
+            turn.replaced("night.sh", "round -1", "round -2");
+            turn.replaced("till.sh", "one\ntwo", "three");
+            turn.say(answer, LineRef::default());
+            let told = turn.all_statements().into_iter().filter(|it| it.form == Form::Item);
+            told.map(|it| it.text).collect::<Vec<_>>()
+        };
+        assert_eq!(stated("Good catch."), ["`round -1` → `round -2` (`day.sh`, `night.sh`)"]);
+        assert!(stated("The till now rounds all sums to two places.").is_empty());
     }
 
     #[test]

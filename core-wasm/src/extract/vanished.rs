@@ -42,6 +42,46 @@ const GONE: &[&str] = &[
 /// Words right before a name that was taken out.
 const TAKEN_OUT: &[&str] =
     &["removed", "removed the", "deleted", "deleted the", "dropped", "dropped the", "replaced", "replaced the", "删除了"];
+/// Words of a statement that tells what was taken out.
+const REMOVALS: &[&str] = &["remove", "delete", "drop", "제거", "삭제", "削除", "删除"];
+/// Words right before a name that stands as it did before, and right behind one.
+const PUT_BACK: &[&str] = &["reverted", "restored", "re-added", "readded", "brought back", "put back", "added back"];
+const IS_BACK: &[&str] = &[
+    "is back",
+    "was restored",
+    "has been restored",
+    "is restored",
+    "restored",
+    "를 복원",
+    "을 복원",
+    "를 되돌",
+    "을 되돌",
+    "を復元",
+    "を戻",
+];
+/// Words of a text that announces or tells that something is put back.
+const RESTORES: &[&str] = &[
+    "restore",
+    "restored",
+    "restoring",
+    "revert",
+    "reverted",
+    "reverting",
+    "back",
+    "re-add",
+    "re-added",
+    "undo",
+    "undid",
+    "복원",
+    "되돌",
+    "戻",
+    "復元",
+    "恢复",
+];
+/// The maximum number of names that the session took out without having written them.
+const MAX_TAKEN: usize = 300;
+/// What may stand behind a name and is no part of it.
+const END_OF_NAME: [char; 6] = ['/', '(', ')', ':', ',', ';'];
 /// The share of a statement's names that must have vanished.
 const MOST: f32 = 0.5;
 
@@ -59,6 +99,11 @@ struct Name(
     u32,
 );
 
+/// A name that the session took out of a file without having written it: the turns in which it did, and in which it wrote the name again,
+/// 0 until it did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Taken(u32, u32);
+
 /// A name in a file that the session created: the hash of the file, 0 for several, and the turn in which the file was deleted, 0 while it
 /// stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +116,15 @@ pub(super) struct Vanished {
     /// The names in files that the session created.
     #[serde(default)]
     created: BTreeMap<u32, Created>,
+    /// The names that the session took out without having written them.
+    #[serde(default)]
+    taken: BTreeMap<u32, Taken>,
+    /// The latest turn in which the agent said that it puts something back.
+    #[serde(default)]
+    restoring: u32,
+    /// What the agent said is back, each as a hash with the turn in which it said so.
+    #[serde(default)]
+    back: Vec<(u32, u32)>,
     /// What the agent said is gone, each as a hash with the turn in which it said so.
     #[serde(default)]
     said: Vec<(u32, u32)>,
@@ -84,6 +138,10 @@ impl Vanished {
         let first = if is_document(file) { 0 } else { turn };
         let file = text::hash(file);
         for name in names {
+            // A name that is written again may stand elsewhere now, unless the agent says that it puts something back.
+            if let Some(Taken(_, back)) = self.taken.get_mut(&name).filter(|it| it.0 < turn && self.restoring == turn) {
+                *back = turn;
+            }
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name) {
                 (*count, *gone) = (*count + 1, 0);
             } else if self.names.len() < MAX_NAMES {
@@ -113,6 +171,8 @@ impl Vanished {
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name).filter(|known| known.0 > 0) {
                 *count -= 1;
                 *gone = if *count == 0 { turn } else { 0 };
+            } else if self.taken.len() < MAX_TAKEN || self.taken.contains_key(&name) {
+                self.taken.insert(name, Taken(turn, 0));
             }
         }
     }
@@ -128,22 +188,23 @@ impl Vanished {
         }
     }
 
-    /// Records what the agent says in that turn is gone.
+    /// Records what the agent says in that turn is gone, or back.
     pub(super) fn agent_said(&mut self, said: &str, turn: u32) {
-        for name in text::sentences(said).iter().flat_map(|sentence| gone(sentence)) {
-            self.said.retain(|(known, _)| *known != name);
-            self.said.push((name, turn));
+        let sentences = text::sentences(said);
+        remember(&mut self.said, sentences.iter().flat_map(|sentence| gone(sentence)), turn);
+        if text::contains_any_words(&said.to_lowercase(), RESTORES) {
+            self.restoring = turn;
+            remember(&mut self.back, sentences.iter().flat_map(|sentence| restored(sentence)), turn);
         }
-        let extra = self.said.len().saturating_sub(MAX_SAID);
-        self.said.drain(..extra);
     }
 
     /// Returns whether any name was written, or is gone.
     pub(super) fn has_any(&self) -> bool {
-        !self.said.is_empty() || !self.names.is_empty() || !self.created.is_empty()
+        !self.said.is_empty() || !self.names.is_empty() || !self.created.is_empty() || !self.taken.is_empty()
     }
 
-    /// Returns whether a statement of that turn speaks of names that a later turn took out again.
+    /// Returns whether a statement of that turn speaks of names that a later turn took out again, or says that it took out what a later turn
+    /// put back.
     pub(super) fn overtakes(&self, statement: &str, turn: u32) -> bool {
         let (mut all, mut gone) = (0_u8, 0_u8);
         let mut count = |is_gone: bool| {
@@ -156,7 +217,25 @@ impl Vanished {
         identifiers(statement).for_each(|name| count(has_gone(name)));
         // What the session wrote later was there before if it was spoken of.
         named_in_code(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn && known.3 <= turn)));
-        (gone > 0 && f32::from(gone) >= MOST * f32::from(all)) || self.speaks_of_gone(statement, turn)
+        (gone > 0 && f32::from(gone) >= MOST * f32::from(all))
+            || self.speaks_of_gone(statement, turn)
+            || self.is_put_back(statement, turn)
+    }
+
+    /// Returns whether a statement of that turn tells that names were taken out of which a later turn put most back.
+    fn is_put_back(&self, statement: &str, turn: u32) -> bool {
+        if self.restoring <= turn || !says_removal(statement) {
+            return false;
+        }
+        let is_said = |name: u32| self.back.iter().any(|(known, said)| *known == name && *said > turn);
+        if taken_out(&statement.to_lowercase()).any(is_said) {
+            return true;
+        }
+        let is_back =
+            |name: &str| self.taken.get(&text::hash(name)).is_some_and(|Taken(gone, back)| *gone <= turn && *back > turn);
+        let named: Vec<bool> = names(statement).chain(named_in_code(statement)).map(is_back).collect();
+        let back = named.iter().filter(|is_back| **is_back).count();
+        back > 0 && 2 * back >= named.len()
     }
 
     /// Returns whether a name stood only in a file that the session created and deleted after that turn.
@@ -196,22 +275,52 @@ impl Vanished {
     }
 }
 
+/// Returns whether a statement or the heading of a list tells that something was taken out.
+pub(super) fn says_removal(said: &str) -> bool {
+    text::contains_any(&said.to_lowercase(), REMOVALS)
+}
+
+/// Adds names to those that the agent spoke of, each with the latest turn in which it did.
+fn remember(known: &mut Vec<(u32, u32)>, names: impl Iterator<Item = u32>, turn: u32) {
+    for name in names {
+        known.retain(|(it, _)| *it != name);
+        known.push((name, turn));
+    }
+    known.drain(..known.len().saturating_sub(MAX_SAID));
+}
+
 /// Returns what a sentence says is gone: what it names in code before "is gone", or behind "removed".
 fn gone(sentence: &str) -> Vec<u32> {
+    named_beside(sentence, TAKEN_OUT, GONE)
+}
+
+/// Returns what a sentence says is as it was before: what it names in code behind "restored", or before "is back".
+fn restored(sentence: &str) -> Vec<u32> {
+    named_beside(sentence, PUT_BACK, IS_BACK)
+}
+
+/// Returns what a sentence names in code right behind some words, or right before others.
+fn named_beside(sentence: &str, before: &[&str], behind: &[&str]) -> Vec<u32> {
     let lower = sentence.to_lowercase();
     // A sentence that doubts, plans or denies says nothing of what is.
     let is_open = text::contains_any(&lower, &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"]);
     if is_open || lower.len() != sentence.len() {
         return Vec::new();
     }
-    let of = |is_near: &dyn Fn(&str, &str) -> bool| {
-        let all = in_code(sentence).filter(|((start, end), _)| is_near(&lower[..*start], &lower[*end..]));
-        all.map(|(_, name)| name).collect::<Vec<u32>>()
+    let is_meant = |&((start, end), _): &((usize, usize), u32)| {
+        let rest = lower[end..].trim_start_matches(['`', ' ']);
+        behind.iter().any(|words| text::starts_with_words(rest, words))
+            || before.iter().any(|word| lower[..start].trim_end_matches(['`', ' ']).ends_with(word))
     };
-    of(&|before, after| {
-        let after = after.trim_start_matches(['`', ' ']);
-        GONE.iter().any(|words| text::starts_with_words(after, words))
-            || TAKEN_OUT.iter().any(|word| before.trim_end_matches(['`', ' ']).ends_with(word))
+    in_code(sentence).filter(is_meant).map(|(_, name)| name).collect()
+}
+
+/// Returns the words behind "removed" in a text in lower case, with or without the marks of code.
+fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
+    TAKEN_OUT.iter().flat_map(move |verb| {
+        let behind = |(at, _): (usize, &str)| lower[at + verb.len()..].trim_start_matches(['`', ' ']);
+        let name = |rest: &str| rest.split([' ', '`']).next().unwrap_or_default().trim_end_matches(END_OF_NAME).to_owned();
+        lower.match_indices(verb).map(behind).map(name).map(|name| text::hash(&name))
     })
 }
 
@@ -221,7 +330,7 @@ fn in_code(said: &str) -> impl Iterator<Item = ((usize, usize), u32)> {
     said.split('`').enumerate().filter_map(move |(number, part)| {
         let start = at;
         at += part.len() + 1;
-        let name = part.split_whitespace().next().unwrap_or_default().trim_end_matches(['/', '(', ')', ':', ',']);
+        let name = part.split_whitespace().next().unwrap_or_default().trim_end_matches(END_OF_NAME);
         let is_name = number % 2 == 1 && name.len() >= 3;
         is_name.then(|| ((start, start + part.len()), text::hash(&name.to_lowercase())))
     })
@@ -294,6 +403,28 @@ mod tests {
         assert!(!vanished.overtakes("The command is `till print-slip`.", 1), "it was there before");
         vanished.added("till.ts", "const slipTotal = 1;", 2);
         assert!(vanished.has_standing("`slipTotal` is new") && !vanished.has_standing("the `print-slip` job"));
+    }
+
+    #[test]
+    fn what_was_put_back_was_not_removed() {
+        let mut vanished = Vanished::default();
+        vanished.removed("src/cart.ts", "  \"slip_total\", \"cart_total\",", 2);
+        let early = "Removed: `slip_total` - found nowhere.";
+        assert!(!vanished.overtakes(early, 2));
+        vanished.added("src/cart.ts", "  \"slip_total\",", 3);
+        assert!(!vanished.overtakes(early, 2), "it may stand elsewhere now");
+        vanished.agent_said("I restore the list.", 3);
+        vanished.added("src/cart.ts", "  \"slip_total\",", 3);
+        assert!(vanished.overtakes(early, 2) && !vanished.overtakes(early, 3));
+        vanished.agent_said("Reverted `t.Round()` in all tests.", 3);
+        assert!(vanished.overtakes("Slow tests — Fix: Removed t.Round() from all tests.", 2));
+        for kept in [
+            "Removed `cart_total`.",
+            "`slip_total` is found nowhere.",
+            "Dropped `cart_total`, `tax_total` and `slip_total`.",
+        ] {
+            assert!(!vanished.overtakes(kept, 2), "{kept}");
+        }
     }
 
     #[test]

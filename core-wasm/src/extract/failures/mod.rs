@@ -281,8 +281,8 @@ impl Failures {
         }
     }
 
-    /// Records a prompt, which may show an error. Returns the key of an earlier error that the same run met: its cure was none, or only
-    /// the first step.
+    /// Records a prompt, which may show an error. Returns the key of an earlier error that the same run met, or that is the same: its cure
+    /// was none, or only the first step.
     pub(super) fn prompted(&mut self, prompt: &str) -> Option<String> {
         self.human_said(prompt);
         self.pasted_before.extend(self.pasted.take());
@@ -290,7 +290,7 @@ impl Failures {
         self.pasted_before.drain(..extra);
         self.pasted = Pasted::in_prompt(prompt);
         let pasted = self.pasted.as_ref()?;
-        let at = self.pasted_before.iter().rposition(|before| before.is_same_run(pasted))?;
+        let at = self.pasted_before.iter().rposition(|before| before.is_same_run(pasted) || before.is_same_error(pasted))?;
         Some(self.pasted_before.remove(at).key())
     }
 

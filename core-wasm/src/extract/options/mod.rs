@@ -629,6 +629,38 @@ fn recommended(options: &[ProposedOption], answer: &str) -> Option<usize> {
             !title.contains("not recommended") && signs.iter().any(|sign| title.contains(sign))
         })
         .or_else(|| signs.iter().filter_map(|sign| lower.rfind(sign)).find_map(|at| named(text::head(&lower[at..], 200))))
+        .or_else(|| praised(options, answer))
+}
+
+/// Returns the one option of which the end of an answer says that it is the better one: "Option 1 is cleaner".
+fn praised(options: &[ProposedOption], answer: &str) -> Option<usize> {
+    const PRAISES: [&str; 14] = [
+        "is cleaner",
+        "is the cleanest",
+        "is simpler",
+        "is the simplest",
+        "is better",
+        "is the better",
+        "is best",
+        "is the best",
+        "is safer",
+        "is the safest",
+        "makes more sense",
+        "makes the most sense",
+        "seems better",
+        "seems cleaner",
+    ];
+    let lower = text::tail(answer, MAX_QUESTION_TAIL).to_lowercase();
+    let is_praised = |option: &ProposedOption| {
+        let name = if option.name.is_empty() { format!("option {}", option.id) } else { option.name.to_lowercase() };
+        let follows = |(at, _): (usize, &str)| lower[at + name.len()..].trim_start();
+        lower
+            .match_indices(&name)
+            .map(follows)
+            .any(|rest| PRAISES.iter().any(|praise| text::starts_with_words(rest, praise)))
+    };
+    let mut all = (0..options.len()).filter(|at| is_praised(&options[*at]));
+    all.next().filter(|_| all.next().is_none())
 }
 
 /// Returns what the agent proposed at the end of an answer.
@@ -859,6 +891,19 @@ mod tests {
         {
             assert_eq!(named_option(other, &labels), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_consent_takes_the_option_that_was_praised() {
+        let answer = "Options:\n1. **Round at the till** - one place\n2. **Round in the cart** - for each line\n\n\
+                      Option 1 is cleaner - all slips show the same. Want me to make that change?";
+        let resolved = resolve("yes", answer).unwrap();
+        assert_eq!(
+            (resolved.what.as_str(), resolved.rejected.as_slice()),
+            ("Round at the till - one place", &["Round in the cart".to_owned()][..])
+        );
+        let both = answer.replace("Want me", "Option 2 is simpler. Want me");
+        assert!(resolve("yes", &both).is_none_or(|it| it.rejected.is_empty()));
     }
 
     #[test]

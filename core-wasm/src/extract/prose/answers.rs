@@ -109,6 +109,25 @@ pub(in crate::extract) fn leaves_to_agent(answer: &str, is_own: bool) -> bool {
         || (is_own && !said.contains("말고") && AGENTS_CHOICE.iter().any(is_all))
 }
 
+/// Returns whether an option only puts the question off or leaves it open: "Skip the mockups for now". To turn it down decides nothing.
+pub(in crate::extract) fn puts_off(option: &str) -> bool {
+    const OPENINGS: [&str; 10] = [
+        "none of",
+        "not now",
+        "not sure",
+        "decide later",
+        "something else",
+        "나중에",
+        "건너뛰",
+        "後で",
+        "スキップ",
+        "以后再",
+    ];
+    let lower = option.trim().to_lowercase();
+    let skips = || text::starts_with_words(&lower, "skip") && text::contains_words(&lower, "for now");
+    OPENINGS.iter().any(|opening| lower.starts_with(opening)) || skips()
+}
+
 /// Returns whether a question only asks whether the agent may go on.
 pub(in crate::extract) fn asks_to_go_on(question: &str) -> bool {
     text::contains_any(&question.to_lowercase(), &GOES_ON)
@@ -131,6 +150,16 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_option_that_puts_the_question_off() {
+        for option in ["Skip mockups for now", "None of these", "Not now", "나중에 결정", "後で決める"] {
+            assert!(puts_off(option), "{option}");
+        }
+        for option in ["Skip the slips of closed tills", "No drawer", "Later than midnight"] {
+            assert!(!puts_off(option), "{option}");
+        }
+    }
 
     #[test]
     fn an_answer_that_takes_all_or_the_usual_chooses_nothing() {

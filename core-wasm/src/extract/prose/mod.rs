@@ -16,7 +16,7 @@ mod retraction;
 mod tests;
 
 pub(super) use acknowledgement::{acknowledged, recommended};
-pub(super) use answers::{asks_to_go_on, leaves_to_agent};
+pub(super) use answers::{asks_to_go_on, leaves_to_agent, puts_off};
 pub(crate) use answers::{chooses_nothing, is_of_its_day};
 pub(super) use document::{decisions, declared_decisions, findings, gist};
 pub(super) use ending::{admissions, blockers, checked, closing_question, is_open_heading};

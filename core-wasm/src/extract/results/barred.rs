@@ -26,6 +26,9 @@ pub(super) fn is_barred(statement: &Statement, turn: &TurnResult, later_turns: u
 /// Returns whether a statement says of what it speaks only by what stands before it: "It is also faster".
 pub(super) fn points_back(statement: &Statement, turn: &TurnResult) -> bool {
     let lower = statement.text.to_lowercase();
+    if statement.voice == Voice::Answer && !turn.has_work() && signs::explains_deed(&lower) {
+        return true;
+    }
     statement.voice != Voice::Human
         && prose::is_pointer(&lower)
         && (statement.heading.is_empty() || signs::is_clause_heading(&statement.heading))
@@ -57,7 +60,7 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
     statement::is_question(&statement.text)
         || (statement.voice != Voice::Human && signs::only_admits(&statement.text))
         || (turn.is_refused && !turn.edited && statement.voice != Voice::Human && statement.form != Form::Sentence)
-        || signs::is_on_the_way(&lower)
+        || (signs::is_on_the_way(&lower) && !tells_new_state(statement, turn, &lower))
         || (statement.form == Form::Item && signs::is_place_of_change(&lower))
         || (statement.form == Form::Item && score < MIN_NOTE_SCORE && prose::is_change_note(&lower))
         || signs::is_state_before(&lower, &statement.heading)
@@ -105,6 +108,11 @@ fn speaks_for_it(statement: &Statement) -> bool {
     let label = statement.text.split_once([':', '：']).map(|(label, _)| label);
     (signs::is_praise_heading(&statement.heading) && !statement.is_behind_list)
         || label.is_some_and(signs::is_praise_heading)
+}
+
+/// Returns whether the answer of a turn with work says how it is since then: "Now the drawer opens", and not "Now let me open it".
+fn tells_new_state(statement: &Statement, turn: &TurnResult, lower: &str) -> bool {
+    turn.edited && statement.voice == Voice::Answer && signs::says_how_it_is_now(lower)
 }
 
 /// Returns whether an answer says by name what the fix or the change is: it points to nothing before it.

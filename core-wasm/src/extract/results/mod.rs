@@ -9,6 +9,7 @@ mod choice;
 mod line;
 mod main_result;
 mod records;
+mod refuted;
 mod reprinted;
 mod superseded;
 #[cfg(test)]
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::judge::{self, Setting};
 use super::labels::Labels;
 use super::signs;
-use super::statement::{self, Statement, Voice};
+use super::statement::{self, Form, Statement, Voice};
+use super::vanished;
 use crate::bindings::throughline::policy::types::Draft;
 use line::Said;
 use reprinted::Reprint;
@@ -173,7 +175,12 @@ impl Results {
             let number = turn.number;
             // What was taken out after it in the same turn does not hold either.
             let said_in = |statement: &Statement| number.saturating_sub(u32::from(statement.is_before_edit));
-            let stands = |it: &Statement| it.voice == Voice::Human || holds(&it.text, said_in(it));
+            // Of an item below "Removed:", only the heading says what was done.
+            let is_below_removal = |it: &Statement| it.form == Form::Item && vanished::says_removal(&it.heading);
+            let stands_below = |it: &Statement| holds(&format!("{}: {}", it.heading, it.text), said_in(it));
+            let stands = |it: &Statement| {
+                it.voice == Voice::Human || (holds(&it.text, said_in(it)) && (!is_below_removal(it) || stands_below(it)))
+            };
             // The number in "Line 12: the total" says nothing of what is written.
             let heads = |it: &Statement| holds(&it.heading.replace(|c: char| c.is_ascii_digit(), " "), said_in(it));
             statement::retain_lists(&mut turn.statements, stands, heads, |it| is_own(&it.text));
@@ -252,7 +259,7 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken = [self.taken_back(), self.other_causes(), self.superseded()].concat();
+        let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.refuted()].concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))

@@ -888,3 +888,39 @@ fn a_step_alone_does_not_tell_a_turn_before_the_work() {
     results.turns[1].edited = false;
     assert!(results.says_something(0, 0..1));
 }
+
+#[test]
+fn a_first_look_ends_with_the_second() {
+    let first = "Worth mending:\n\n- `cart.rs` swallows the error of `readSlip`.\n- `openTill` returns `false` at its limit.\n\
+                 - The manual names the wrong drawer of the night till.\n- The word `sum` is used twice.";
+    let told = |second: &str| {
+        let mut results = Results::default();
+        results.push(turn(first, ""));
+        results.push(TurnResult { edited: true, ..turn(second, "") });
+        results.refuted().len()
+    };
+    let looked = "Most comments are wrong or already handled:\n- `readSlip`: its error is returned by `cart.rs`\n\
+                  - `openTill` returns `true` at its limit";
+    assert_eq!(told(looked), 4, "two of four are wrong, so nothing of the first look stands");
+    assert_eq!(told("The comment on `readSlip` in `cart.rs` is wrong."), 1);
+    assert_eq!(told("`openTill` is wrong at its limit, mended."), 0, "that is a fault of the work");
+    assert_eq!(
+        told("Mended:\n- `readSlip`: its error is returned by `cart.rs`\n- `openTill` returns `true` at its limit"),
+        0
+    );
+}
+
+#[test]
+fn a_new_state_is_told_of_an_answer() {
+    let told = |said: &str, edited: bool| {
+        let mut results = Results::default();
+        results.push(TurnResult { edited, ..turn(said, "") });
+        results.lines(labels()).into_iter().map(|(_, line)| line).collect::<String>()
+    };
+    let state = "Tests pass. Now `openTill` keeps the reason of the failure for the night shift.";
+    assert!(told(state, true).contains("openTill"));
+    assert!(!told(state, false).contains("openTill"));
+    assert!(
+        !told("Tests pass. Now let me look at `openTill` and its drawer of the night shift.", true).contains("openTill")
+    );
+}

@@ -78,6 +78,14 @@ pub(in crate::extract) fn leans_on_sentence_before(lower: &str) -> bool {
     LEANING.iter().any(|opening| lower.starts_with(opening))
 }
 
+/// Returns whether a sentence in lower case gives the reason for a deed of which only a pronoun tells: "I removed them because …".
+pub(in crate::extract) fn explains_deed(lower: &str) -> bool {
+    let mut words = lower.split_whitespace();
+    let is_deed = words.next() == Some("i") && words.next().is_some_and(|verb| verb.ends_with("ed"));
+    let is_pointer = |word: &str| matches!(word, "them" | "it" | "this" | "that" | "those" | "these");
+    is_deed && words.next().is_some_and(is_pointer) && words.next() == Some("because")
+}
+
 /// Returns whether a sentence in lower case says what a change does, which only a pronoun names: "It now detects the locale".
 pub(in crate::extract) fn opens_with_effect(lower: &str) -> bool {
     const VERBS: [&str; 12] = [

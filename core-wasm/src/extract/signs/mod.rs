@@ -17,7 +17,9 @@ pub(super) use headings::{
     is_check_heading, is_clause_heading, is_fix_heading, is_plan, is_praise_heading, is_proposals, qualifies,
     says_what_to_change,
 };
-pub(super) use leaning::{addresses_reader, leans_on_sentence_before, opens_with_effect, speaks_of_named_before};
+pub(super) use leaning::{
+    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
+};
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(crate) use problems::tells_limit;
 pub(super) use problems::{
@@ -29,5 +31,5 @@ pub(super) use proposals::{
 };
 pub(super) use way::{
     is_fragment, is_guess, is_on_the_way, is_one_off, is_open_row, is_open_state, is_place_of_change, is_praise,
-    is_state_before, says_finished,
+    is_state_before, says_finished, says_how_it_is_now,
 };

@@ -3,6 +3,12 @@
 use super::*;
 
 #[test]
+fn the_reason_for_a_deed_without_its_object() {
+    assert!(explains_deed("i removed them because no slip has them."));
+    assert!(!explains_deed("i removed the drawers because no slip has them."));
+}
+
+#[test]
 fn guesses_in_three_languages() {
     for said in ["it is likely a cache", "원인은 캐시인 것 같습니다", "動作するはずです。", "it might be stale"]
     {

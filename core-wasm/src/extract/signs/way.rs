@@ -204,6 +204,16 @@ pub(in crate::extract) fn is_on_the_way(lower: &str) -> bool {
         || text::contains_any_words(lower, &["no wait", "no, wait", "oh wait", "wait, no"])
 }
 
+/// Returns whether a sentence in lower case says how something is since a change: "Now the drawer opens".
+pub(in crate::extract) fn says_how_it_is_now(lower: &str) -> bool {
+    const SUBJECTS: [&str; 11] =
+        ["`", "the ", "both ", "all ", "each ", "every ", "when ", "whenever ", "if ", "any ", "only "];
+    const TO_DO: [&str; 8] = ["let me", "let's", "i'll", "i need", "need to", "needs to", "should", "하겠습니다"];
+    let rest = ["now ", "now, ", "이제 "].iter().find_map(|word| lower.strip_prefix(word));
+    let is_state = |rest: &str| !rest.is_ascii() || SUBJECTS.iter().any(|subject| rest.starts_with(subject));
+    rest.is_some_and(is_state) && !text::contains_any(lower, &TO_DO)
+}
+
 /// Returns whether a text in lower case, below that heading, says how something was before a change.
 pub(in crate::extract) fn is_state_before(lower: &str, heading: &str) -> bool {
     let heading = heading.to_lowercase();

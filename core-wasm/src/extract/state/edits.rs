@@ -127,6 +127,7 @@ impl State {
 
     /// Compares an edit with those before it, some of which it may take back.
     fn edit_compared(&mut self, file: &str, edit: &Edit<'_>, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.turn.replaced(&clean::path(file, &self.root), &edit.old, &edit.new);
         let reversal = self.files.record_edit(file, &edit.old, &edit.new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {

@@ -7,6 +7,7 @@ use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::options;
+use crate::extract::prose;
 use crate::extract::questions::{self, Question};
 use crate::extract::tool_uses::ToolUse;
 use crate::said_by::SaidBy;
@@ -139,7 +140,8 @@ fn answered_question(question: &Question, key: String, source: &LineRef, labels:
     let why = text::clip(&why.join("; "), 300).into_owned();
     let what = format!("{} → {}", question.short_text(), question.answer);
     // An answer in the user's own words may take up an option as well as leave it.
-    let rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
+    let mut rejected = if chosen.is_empty() { Vec::new() } else { question.rejected() };
+    rejected.retain(|option| !prose::puts_off(option));
     let content = decision_text(&what, &why, &rejected, labels);
     // To take everything that is offered, or to let the agent go on, rules nothing out.
     let importance = if question.says_little() { 70 } else { 80 };

@@ -1,0 +1,118 @@
+//! What the agent took for right at first sight, until it looked again and said that it is wrong.
+
+use super::turn_result::{TurnResult, share_of};
+use super::{Place, Results};
+use crate::extract::standing;
+use crate::extract::statement::{self, Form, Statement};
+use crate::text;
+
+/// The share of its names that the refutation must say again for a claim to be meant by it.
+const SAME_NAMES: f32 = 0.5;
+/// The same share of its words.
+const SAME_WORDS: f32 = 0.4;
+/// From how many refuted claims the whole first look was wrong, and of how many claims one of them must be refuted for that.
+const MIN_REFUTED: usize = 2;
+const ONE_OF: usize = 4;
+
+/// Words of a sentence that says that a claim is wrong.
+const REFUTES: [&str; 14] = [
+    "misread",
+    "false positive",
+    "false positives",
+    "false alarm",
+    "already handled",
+    "already handles",
+    "not actually an issue",
+    "not a real issue",
+    "not an issue",
+    "not a bug",
+    "오탐",
+    "이미 처리되어",
+    "誤検知",
+    "误报",
+];
+/// Words that say it only of a claim: "the total is wrong" is a fault of the work.
+const WRONG: [&str; 7] = ["wrong", "incorrect", "not valid", "invalid", "not accurate", "잘못된", "誤り"];
+const CLAIMS: [&str; 14] = [
+    "comment",
+    "comments",
+    "claim",
+    "claims",
+    "finding",
+    "findings",
+    "suggestion",
+    "suggestions",
+    "reviewer",
+    "copilot",
+    "bugbot",
+    "지적",
+    "리뷰",
+    "指摘",
+];
+
+/// What a refutation is about.
+struct Refuted {
+    names: Vec<u32>,
+    words: text::Features,
+}
+
+impl Refuted {
+    fn of(statement: &Statement) -> Self {
+        Refuted { names: statement::names(&statement.text), words: text::features(&statement.text) }
+    }
+
+    /// Returns whether it is about what a claim says.
+    fn is_about(&self, claim: &Statement) -> bool {
+        share_of(&statement::names(&claim.text), |name| self.names.contains(name)) >= SAME_NAMES
+            || share_of(&text::features(&claim.text), |word| self.words.contains(word)) >= SAME_WORDS
+    }
+}
+
+impl Results {
+    /// Returns the claims of turns that changed nothing and of which a later turn says that they are wrong. If these are several of a list,
+    /// all its claims: the first look was wrong, and what is left of it says so nowhere.
+    pub(super) fn refuted(&self) -> Vec<Place> {
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
+            let refuted: Vec<Refuted> = self.turns[at + 1..].iter().flat_map(refutations).collect();
+            if refuted.is_empty() {
+                continue;
+            }
+            let claims: Vec<usize> =
+                (0..turn.statements.len()).filter(|&number| is_claim(&turn.statements[number])).collect();
+            let opens = |number: &usize| !turn.statements[*number].goes_on;
+            let is_wrong = |number: &usize| refuted.iter().any(|it| it.is_about(&turn.statements[*number]));
+            let wrong = claims.iter().filter(|number| opens(number) && is_wrong(number)).count();
+            let is_all = wrong >= MIN_REFUTED && wrong * ONE_OF >= claims.iter().filter(|number| opens(number)).count();
+            // The sentences behind a claim go on with it.
+            let mut is_gone = false;
+            for number in claims {
+                is_gone = is_all || is_wrong(&number) || (is_gone && !opens(&number));
+                if is_gone {
+                    all.push((at, number));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Returns what a turn says is wrong. Items below such a line are wrong, too.
+fn refutations(turn: &TurnResult) -> impl Iterator<Item = Refuted> {
+    let refutes = |said: &str| {
+        let lower = said.to_lowercase();
+        let is_wrong_claim = || text::contains_any_words(&lower, &WRONG) && text::contains_any_words(&lower, &CLAIMS);
+        text::contains_any_words(&lower, &REFUTES) || is_wrong_claim()
+    };
+    let is_meant = move |number: usize| {
+        let statement = &turn.statements[number];
+        let is_led = || turn.lead(number).is_some_and(|lead| refutes(&lead.text));
+        statement.is_of_agent() && (refutes(&statement.text) || (statement.form == Form::Item && is_led()))
+    };
+    (0..turn.statements.len()).filter(move |&number| is_meant(number)).map(|number| Refuted::of(&turn.statements[number]))
+}
+
+/// Returns whether a statement is an item that tells what is, and not what was done.
+fn is_claim(statement: &Statement) -> bool {
+    statement.is_of_agent() && statement.form == Form::Item && !standing::is_deed(&statement.text.to_lowercase())
+}
