@@ -140,11 +140,20 @@ pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
     (found.checks, found.runs)
 }
 
-/// Returns the checks that the description of a pull request lists and whose boxes are not ticked.
+/// Returns the checks that the description of a pull request lists and whose boxes are not ticked. What it asks of its reviewers
+/// is not left undone.
 pub(super) fn unticked(description: &str) -> Vec<PlannedCheck> {
+    const REVIEW: [&str; 5] = ["review", "レビュー", "리뷰", "评审", "审查"];
     let mut found = Verification::default();
-    let boxes = |line: &&str| line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
-    for line in description.lines().map(str::trim).filter(boxes) {
+    let mut is_for_reviewers = false;
+    for line in description.lines().map(str::trim) {
+        if line.starts_with('#') {
+            is_for_reviewers = text::contains_any(&line.to_lowercase(), &REVIEW);
+        }
+        let is_box = line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
+        if !is_box || is_for_reviewers {
+            continue;
+        }
         let commands = line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
         found.add(&text::plain(&line["- [ ] ".len()..]), commands, true);
     }
