@@ -101,6 +101,22 @@ impl PlannedCheck {
         })
     }
 
+    /// Returns whether the check can only be made after a merge.
+    pub(super) fn is_for_later(&self) -> bool {
+        const LATER: [&str; 9] = [
+            "after merge",
+            "after the merge",
+            "after merging",
+            "once merged",
+            "next release",
+            "next push",
+            "머지 후",
+            "マージ後",
+            "合并后",
+        ];
+        text::contains_any(&self.text.to_lowercase(), &LATER)
+    }
+
     /// Returns whether an objection of the user is about the subject of the check.
     pub(super) fn is_overtaken_by(&self, objection: &str) -> bool {
         // A long prompt is pasted, such as the output of a command.

@@ -326,8 +326,22 @@ fn only_says_committed(said: &str) -> bool {
 
 /// Returns whether a text in lower case says that a commit was not made.
 pub(super) fn is_failed_commit(lower: &str) -> bool {
+    const HOOKS: [&str; 2] = ["훅", "フック"];
+    const ERRORS: [&str; 3] = ["exit code", "오류", "エラー"];
     let has = |words: &[&str]| text::contains_any_words(lower, words);
-    has(COMMITS) && has(FAILURES)
+    (has(COMMITS) || has(&HOOKS)) && (has(FAILURES) || has(&ERRORS))
+}
+
+/// Returns whether a sentence announces that what was listed before it is mended now: "I'll fix both".
+pub(super) fn announces_mending(said: &str) -> bool {
+    const LEADS: [&str; 6] = ["let me fix", "i'll fix", "i will fix", "fixing", "let me address", "i'll address"];
+    const LISTED: [&str; 8] = ["both", "all", "these", "them", "two", "three", "each", "everything"];
+    const WIDE_ENDS: [&str; 7] =
+        ["修正します", "直します", "対応します", "수정하겠습니다", "고치겠습니다", "반영하겠습니다", "수정할게요"];
+    let lower = said.trim().to_lowercase().replace('’', "'");
+    let end = lower.trim_end_matches(['.', '。', ':', '：', '!']);
+    WIDE_ENDS.iter().any(|words| end.ends_with(words))
+        || (LEADS.iter().any(|lead| text::starts_with_words(end, lead)) && text::contains_any_words(end, &LISTED))
 }
 
 /// Returns whether a text in lower case says that something is not done yet.

@@ -298,10 +298,11 @@ impl Undone {
         }
     }
 
-    /// Records that a pull request was merged: whoever merged it did without the boxes that are not ticked.
+    /// Records that a pull request was merged: whoever merged it did without the boxes that are not ticked, but for what is to be
+    /// looked at afterwards.
     pub(super) fn pull_request_merged(&mut self, number: u32) {
         if self.checks_of == number {
-            self.checks.clear();
+            self.checks.retain(PlannedCheck::is_for_later);
         }
     }
 
@@ -550,6 +551,9 @@ mod tests {
         assert_eq!(items(&undone).len(), 1);
         undone.pull_request_merged(7);
         assert!(items(&undone).is_empty(), "whoever merged it did without the check");
+        undone.pull_request_described("- [ ] Manual: pay\n- [ ] Verify the receipt after merge", Some(7));
+        undone.pull_request_merged(7);
+        assert_eq!(items(&undone), ["Planned, but not checked: Verify the receipt after merge"]);
         let for_reviewers = "## レビュー観点\n- [ ] 税率は一つでよいか\n## Test plan\n- [ ] Manual: pay with the night till";
         undone.pull_request_described(for_reviewers, Some(8));
         assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);

@@ -208,7 +208,10 @@ impl State {
         let agreed_by = SaidBy::agreed_by(is_from_program);
         self.user_changes_mind(prompt, source, settled);
         if !self.record_late_answer(prompt, source, settled) {
-            let answer = self.last_answer.clone();
+            let answers_last = self.weighed.is_empty()
+                || !human::is_consent(prompt)
+                || !options::resolve_all(prompt, &self.last_answer).is_empty();
+            let answer = if answers_last { &self.last_answer } else { &self.weighed }.clone();
             self.record_choice(prompt, &answer, agreed_by, source, settled);
         }
         // A standing rule, or a correction, is a person's word.
@@ -447,6 +450,7 @@ impl State {
             self.divide_turn(source, settled);
         }
         let about = self.topic().to_owned();
+        self.failures.bypass_allowed(&text);
         self.user_changes_mind(&text, source, settled);
         if !self.record_late_answer(&text, source, settled) {
             // What the agent said in this turn is what the user answers while it works.
@@ -556,6 +560,7 @@ impl State {
         // That everything is fine is a fact, not a choice.
         let chose = |resolved: &options::Resolution| {
             resolved.is_own
+                || resolved.is_weighed
                 || !resolved.rejected.is_empty()
                 || (prose::checked(&resolved.what).is_none()
                     && !prose::is_procedure(&resolved.what)
@@ -568,7 +573,8 @@ impl State {
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
             let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
             let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
-            let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
+            let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
+            let importance = if is_light { 55 } else { 80 };
             let key =
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
             let memory = SessionMemory {
