@@ -1,6 +1,7 @@
 //! What an answer shows in its code blocks: the new output of a program, or the steps that a comment numbers. The rest of the extractor
 //! reads prose only.
 
+use super::standing;
 use crate::text;
 
 /// The maximum length of a block that is told whole, in characters, and the maximum number of its lines.
@@ -234,9 +235,11 @@ pub(super) fn said_before(sentence: &str) -> Option<String> {
     let words: Vec<&str> = lower.split_whitespace().collect();
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let first = bare(words.first()?);
+    // "I added the names to `till.rs`" tells what was done.
+    let is_deed = lower.strip_prefix("i ").is_some_and(standing::is_deed);
     let says = words.len() >= MIN_WORDS
         && said.contains('`')
-        && !POINTERS.contains(&first.as_str())
+        && (is_deed || !POINTERS.contains(&first.as_str()))
         && !OPEN_ENDS.contains(&bare(words.last()?).as_str());
     says.then(|| format!("{said}."))
 }
@@ -247,6 +250,15 @@ mod tests {
 
     fn first(said: &str) -> Block<'_> {
         blocks(said).remove(0)
+    }
+
+    #[test]
+    fn a_deed_before_code_is_told_without_it() {
+        assert_eq!(
+            said_before("I added the kinds of slips to `till.rs`:").unwrap(),
+            "I added the kinds of slips to `till.rs`."
+        );
+        assert_eq!(said_before("I need the kinds of slips in `till.rs`:"), None);
     }
 
     #[test]

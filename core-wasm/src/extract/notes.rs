@@ -18,6 +18,9 @@ const MAX_ENTRIES: usize = 40;
 /// The length below which the end of a session is completed by the work before it, in characters.
 const MIN_END_CHARS: usize = 160;
 
+/// The length below which it says little, whatever the last turn did.
+const MIN_TELLING_CHARS: usize = 60;
+
 /// The maximum length of the end of a session together with the work before it, in characters.
 const MAX_END_CHARS: usize = 1_300;
 
@@ -235,7 +238,8 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
     let words = end.split(state.labels().committed).next().unwrap_or_default();
     // "Tests pass." does not say of what.
     let only_checks = || text::sentences(words).iter().all(|said| prose::checked(said).is_some());
-    let is_short = words.chars().count() < MIN_END_CHARS && (is_about_recording || only_checks());
+    let says_little = words.chars().count() < MIN_TELLING_CHARS;
+    let is_short = says_little || (words.chars().count() < MIN_END_CHARS && (is_about_recording || only_checks()));
     // What was committed is the work before it.
     let is_commit = at + 1 == turns.len() && turns[at].only_commits();
     let fits = |work: &str| work.chars().count() + end.chars().count() <= MAX_END_CHARS;

@@ -249,6 +249,18 @@ fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
         && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 
+/// Returns the title of the option of an answer that a prompt speaks of by its number or letter: "Option 1 doesn't work since …".
+pub(super) fn meant(prompt: &str, answer: &str) -> Option<String> {
+    let lower = prompt.to_lowercase();
+    if !text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]) {
+        return None;
+    }
+    let options = parse_options(answer);
+    let mut named = options.iter().filter(|option| names_number(&lower, &option.id));
+    let option = named.next().filter(|_| named.next().is_none() && options.len() >= 2)?;
+    Some(questions::strip_recommendation(&closed(&option.title)))
+}
+
 /// Returns whether a prompt quotes an option, and beside that only asks something.
 fn only_wonders_about(prompt: &str, option: &ProposedOption) -> bool {
     let said = text::one_line(prompt);
@@ -913,6 +925,14 @@ mod tests {
         assert_eq!(resolve_all("option 2", answer)[0].rejected.len(), 1);
         let steps = "This handles a till that is closed:\n\n1. The cashier leaves\n2. The till is closed\n3. The till opens again\n\nThe receipt stays the same.";
         assert!(resolve_all("for option 3: one line is enough", steps).iter().all(|it| it.rejected.is_empty()));
+    }
+
+    #[test]
+    fn an_option_that_is_spoken_of() {
+        let answer = "Two ways:\n\n1. **Keep the number of the till**\n2. **Look up the receipt**\n\nWhich one?";
+        assert_eq!(meant("Option 1 doesn't work since the till can change", answer).unwrap(), "Keep the number of the till");
+        assert_eq!(meant("option 1 and option 2 are both slow", answer), None);
+        assert_eq!(meant("there is 1 till", answer), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
 use crate::extract::labels::Labels;
 use crate::extract::memories::{LineRef, REMARK_KEY, SessionMemory};
+use crate::extract::options;
 use crate::extract::prose;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -55,7 +56,8 @@ impl State {
         let proposed = Some(&self.last_answer).filter(|_| human::stops_what_was_proposed(&said));
         let proposed = proposed.and_then(|answer| prose::recommended(answer));
         let proposed = proposed.map(|said| format!("{}: {said}", SaidBy::Agent.word()));
-        let about = proposed.as_deref().unwrap_or(about);
+        let meant = self.meant(&said, prompt);
+        let about = proposed.as_deref().or(meant.as_deref()).unwrap_or(about);
         if human::points_back(&said) {
             self.awaited.vague_correction.clone_from(&source.uuid);
         }
@@ -70,6 +72,15 @@ impl State {
             ..SessionMemory::default()
         };
         self.memories.add(memory, settled);
+    }
+
+    /// Returns what a part of a prompt is about that speaks of an option of the answer before it, or that agrees to what it proposes.
+    pub(super) fn meant(&self, said: &str, prompt: &str) -> Option<String> {
+        let proposed = || {
+            let question = prose::closing_question(&self.last_answer).filter(|_| human::begins_with_consent(prompt))?;
+            Some(format!("{}: {question}", SaidBy::Agent.word()))
+        };
+        options::meant(said, &self.last_answer).or_else(proposed)
     }
 
     /// Adds to a correction that only points to something what the agent says when it takes the correction up.

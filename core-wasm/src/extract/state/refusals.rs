@@ -21,9 +21,7 @@ impl State {
                 self.plan_refused(&plan, reason, source, settled)
             }
             Tool::Shell => {
-                if reason.is_none() {
-                    self.undone.run_refused(&tool_use.what);
-                }
+                self.undone.run_refused(&tool_use.what);
                 format!("`{}`", failures::display_command(&tool_use.what))
             }
             _ => format!("{} {}", tool_use.name, tool_use.what),

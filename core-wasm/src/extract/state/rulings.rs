@@ -62,7 +62,8 @@ impl State {
                 continue;
             }
             let key = format!("ruling:{:08x}", text::hash(&ruling.said));
-            let about = Some(about).filter(|about| !about.is_empty() && ruling.points);
+            let meant = self.meant(&ruling.said, said);
+            let about = Some(meant.as_deref().unwrap_or(about)).filter(|about| !about.is_empty() && ruling.points);
             let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
             let what = match about {
                 // What was refused says which part of the work it is about.
