@@ -9,6 +9,12 @@ pub(crate) fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
+/// Returns the length of a text in characters, of which one of Korean, Japanese or Chinese counts for one and a half, because it says
+/// more.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(|c| if c < '\u{2e80}' { 2 } else { 3 }).sum::<usize>() / 2
+}
+
 /// Returns the first `max` bytes of the text at most, cut at a character boundary.
 pub(crate) fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]

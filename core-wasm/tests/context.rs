@@ -817,6 +817,30 @@ fn a_choice_is_told_although_another_line_has_its_few_words() {
 }
 
 #[test]
+fn a_choice_is_told_although_another_line_has_what_was_offered() {
+    let offered =
+        "Two ways for the slip: print it at closing time together with the sum of the day, or print it on each sale";
+    let chosen = "print it at closing time together with the sum of the day";
+    let decision = Decision { what: chosen.into(), why: String::new(), rejected: vec!["print it on each sale".to_owned()] };
+    let notes = SessionNotes {
+        outcome: "The till is closed.".into(),
+        done: vec![offered.to_owned()],
+        decisions: vec![decision],
+        ..empty_notes()
+    };
+    let lines = lines_about(notes);
+    assert!(lines.contains(&format!("1. {chosen} (rejected: print it on each sale)")), "{lines:#?}");
+}
+
+#[test]
+fn a_result_in_a_wide_script_has_its_own_line() {
+    let done = "昼と夜の両方のレシートで、合計の下の「税」という行を「税率」という行に置き換えました。";
+    let notes = SessionNotes { outcome: "The till is closed.".into(), done: vec![done.to_owned()], ..empty_notes() };
+    let lines = lines_about(notes);
+    assert!(lines.contains(&format!("- Did: {done}")), "{lines:#?}");
+}
+
+#[test]
 fn what_was_only_proposed_is_no_outcome() {
     let mut notes = SessionNotes { outcome: "I suggest rounding at the till.".into(), ..empty_notes() };
     assert!(lines_about(notes.clone()).contains(&"- Outcome: I suggest rounding at the till.".to_owned()));

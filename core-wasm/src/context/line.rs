@@ -217,6 +217,11 @@ pub(super) fn names_rejected(line: &str) -> bool {
     line.contains(" (rejected: ")
 }
 
+/// Returns the rejected options that the line of a decision names. May be empty.
+pub(super) fn rejected_in(line: &str) -> &str {
+    line.split_once(" (rejected: ").map_or("", |(_, rejected)| rejected.trim_end_matches(')'))
+}
+
 /// Formats a decision as "What — why (rejected: …)", in one line. What was chosen stands in full. The reason is told if its first
 /// sentence fits whole. Of what was rejected only the names are told, as many as fit.
 pub(super) fn decision_line(what: &str, why: &str, rejected: &str) -> String {

@@ -30,8 +30,8 @@ const MANY_SESSIONS: usize = 5;
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
 const MIN_IMPORTANCE: f32 = 0.4;
 
-/// The length below which a result says too little for a line of its own, in characters.
-const MIN_RESULT_CHARS: usize = 60;
+/// The width below which a result says too little for a line of its own.
+const MIN_RESULT_WIDTH: usize = 60;
 
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
@@ -217,7 +217,7 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     // Without results these are the tasks of a list, mostly too short for a line each. The outcome tells what they name.
     let are_told = attribute(notes, "done") == Some("tasks") && has_outcome(notes);
     let (short, results): (Vec<&String>, Vec<&String>) =
-        notes.done.iter().filter(|_| !are_told).partition(|done| done.chars().count() < MIN_RESULT_CHARS);
+        notes.done.iter().filter(|_| !are_told).partition(|done| text::width(done) < MIN_RESULT_WIDTH);
     // What was only found out may have been changed since.
     let of_kind = |name| -> Vec<&String> { places(notes, name).filter_map(|place| notes.done.get(place)).collect() };
     // What is only written down may be a design of what is still to be built.
@@ -318,7 +318,7 @@ fn hash<'a>(notes: &'a SessionNotes, commit: &str) -> Option<&'a str> {
 
 /// Returns whether the outcome or the result of a turn says this already.
 fn is_told(notes: &SessionNotes, said: &str) -> bool {
-    let results = notes.done.iter().filter(|done| done.chars().count() >= MIN_RESULT_CHARS);
+    let results = notes.done.iter().filter(|done| text::width(done) >= MIN_RESULT_WIDTH);
     results.chain([&notes.outcome]).any(|line| line.contains(said))
 }
 

@@ -232,11 +232,17 @@ impl Entry {
         words.iter().filter(|word| own.contains(word)).count() * 10 >= words.len() * REPEATED_TENTHS
     }
 
+    /// Returns whether a line names a rejected option as well, so that it tells what was offered and not what was chosen.
+    fn was_offered_in(&self, line: &TextKey) -> bool {
+        let rejected = Some(&self.text).filter(|_| self.is_choice).map_or("", |text| line::rejected_in(text));
+        rejected.split("; ").filter_map(TextKey::new).any(|option| option.is_within(line))
+    }
+
     fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
         if self.is_session_line {
             let may_count = |theirs: &TextKey| !other.is_choice || theirs.chars() >= MIN_CHOICE_CHARS;
-            pairs().any(|(mine, theirs)| may_count(theirs) && theirs.is_within(mine))
+            pairs().any(|(mine, theirs)| may_count(theirs) && theirs.is_within(mine) && !other.was_offered_in(mine))
         } else {
             pairs().any(|(mine, theirs)| mine.is_same(theirs))
         }

@@ -454,10 +454,20 @@ pub(super) fn pull_request(command: &str, output: &str) -> Option<String> {
 
 /// Returns the number of a pull request that a command line gives another title, and the title.
 pub(super) fn renamed_pull_request(command: &str, output: &str) -> Option<(u32, String)> {
-    let edits = commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))?;
-    let number = edits.split_whitespace().next().and_then(|word| word.trim_start_matches('#').parse().ok());
-    let shown = || output.split_whitespace().find_map(pull_request_number);
-    Some((number.or_else(shown)?, pull_request_title(edits)?))
+    let edits = edit_of_pull_request(command)?;
+    Some((described_pull_request(command, output)?, pull_request_title(edits)?))
+}
+
+/// Returns the number of the pull request that a command line opens or edits.
+pub(super) fn described_pull_request(command: &str, output: &str) -> Option<u32> {
+    let first = edit_of_pull_request(command).and_then(|edits| edits.split_whitespace().next());
+    let number = first.and_then(|word| word.trim_start_matches('#').parse().ok());
+    number.or_else(|| output.split_whitespace().find_map(pull_request_number))
+}
+
+/// Returns what a command line passes to `gh pr edit`.
+fn edit_of_pull_request(command: &str) -> Option<&str> {
+    commands::segments(command).into_iter().find_map(|segment| segment.strip_prefix("gh pr edit "))
 }
 
 /// Returns the title passed to `gh pr create` or `gh pr edit`.

@@ -127,14 +127,16 @@ pub(super) fn notes(state: &State) -> SessionNotes {
 fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     let mut pending: Vec<String> = state.tasks.with_status(Status::Pending).map(str::to_owned).collect();
     if !state.open_question.is_empty() {
-        pending.push(format!("{}: {}", state.labels().open_question, state.open_question));
+        pending.push(format!("{}: {}", state.labels().open_question, state.told_question()));
     }
     if !state.handoff.is_empty() {
         pending.push(state.labels().handoff.replace("{}", &state.handoff));
     }
     let open_ends = state.open_ends();
     // What waits for an answer tells it better, and so does the title of a plan that is not carried out.
-    let is_told = !open_ends.is_empty() || text::contains_words(&state.stopped_at.to_lowercase(), "plan");
+    let speaks_of_plan =
+        text::contains_any_words(&state.stopped_at.to_lowercase(), &["plan", "계획", "計画", "プラン", "计划"]);
+    let is_told = !open_ends.is_empty() || speaks_of_plan;
     pending.extend(open_ends);
     if !state.stopped_at.is_empty() && !is_told && state.stopped_at.chars().count() <= MAX_STOPPED_CHARS {
         pending.push(state.labels().stopped_at.replace("{}", &state.stopped_at));

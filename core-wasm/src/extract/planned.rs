@@ -101,6 +101,22 @@ impl PlannedCheck {
         })
     }
 
+    /// Returns whether the check can only be made after a merge.
+    pub(super) fn is_for_later(&self) -> bool {
+        const LATER: [&str; 9] = [
+            "after merge",
+            "after the merge",
+            "after merging",
+            "once merged",
+            "next release",
+            "next push",
+            "머지 후",
+            "マージ後",
+            "合并后",
+        ];
+        text::contains_any(&self.text.to_lowercase(), &LATER)
+    }
+
     /// Returns whether an objection of the user is about the subject of the check.
     pub(super) fn is_overtaken_by(&self, objection: &str) -> bool {
         // A long prompt is pasted, such as the output of a command.
@@ -140,11 +156,20 @@ pub(super) fn verification(plan: &str) -> (Vec<PlannedCheck>, Vec<PlannedRun>) {
     (found.checks, found.runs)
 }
 
-/// Returns the checks that the description of a pull request lists and whose boxes are not ticked.
+/// Returns the checks that the description of a pull request lists and whose boxes are not ticked. What it asks of its reviewers
+/// is not left undone.
 pub(super) fn unticked(description: &str) -> Vec<PlannedCheck> {
+    const REVIEW: [&str; 5] = ["review", "レビュー", "리뷰", "评审", "审查"];
     let mut found = Verification::default();
-    let boxes = |line: &&str| line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
-    for line in description.lines().map(str::trim).filter(boxes) {
+    let mut is_for_reviewers = false;
+    for line in description.lines().map(str::trim) {
+        if line.starts_with('#') {
+            is_for_reviewers = text::contains_any(&line.to_lowercase(), &REVIEW);
+        }
+        let is_box = line.starts_with("- [ ] ") || line.starts_with("* [ ] ");
+        if !is_box || is_for_reviewers {
+            continue;
+        }
         let commands = line.split('`').skip(1).step_by(2).filter(|code| code.contains(' ')).map(str::to_owned).collect();
         found.add(&text::plain(&line["- [ ] ".len()..]), commands, true);
     }

@@ -136,105 +136,152 @@ const MAX_STATEMENTS: usize = 120;
 
 /// Returns the statements of a text, without code blocks.
 pub(super) fn statements(said: &str, voice: Voice) -> Vec<Statement> {
-    let mut all: Vec<Statement> = Vec::new();
-    let mut heading = String::new();
-    // Whether a list stands below a line that leads to no result.
-    let mut is_aside = false;
-    // Whether what follows is only proposed.
-    let mut is_proposed = false;
-    // The cells of the first row of the table that the line stands in.
-    let mut header: Option<Vec<String>> = None;
     let blocks = if voice == Voice::Human { Vec::new() } else { code_block::blocks(said) };
-    // Whether the line before leads to headings with code below them, which shows what came of the work.
-    let mut is_showing = false;
-    // Whether the heading is a line of bold words, and whether a list stands below it.
-    let (mut is_bold, mut is_listed) = (false, false);
+    let mut reader = Reader { said, voice, ..Reader::default() };
     for line in text::prose_lines(said) {
-        if all.len() >= MAX_STATEMENTS {
+        if reader.all.len() >= MAX_STATEMENTS {
             break;
         }
-        let is_behind_list = is_bold && is_listed && !is_item(line) && !line.starts_with('|') && !is_indented(line, said);
-        if is_aside && is_item(line) {
-            continue;
+        reader.line(line, blocks.iter().find(|block| std::ptr::eq(block.lead, line)));
+    }
+    reader.finish(&blocks)
+}
+
+/// Reads a text line by line.
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of the lines before")]
+struct Reader<'a> {
+    said: &'a str,
+    voice: Voice,
+    all: Vec<Statement>,
+    heading: String,
+    /// Whether the heading is a line of bold words.
+    is_bold: bool,
+    /// Whether a list stands below it.
+    is_listed: bool,
+    /// Whether a list stands below a line that leads to no result.
+    is_aside: bool,
+    /// Whether what follows is only proposed.
+    is_proposed: bool,
+    /// Whether the line before leads to headings with code below them, which shows what came of the work.
+    is_showing: bool,
+    /// The cells of the first row of the table that the line stands in.
+    header: Option<Vec<String>>,
+}
+
+impl Reader<'_> {
+    /// Reads a line. `block` is the code block below it.
+    fn line(&mut self, line: &str, block: Option<&Block<'_>>) {
+        let is_behind_list =
+            self.is_bold && self.is_listed && !is_item(line) && !line.starts_with('|') && !is_indented(line, self.said);
+        if self.is_aside && is_item(line) {
+            return;
         }
-        is_aside = voice != Voice::Human && signs::leads_to_aside(&line.to_lowercase());
-        // A numbered heading is an item of what is proposed. Another heading, or a paragraph behind the list, ends it.
-        let is_numbered = is_item(line.trim_start_matches(['#', '*', ' ']));
-        if voice != Voice::Human && (!is_numbered || signs::proposes(line)) && !goes_below(line) {
-            is_proposed = signs::proposes(line);
+        self.lead(line);
+        let Some((form, parts)) = self.parts(line) else { return };
+        self.is_listed |= matches!(form, Form::Item | Form::Row);
+        let is_step = self.is_of_agent() && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
+        let may_show = self.voice == Voice::Answer && form == Form::Heading;
+        let shown = block.filter(|_| may_show).and_then(|it| it.shown_below(line, self.is_showing));
+        if form != Form::Heading {
+            self.is_showing = block.is_none() && code_block::announces_result(line);
         }
-        let is_row = line.starts_with('|');
-        if !is_row {
-            header = None;
-        }
-        let (form, parts) = if is_row {
-            let cells = cells(line);
-            let Some(header) = &header else {
-                header = Some(cells);
-                continue;
+        let led = block.filter(|it| it.is_led() && form != Form::Heading);
+        let last = parts.len().saturating_sub(1);
+        for (number, part) in parts.into_iter().enumerate() {
+            let part = match led.filter(|_| number == last) {
+                Some(block) => self.before_code(&part, block, is_step),
+                None => Some(part),
             };
-            (Form::Row, vec![row(&cells, header)])
-        } else if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
-            text::plain(line).trim_end_matches([':', '：']).clone_into(&mut heading);
-            (is_bold, is_listed) = (!line.starts_with('#'), false);
-            (Form::Heading, vec![heading.clone()])
-        } else {
-            (if is_item(line) { Form::Item } else { Form::Sentence }, with_bold_lead(line, text::sentences(line)))
-        };
-        is_listed |= matches!(form, Form::Item | Form::Row);
-        let is_step = voice != Voice::Human && form == Form::Item && line.starts_with(|c: char| c.is_ascii_digit());
-        let block = blocks.iter().find(|block| std::ptr::eq(block.lead, line));
-        let leads_to_code = block.is_some_and(Block::is_led);
-        let shown = block
-            .filter(|_| voice == Voice::Answer && form == Form::Heading)
-            .and_then(|it| it.shown_below(line, is_showing));
-        is_showing = if form == Form::Heading { is_showing } else { block.is_none() && code_block::announces_result(line) };
-        let count = parts.len();
-        for (number, mut part) in parts.into_iter().enumerate() {
-            if leads_to_code && number + 1 == count && form != Form::Heading {
-                let is_answer = voice == Voice::Answer;
-                let shown = block.filter(|_| is_answer).and_then(|it| {
-                    it.shown_behind(&part).or_else(|| it.steps_behind(&part)).or_else(|| it.command_behind(&part))
-                });
-                let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
-                let Some(said) = shown.or_else(|| code_block::said_before(&part)).or_else(step) else { continue };
-                part = said;
-            }
+            let Some(part) = part else { continue };
             // What the agent says after it gave in is what holds.
-            if voice != Voice::Human && form == Form::Sentence {
-                part = signs::without_concession(&part);
-            }
-            if part.chars().any(char::is_alphanumeric) && part.chars().nth(MAX_CHARS).is_none() {
-                let above = if form == Form::Heading { String::new() } else { heading.clone() };
-                all.push(Statement {
-                    text: part,
-                    heading: above,
-                    voice,
+            let is_sentence = form == Form::Sentence;
+            let text = if self.is_of_agent() && is_sentence { signs::without_concession(&part) } else { part };
+            if text.chars().any(char::is_alphanumeric) && text.chars().nth(MAX_CHARS).is_none() {
+                let heading = if form == Form::Heading { String::new() } else { self.heading.clone() };
+                self.all.push(Statement {
+                    text,
+                    heading,
+                    voice: self.voice,
                     form,
                     goes_on: number > 0,
-                    is_proposed,
-                    is_behind_list: is_behind_list && form == Form::Sentence,
+                    is_proposed: self.is_proposed,
+                    is_behind_list: is_behind_list && is_sentence,
                     is_step: is_step && number == 0,
                     ..Statement::default()
                 });
             }
         }
         if let Some(text) = shown {
-            all.push(Statement { text, heading: heading.clone(), voice, form: Form::Sentence, ..Statement::default() });
+            self.push_shown(text, self.heading.clone());
         }
     }
-    // What says nothing else says what it leads to.
-    let is_empty = |it: &Statement| it.form == Form::Heading || prose::is_filler(&it.text);
-    if all.iter().all(is_empty)
-        && let Some(text) = blocks.iter().find(|block| block.is_led()).and_then(Block::with_lead)
-    {
-        all.push(Statement { text, heading: String::new(), voice, form: Form::Sentence, ..Statement::default() });
+
+    fn is_of_agent(&self) -> bool {
+        self.voice != Voice::Human
     }
-    let count = u16::try_from(all.len()).unwrap_or(u16::MAX);
-    for (place, statement) in (0_u16..).zip(&mut all) {
-        (statement.place, statement.count) = (place, count);
+
+    /// Takes what a line says of those below it.
+    fn lead(&mut self, line: &str) {
+        if !self.is_of_agent() {
+            return;
+        }
+        self.is_aside = signs::leads_to_aside(&line.to_lowercase());
+        // A numbered heading is an item of what is proposed. Another heading, or a paragraph behind the list, ends it.
+        let is_numbered = is_item(line.trim_start_matches(['#', '*', ' ']));
+        if (!is_numbered || signs::proposes(line)) && !goes_below(line) {
+            self.is_proposed = signs::proposes(line);
+        }
     }
-    all
+
+    /// Returns the form of a line and what it says. The first row of a table says nothing alone.
+    fn parts(&mut self, line: &str) -> Option<(Form, Vec<String>)> {
+        if line.starts_with('|') {
+            let cells = cells(line);
+            let Some(header) = &self.header else {
+                self.header = Some(cells);
+                return None;
+            };
+            return Some((Form::Row, vec![row(&cells, header)]));
+        }
+        self.header = None;
+        if prose::is_heading(line) && !(is_item(line) && (labels_value(line) || is_lettered(line))) {
+            text::plain(line).trim_end_matches([':', '：']).clone_into(&mut self.heading);
+            (self.is_bold, self.is_listed) = (!line.starts_with('#'), false);
+            return Some((Form::Heading, vec![self.heading.clone()]));
+        }
+        let form = if is_item(line) { Form::Item } else { Form::Sentence };
+        Some((form, with_bold_lead(line, text::sentences(line))))
+    }
+
+    /// Returns what a sentence says that leads to a code block, with what is told of the block. None if it says nothing without the
+    /// code.
+    fn before_code(&self, part: &str, block: &Block<'_>, is_step: bool) -> Option<String> {
+        let shown = || block.shown_behind(part).or_else(|| block.steps_behind(part)).or_else(|| block.command_behind(part));
+        let step = || is_step.then(|| part.trim_end_matches([':', '：', '*']).to_owned());
+        let shown = (self.voice == Voice::Answer).then(shown).flatten();
+        shown.or_else(|| code_block::said_before(part)).or_else(step)
+    }
+
+    fn push_shown(&mut self, text: String, heading: String) {
+        self.all.push(Statement { text, heading, voice: self.voice, form: Form::Sentence, ..Statement::default() });
+    }
+
+    /// Returns the statements with their places. `blocks` are all code blocks of the text.
+    fn finish(mut self, blocks: &[Block<'_>]) -> Vec<Statement> {
+        // What says nothing else says what it leads to.
+        let is_empty = |it: &Statement| it.form == Form::Heading || prose::is_filler(&it.text);
+        if self.all.iter().all(is_empty)
+            && let Some(text) = blocks.iter().find(|block| block.is_led()).and_then(Block::with_lead)
+        {
+            self.push_shown(text, String::new());
+        }
+        let count = u16::try_from(self.all.len()).unwrap_or(u16::MAX);
+        for (place, statement) in (0_u16..).zip(&mut self.all) {
+            (statement.place, statement.count) = (place, count);
+        }
+        self.all
+    }
 }
 
 /// Joins the bold words with which a line opens to its next sentence: "**Cache.** It is cleared at night".

@@ -272,7 +272,12 @@ impl Turn {
     /// Returns everything that was stated, the answer included.
     pub(super) fn all_statements(&self) -> Vec<Statement> {
         let mut all = self.statements.clone();
-        all.extend(statement::statements(&self.answer, Voice::Answer));
+        let mut answer = statement::statements(&self.answer, Voice::Answer);
+        // What was listed to be mended is mended by the edits after it.
+        if self.edited_since && text::sentences(&self.answer).pop().is_some_and(|last| signs::announces_mending(&last)) {
+            answer.retain(|statement| statement.form != Form::Item);
+        }
+        all.extend(answer);
         all.extend(self.untold_changes());
         // A list of what a new document contains says nothing of the work. A single heading may be named for another reason.
         let is_of_agent = |it: &Statement| matches!(it.voice, Voice::Work | Voice::Answer);
@@ -538,6 +543,23 @@ mod tests {
         turn.say("The menu is still slow.", LineRef::default());
         let before: Vec<bool> = turn.all_statements().iter().map(|statement| statement.is_before_edit).collect();
         assert_eq!(before, [false, true, true, false, false], "the prompt, two problems, and two texts after the change");
+    }
+
+    #[test]
+    fn what_was_listed_to_be_mended_is_mended_by_the_edits_after_it() {
+        let told = |said: &str, edits: bool| {
+            let mut turn = Turn::begin(LineRef::default(), "review it".to_owned(), "review it", true);
+            turn.say(said, LineRef::default());
+            if edits {
+                turn.file_edited(false);
+            }
+            turn.all_statements().iter().any(|it| it.text.contains("tax") || it.text.contains("税"))
+        };
+        let found = "指摘は2件です。\n\n1. 合計の丸めが抜けている\n2. レシートに税の列がない\n\n両方とも修正します。";
+        assert!(!told(found, true) && told(found, false));
+        let found = "Two findings:\n\n- the sum is rounded twice\n- the tax is missing on the receipt\n\nLet me fix both.";
+        assert!(!told(found, true) && told(found, false));
+        assert!(told("Done:\n\n- the sum is rounded once\n- the tax is on the receipt", true));
     }
 
     #[test]

@@ -57,6 +57,9 @@ pub(super) struct Undone {
     /// Whether the user stopped the agent at that request.
     is_interrupted: bool,
     checks: Vec<PlannedCheck>,
+    /// The pull request whose description asks for these checks. Zero if a plan does, or it is not known.
+    #[serde(default)]
+    checks_of: u32,
     /// The tests, checks and builds that the user did not let the agent run.
     refused_runs: Vec<String>,
     /// The linters, type checkers and builds that the plan asks to run, and nobody ran. Each with its name.
@@ -283,13 +286,23 @@ impl Undone {
         self.plan_file.clear();
         self.made_plan = Default::default();
         (self.checks, self.runs) = planned::verification(plan);
+        self.checks_of = 0;
     }
 
-    /// Records the description of a pull request. The boxes that are not ticked say which checks were left, later than any plan.
-    pub(super) fn pull_request_described(&mut self, description: &str) {
+    /// Records the description of a pull request, with its number if that is known. The boxes that are not ticked say which checks were
+    /// left, later than any plan.
+    pub(super) fn pull_request_described(&mut self, description: &str, number: Option<u32>) {
         let unticked = planned::unticked(description);
         if !unticked.is_empty() {
-            self.checks = unticked;
+            (self.checks, self.checks_of) = (unticked, number.unwrap_or_default());
+        }
+    }
+
+    /// Records that a pull request was merged: whoever merged it did without the boxes that are not ticked, but for what is to be
+    /// looked at afterwards.
+    pub(super) fn pull_request_merged(&mut self, number: u32) {
+        if self.checks_of == number {
+            self.checks.retain(PlannedCheck::is_for_later);
         }
     }
 
@@ -530,9 +543,19 @@ mod tests {
         let mut undone = Undone::default();
         undone.plan_accepted("## Verification\n\n1. Open the cart in the browser\n2. Confirm that the button is grey\n");
         undone.committed(false);
-        undone.pull_request_described("- [x] All tests pass");
+        undone.pull_request_described("- [x] All tests pass", None);
         assert_eq!(items(&undone), ["Planned, but not checked: Confirm that the button is grey"]);
-        undone.pull_request_described("- [x] The button is grey\n- [ ] Manual: pay with the night till");
+        undone.pull_request_described("- [x] The button is grey\n- [ ] Manual: pay with the night till", Some(7));
+        assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);
+        undone.pull_request_merged(6);
+        assert_eq!(items(&undone).len(), 1);
+        undone.pull_request_merged(7);
+        assert!(items(&undone).is_empty(), "whoever merged it did without the check");
+        undone.pull_request_described("- [ ] Manual: pay\n- [ ] Verify the receipt after merge", Some(7));
+        undone.pull_request_merged(7);
+        assert_eq!(items(&undone), ["Planned, but not checked: Verify the receipt after merge"]);
+        let for_reviewers = "## レビュー観点\n- [ ] 税率は一つでよいか\n## Test plan\n- [ ] Manual: pay with the night till";
+        undone.pull_request_described(for_reviewers, Some(8));
         assert_eq!(items(&undone), ["Planned, but not checked: Manual: pay with the night till"]);
     }
 

@@ -460,6 +460,15 @@ pub(super) fn is_bypass(command: &str) -> bool {
     text::contains_any(&command.to_lowercase(), &FLAGS)
 }
 
+/// Returns whether a prompt in lower case is nothing but "no verify" with a slip of the finger.
+pub(super) fn is_mistyped_bypass(said: &str) -> bool {
+    const MAX_SLIPS: usize = 2;
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let slips = |word: &str| word.chars().zip("verify".chars()).filter(|(own, meant)| own != meant).count();
+    matches!(words.as_slice(), ["no", word]
+        if word.starts_with('v') && word.chars().count() == "verify".len() && slips(word) <= MAX_SLIPS)
+}
+
 impl EditTrouble {
     pub(super) fn memory(&self, source: &LineRef, labels: &Labels) -> SessionMemory {
         let more = match self.files.len() {

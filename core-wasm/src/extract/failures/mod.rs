@@ -15,7 +15,7 @@ pub(super) use display::display_command;
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 
-use cure::is_bypass;
+use cure::{is_bypass, is_mistyped_bypass};
 use normalize::normalize;
 use pasted::Pasted;
 use refusals::Refusals;
@@ -273,10 +273,15 @@ impl Failures {
     /// Records what the human said, who may allow to go past what fails.
     pub(super) fn human_said(&mut self, said: &str) {
         self.open.iter_mut().for_each(|failure| failure.is_answered = true);
+        self.bypass_allowed(said);
+    }
+
+    /// Records what the human said while the agent works: whether it may go past what fails.
+    pub(super) fn bypass_allowed(&mut self, said: &str) {
         let lower = said.to_lowercase();
         let is_forbidden =
             text::contains_any(&lower, &["don't", "do not", "never", "without", "말고", "하지 마", "しないで", "不要"]);
-        if is_bypass(&lower) && !is_forbidden {
+        if (is_bypass(&lower) || is_mistyped_bypass(&lower)) && !is_forbidden {
             self.open.iter_mut().for_each(|failure| failure.is_bypass_allowed = true);
         }
     }

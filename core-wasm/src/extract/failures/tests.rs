@@ -614,6 +614,22 @@ fn after_the_user_spoke_only_the_same_purpose_is_a_cure() {
 }
 
 #[test]
+fn a_bypass_that_the_user_mistypes_is_allowed() {
+    let told = |said: &str| {
+        let mut failures = Failures::default();
+        fail(&mut failures, "git commit -m a", "error: the hook of the till is too old");
+        failures.human_said(said);
+        failures.command_passed("git commit --no-verify -m a", english()).remove(0).content
+    };
+    for said in ["no verify", "no veirfy", "no veridy", "no vetify"] {
+        assert!(told(said).contains(english().allowed_bypass), "{said}: {}", told(said));
+    }
+    for said in ["no value", "no vector", "no tills"] {
+        assert!(!told(said).contains(english().allowed_bypass), "{said}: {}", told(said));
+    }
+}
+
+#[test]
 fn a_line_is_short() {
     let mut failures = Failures::default();
     fail(&mut failures, "till sync --all", &format!("unauthorized {}", "drawer ".repeat(60)));

@@ -1,7 +1,8 @@
 //! Choices that the user declares, and whether a sentence can be understood alone.
 
 use super::consent::normalize;
-use super::correction::{is_correction, is_hesitation};
+use super::correction::is_correction;
+use super::dispute::is_hesitation;
 use super::pasted::{looks_pasted, own_words};
 use super::plan::plan;
 use super::rule::is_rule;

@@ -72,6 +72,14 @@ const CONSENTS: &[&str] = &[
     "ㅇㅇ",
     "ㅇㅋ",
     "그렇게",
+    "그러자",
+    "그걸로 하",
+    "그걸로 해",
+    "그걸로 가",
+    "그걸로 진행",
+    "그거로 하",
+    "그거로 해",
+    "그거로 가",
     "진행",
     "오케이",
     "계속",
@@ -83,6 +91,7 @@ const CONSENTS: &[&str] = &[
     "いいよ",
     "いいね",
     "それで",
+    "そうし",
     "続けて",
     "進めて",
     "ok",
@@ -99,9 +108,17 @@ const CONSENTS: &[&str] = &[
     "同意",
 ];
 
+/// Returns a prompt in Korean or Japanese without the words with which it turns to what was said: "じゃあ", "그럼".
+pub(in crate::extract) fn without_lead(prompt: &str) -> &str {
+    const LEADS: [&str; 7] = ["じゃあ", "それじゃ", "じゃ、", "では、", "では ", "그럼", "그러면"];
+    let rest = LEADS.iter().find_map(|lead| prompt.strip_prefix(lead)).unwrap_or(prompt);
+    rest.trim_start_matches([' ', '、', ',', '　'])
+}
+
 /// Returns whether a prompt only agrees to an earlier proposal.
 pub(in crate::extract) fn is_consent(prompt: &str) -> bool {
     let bare = normalize(prompt);
+    let bare = without_lead(&bare);
     let length = bare.chars().count();
     let short = if bare.is_ascii() { length <= 60 } else { length <= 30 };
     short

@@ -5,6 +5,7 @@ mod choice;
 mod consent;
 mod correction;
 mod directives;
+mod dispute;
 mod pasted;
 mod plan;
 mod request;
@@ -12,6 +13,7 @@ mod rule;
 mod ruling;
 #[cfg(test)]
 mod tests;
+mod withdrawal;
 
 pub(super) use choice::{
     declares_choice, has_pointer, needs_context, points_back, rule_needs_context, settled_in_passing, stands_alone,
@@ -19,12 +21,11 @@ pub(super) use choice::{
 };
 pub(super) use consent::{
     asks_chore, asks_record, begins_with_consent, is_consent, is_substantive, said_merged, speaks_of_all,
-    speaks_of_recording, takes_up, without_consent, without_option_letter,
+    speaks_of_recording, takes_up, without_consent, without_lead, without_option_letter,
 };
-pub(super) use correction::{
-    Abandonment, abandonment, asks_change, corrects, disputes, doubts, excuses, is_correction, refutes, withdraws,
-};
+pub(super) use correction::{asks_change, corrects, is_correction};
 pub(super) use directives::directives;
+pub(super) use dispute::{disputes, doubts, refutes};
 pub(super) use pasted::{is_output, is_paste};
 pub(super) use plan::{plan, plan_reason, plan_title, title};
 pub(super) use request::{
@@ -33,3 +34,4 @@ pub(super) use request::{
 };
 pub(super) use rule::is_rule;
 pub(super) use ruling::{replacement, rulings};
+pub(super) use withdrawal::{Abandonment, abandonment, excuses, withdraws};

@@ -176,7 +176,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     if ["//", "/*", "<!--"].iter().any(|mark| sentence.trim_start().starts_with(mark)) {
         return false;
     }
-    if tells_language(&lower) {
+    if tells_language(&lower) || tells_what_is_committed(&lower) {
         return true;
     }
     if length < if sentence.is_ascii() { 16 } else { 7 } || length > 400 || sentence.ends_with(['?', '？']) {
@@ -433,6 +433,33 @@ const ONCE: &[&str] = &[
     "these",
     "the following",
 ];
+
+/// Returns whether a short Korean or Japanese sentence in lower case says what is always committed or pushed: "docsはコミットするように".
+fn tells_what_is_committed(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const ACTIONS: [&str; 9] = [
+        "コミットするように",
+        "コミットしないように",
+        "プッシュするように",
+        "プッシュしないように",
+        "prにするように",
+        "prを出すように",
+        "커밋하도록",
+        "커밋하지 않도록",
+        "푸시하지 않도록",
+    ];
+    const ORDERS: [&str; 5] = ["し", "する", "お願い", "해", "하"];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    let is_short = said.chars().count() <= MAX_CHARS && !said.contains(['?', '？']);
+    is_short
+        && !text::contains_any_words(said, ONCE)
+        && ACTIONS.iter().any(|action| {
+            let Some((before, after)) = said.split_once(action) else { return false };
+            let after = after.trim_start();
+            let is_kind = before.trim_end().ends_with(['は', '은', '는']);
+            is_kind && (after.is_empty() || ORDERS.iter().any(|order| after.starts_with(order)))
+        })
+}
 
 /// Returns whether a short sentence in lower case says in which language something is always written. The topic marker speaks of the
 /// kind, the object marker of one text: "コメントは英語で", "커밋 메시지는 한글로", "PR titles in English".

@@ -257,6 +257,7 @@ const WIDE_SIGNS: &[&str] = &[
     "にしよう",
     "に統一",
     "代わりに",
+    "コミットせず、",
     "デフォルトは",
     "不用",
     "改用",
@@ -411,7 +412,7 @@ fn rules(sentence: &str) -> Option<bool> {
         || sentence.ends_with([':', '：'])
         || looks_pasted(sentence)
         || is_rule(sentence)
-        || asks_record(sentence)
+        || (asks_record(sentence) && !sentence.contains("せず、"))
         || sentence.ends_with("...")
         || sentence.matches('"').count() % 2 == 1
     {
@@ -535,6 +536,7 @@ mod tests {
             "its the north shop and the night till",
             "장바구니 테스트는 필요 없어",
             "カートのテストはそのままでいいよ",
+            "税率は一旦コミットせず、仕様はPRにしたい",
         ] {
             let found = rulings(said);
             assert_eq!(found.len(), 1, "{said}");

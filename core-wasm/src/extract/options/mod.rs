@@ -19,6 +19,8 @@ pub(super) struct Resolution {
     pub rejected: Vec<String>,
     /// Whether the prompt says in its own words what it decides.
     pub is_own: bool,
+    /// Whether the answer weighed several ways and sums up what is decided.
+    pub is_weighed: bool,
 }
 
 impl Resolution {
@@ -177,7 +179,10 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&lettered, &[at], answer));
     }
     let options = parse_options(answer);
-    let named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
+    let mut named: Vec<usize> = (0..options.len()).filter(|at| refers_to(prompt, &options[*at])).collect();
+    if named.is_empty() && options.len() == 2 {
+        named.extend(names_one_of_two(prompt));
+    }
     let lower = prompt.to_lowercase();
     let names_option = text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
     // Steps that are taken one by one exclude nothing: "run the first step".
@@ -196,8 +201,11 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     }
     // Numbered steps are no options unless the answer calls them so, or asks.
     let are_steps = names_option && options.first().is_some_and(|it| it.name.is_empty()) && !offers(&lower, answer);
+    // An item of the user's own list has a number too: "3. Round the tax".
+    let is_of_own_list = named.first().is_some_and(|at| lists_another(prompt, &options[*at], answer));
     let is_choice = options.len() >= 2
         && !are_steps
+        && !is_of_own_list
         && (!is_step || names_option)
         && (names_option || !(options[0].name.is_empty() && asks_each(&options, answer)));
     if is_choice
@@ -229,6 +237,16 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
+/// option, and the answer asks nothing.
+fn lists_another(prompt: &str, option: &ProposedOption, answer: &str) -> bool {
+    let Some(own) = parse_numbered_option(prompt.trim()).filter(|own| own.id == option.id) else { return false };
+    let words = text::features(&own.title);
+    words.len() >= MIN_SHARED
+        && words.is_disjoint(&text::features(&option.title))
+        && !text::tail(answer, MAX_QUESTION_TAIL).contains(['?', '？'])
 }
 
 /// Returns the title of the option of an answer that a prompt speaks of by its number or letter: "Option 1 doesn't work since …".
@@ -328,7 +346,7 @@ fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolut
     let rejected = rejected.map(|at| with_name(&options[at], &label(&options[at].title))).collect();
     let why = chosen.first().map(|at| reason(&options[*at], answer)).unwrap_or_default();
     let why = if why.trim_end_matches(['.', '。']) == what.join("; ") { String::new() } else { why };
-    Resolution { what: text::clip(&what.join("; "), 240).into_owned(), why, rejected, is_own: false }
+    Resolution { what: text::clip(&what.join("; "), 240).into_owned(), why, rejected, ..Resolution::default() }
 }
 
 /// Returns a title without a bracket at its end that is never closed.
@@ -530,6 +548,7 @@ fn refers_to(prompt: &str, option: &ProposedOption) -> bool {
         || names_place(&lower, id)
         || begins_with_id(&lower, id)
         || names_letter(prompt, id)
+        || takes_by_particle(prompt, id)
         || (id != "a" && text::sentences(prompt).iter().any(|sentence| accepts(&sentence.to_lowercase(), id)))
         || says_little_else(&lower, id)
         || has_title()
@@ -556,9 +575,11 @@ fn names_number(lower: &str, id: &str) -> bool {
 /// Returns whether a short text in lower case names the place of the number or letter: "the second one".
 fn names_place(lower: &str, id: &str) -> bool {
     let ordinals: &[&str] = match id {
-        "1" | "a" => &["the first", "first one", "첫 번째", "첫번째", "一つ目", "第一"],
-        "2" | "b" => &["the second", "second one", "두 번째", "두번째", "二つ目", "第二"],
-        "3" | "c" => &["the third", "third one", "세 번째", "세번째", "三つ目", "第三"],
+        "1" | "a" => {
+            &["the first", "first one", "첫 번째", "첫번째", "첫째", "一つ目", "1つ目", "一番目", "最初の案", "第一"]
+        }
+        "2" | "b" => &["the second", "second one", "두 번째", "두번째", "둘째", "二つ目", "2つ目", "二番目", "第二"],
+        "3" | "c" => &["the third", "third one", "세 번째", "세번째", "셋째", "三つ目", "3つ目", "三番目", "第三"],
         _ => &[],
     };
     lower.chars().count() <= MAX_PLACE_CHARS && ordinals.iter().any(|word| lower.contains(word))
@@ -569,6 +590,46 @@ fn begins_with_id(lower: &str, id: &str) -> bool {
     // "A" alone is mostly an article.
     let marks: &[char] = if id == "a" { &['.', ')'] } else { &[' ', '.', ',', ')'] };
     lower.strip_prefix(id).is_some_and(|rest| rest.starts_with(marks) && rest.chars().count() <= MAX_AFTER_ID)
+}
+
+/// Returns whether a short prompt begins with the letter and a particle or an ending with which Korean and Japanese take something:
+/// "Aにしよう", "B로 가자".
+fn takes_by_particle(prompt: &str, id: &str) -> bool {
+    const BEHIND: [&str; 16] = [
+        "で",
+        "にし",
+        "にする",
+        "がいい",
+        "が良",
+        "案で",
+        "案に",
+        "案が",
+        "を採用",
+        "の方で",
+        "のほうで",
+        "로",
+        "으로",
+        "안으로",
+        "안 으로",
+        "가 좋",
+    ];
+    let said = human::without_lead(prompt.trim());
+    let is_short = said.chars().count() <= MAX_BARE_CHARS && !said.contains(['?', '？']);
+    let is_letter = id.len() == 1 && id.bytes().all(|byte| byte.is_ascii_lowercase());
+    let rest = said.strip_prefix(id.to_ascii_uppercase().as_str()).filter(|_| is_short && is_letter);
+    rest.is_some_and(|rest| BEHIND.iter().any(|behind| rest.trim_start().starts_with(behind)))
+}
+
+/// Returns which of two options a short prompt takes: the former or the latter.
+fn names_one_of_two(prompt: &str) -> Option<usize> {
+    const FORMER: [&str; 3] = ["the former", "전자", "前者"];
+    const LATTER: [&str; 3] = ["the latter", "후자", "後者"];
+    let lower = prompt.trim().to_lowercase();
+    let said = human::without_lead(&lower);
+    if said.chars().count() > MAX_BARE_CHARS || said.contains(['?', '？']) {
+        return None;
+    }
+    [FORMER, LATTER].iter().position(|words| words.iter().any(|word| said.starts_with(word)))
 }
 
 /// Returns whether a text in lower case is the number or letter, or is short and has the number.
@@ -679,7 +740,9 @@ fn praised(options: &[ProposedOption], answer: &str) -> Option<usize> {
 fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
     let question = prose::closing_question(answer)?;
     let bare = strip_question_opening(&question);
-    let before = before_question(answer);
+    let summary = summed_up(answer);
+    let is_weighed = summary.is_some() && is_vague(&bare);
+    let before = summary.or_else(|| before_question(answer));
     // A fact about "it" says less than what is to be done with a thing that the question names.
     let leans = |before: &String| prose::is_pointer(&before.to_lowercase()) && bare.contains('`');
     let vague = is_vague(&bare) && !before.as_ref().is_some_and(leans);
@@ -692,7 +755,31 @@ fn proposal(prompt: &str, answer: &str) -> Option<Resolution> {
         }
         _ => bare,
     };
-    Some(Resolution { what: text::clip(&what, 240).into_owned(), ..Resolution::default() })
+    Some(Resolution { what: text::clip(&what, 240).into_owned(), is_weighed, ..Resolution::default() })
+}
+
+/// Returns the paragraph before the closing question of an answer if it sums up what was weighed before it.
+fn summed_up(answer: &str) -> Option<String> {
+    const OPENINGS: [&str; 11] = [
+        "まとめると",
+        "結論",
+        "つまり",
+        "要するに",
+        "정리하면",
+        "요약하면",
+        "결론",
+        "to sum up",
+        "in short",
+        "总结",
+        "总之",
+    ];
+    let mut paragraphs = answer.trim().rsplit("\n\n").map(str::trim);
+    paragraphs.next().filter(|last| text::sentences(last).len() == 1)?;
+    let paragraph = paragraphs.next().map(text::one_line)?;
+    let lower = paragraph.to_lowercase();
+    let opening = OPENINGS.iter().find(|opening| lower.starts_with(**opening))?;
+    let said = text::sentences(paragraph.get(opening.len()..)?).join(" ");
+    Some(said.trim_start_matches(['、', ',', '，', ':', '：', ' ']).to_owned())
 }
 
 /// Returns the sentence to which the closing question of an answer refers.
@@ -705,6 +792,18 @@ fn before_question(answer: &str) -> Option<String> {
         .find(|sentence| !prose::is_narration(sentence) && !sentence.ends_with(['?', '？']) && !is_aside(sentence))
         .map(|sentence| sentence.trim_end_matches([':', '：']).to_owned())
 }
+
+/// Returns a question as it is told alone: in Korean, Japanese and Chinese with the sentence before it if it has no object itself. In
+/// English that sentence is mostly the end of a list.
+pub(super) fn told_question(question: &str, answer: &str) -> String {
+    let is_alone = question.is_ascii() || question.contains('`') || !is_vague(&strip_question_opening(question));
+    let fits = |before: &String| before.chars().count() <= MAX_BEFORE_QUESTION && !is_hedged(before);
+    let before = if is_alone { None } else { before_question(answer).filter(fits) };
+    before.map_or_else(|| question.to_owned(), |before| format!("{before} {question}"))
+}
+
+/// The maximum length of the sentence that is told before a question, in characters.
+const MAX_BEFORE_QUESTION: usize = 160;
 
 /// Returns whether a question without its opening has no object ("fix it", "수정할까요"), so that it refers to the sentence before it.
 fn is_vague(bare: &str) -> bool {
@@ -730,7 +829,7 @@ fn has_pointer(text: &str) -> bool {
     lower
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| matches!(word, "it" | "this" | "that" | "these" | "those" | "them"))
-        || text::contains_any(&lower, &["이대로", "그렇게", "이렇게", "これ", "この", "这样"])
+        || text::contains_any(&lower, &["이대로", "그렇게", "이렇게", "これ", "この", "こちら", "这样"])
 }
 
 /// Strips the opening of a question: "Would you like me to add tests?" becomes "add tests".
@@ -873,6 +972,52 @@ mod tests {
         let steps = "Would you like to:\n1. **Run the tests** of the till\n2. **Start the work** on the slip\n3. **Review the plan**\n\n";
         assert!(resolve_all("1+2", &format!("{steps}What would you like to do next?")).is_empty());
         assert_eq!(resolve_all("1", &format!("{steps}Which one do you want?"))[0].rejected.len(), 2);
+    }
+
+    #[test]
+    fn a_question_without_an_object_is_told_with_what_it_is_about() {
+        let answer = "合計は丸めました。\n\n税の計算は別のリポジトリに残っています。こちらも進めますか？";
+        let told = told_question("こちらも進めますか？", answer);
+        assert_eq!(told, "税の計算は別のリポジトリに残っています。 こちらも進めますか？");
+        let whole = "Shall I round the tax of each line of the invoice as well?";
+        assert_eq!(told_question(whole, &format!("The sum of the cart is rounded. {whole}")), whole);
+    }
+
+    #[test]
+    fn an_item_of_the_users_own_list_chooses_nothing() {
+        let done = "The till is tested with:\n\n1. **Count of the slips** - each sale prints one\n2. **Sum of the cart** - rounded once\n\nAll is green.";
+        assert_eq!(resolve("2. Print the tax on each receipt", done), None);
+        assert_eq!(resolve("2. the sum is enough", done).map(|it| it.rejected.len()), Some(1));
+        assert_eq!(resolve("2", &format!("{done} Which one is missing?")).map(|it| it.rejected.len()), Some(1));
+    }
+
+    #[test]
+    fn an_option_is_taken_by_a_particle_or_its_place() {
+        let answer =
+            "丸め方は二つあります。\n\n**A) 合計だけ丸める**\n- 速い\n\n**B) 行ごとに丸める**\n- 正確\n\nどちらにしますか?";
+        for said in ["Aにしよう", "じゃあAで", "A案でお願いします", "1つ目で", "前者で"] {
+            let told = resolve(said, answer).unwrap_or_else(|| panic!("{said}"));
+            assert_eq!((told.what.as_str(), told.rejected.len()), ("合計だけ丸める", 1), "{said}");
+        }
+        let answer =
+            "어떤 방식으로 진행하시겠습니까?\n\n1. **합계만 반올림** - 빠름\n2. **줄마다 반올림** - 계산대가 각 줄을 반올림";
+        for said in ["2번 방식으로 해줘.", "두번째로", "후자로 가자"] {
+            let told = resolve(said, answer).unwrap_or_else(|| panic!("{said}"));
+            assert!(told.what.starts_with("줄마다 반올림") && told.rejected.len() == 1, "{said}: {told:?}");
+        }
+        for other in ["Aで丸めた合計がおかしい、もう一度計算してみてください", "前者は何のため?", "Bってなに？"]
+        {
+            assert!(resolve(other, answer).is_none_or(|it| it.rejected.is_empty()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_consent_takes_what_the_answer_sums_up() {
+        let answer = "税は国ごとに違います。\n\nまとめると、**「合計だけを丸める」** です。行は丸めません。\n\nこの方針で進めてよいですか?";
+        for said in ["じゃあそうしよう", "はい"] {
+            let told = resolve(said, answer).map(|it| it.what);
+            assert_eq!(told.as_deref(), Some("「合計だけを丸める」 です。 行は丸めません。"), "{said}");
+        }
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub(super) fn taken_up(prompt: &str, answer: &str) -> Option<Resolution> {
     let is_told = offer.chars().count() <= MAX_OFFER_CHARS && !offer.ends_with(['?', '？']);
     let why = if is_told { offer.clone() } else { String::new() };
     let core = core.trim_start_matches(|c: char| !c.is_alphanumeric());
-    Some(Resolution { what: core.to_owned(), why, rejected, is_own: true })
+    Some(Resolution { what: core.to_owned(), why, rejected, is_own: true, ..Resolution::default() })
 }
 
 /// How many words a prompt must share with the offer that it takes up.

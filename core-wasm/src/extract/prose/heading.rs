@@ -233,7 +233,61 @@ fn names_nothing(lower: &str) -> bool {
 pub(in crate::extract) fn is_generic_heading(title: &str) -> bool {
     let lower = title.trim().to_lowercase();
     let bare = lower.strip_prefix("the ").unwrap_or(&lower);
-    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare) || names_nothing(&lower)
+    GENERIC_HEADINGS.iter().any(|generic| *generic == lower || *generic == bare)
+        || names_nothing(&lower)
+        || names_nothing_wide(&lower)
+}
+
+/// Returns whether a Korean or Japanese heading consists of parts that name no subject: "주요 변경사항", "修正内容のまとめ".
+fn names_nothing_wide(heading: &str) -> bool {
+    const PARTS: [&str; 38] = [
+        "주요",
+        "변경",
+        "수정",
+        "작업",
+        "완료",
+        "구현",
+        "업데이트",
+        "사항",
+        "내용",
+        "요약",
+        "결과",
+        "내역",
+        "된",
+        "한",
+        "최종",
+        "主な",
+        "変更",
+        "修正",
+        "対応",
+        "実装",
+        "更新",
+        "完了",
+        "作業",
+        "内容",
+        "点",
+        "箇所",
+        "項目",
+        "サマリー",
+        "サマリ",
+        "まとめ",
+        "概要",
+        "結果",
+        "の",
+        "した",
+        "最終",
+        "です",
+        "以下",
+        "は",
+    ];
+    let mut rest: &str = &heading.replace(|c: char| !c.is_alphanumeric(), "");
+    if rest.is_ascii() {
+        return false;
+    }
+    while let Some(after) = PARTS.iter().find_map(|part| rest.strip_prefix(part)) {
+        rest = after;
+    }
+    rest.is_empty()
 }
 
 /// Returns the title if the line is a heading: `## Title`, `**Title**`, `**Title** (where)`, `1. **Title**`.

@@ -200,6 +200,11 @@ const COURTESIES: &[&str] = &[
     "per your call",
     "if you want",
     "if you'd like",
+    "필요하시면",
+    "원하시면",
+    "気になる",
+    "必要であれば",
+    "必要に応じて",
 ];
 
 /// Returns what the answer leaves open, each point as it stands in the answer, in one line that names what it is about.
@@ -347,7 +352,10 @@ fn starts_with_number(line: &str) -> bool {
 fn leads_to_open(line: &str) -> bool {
     let lower = text::plain(line).to_lowercase().replace('’', "'");
     // Of several ways one is to be chosen: that is a question, and none of them is a step.
-    if text::contains_any(&lower, &["option", "choice", "approaches", "two ways", "선택지", "選択肢", "选项"]) {
+    if text::contains_any(
+        &lower,
+        &["option", "choice", "approaches", "two ways", "선택지", "후보", "選択肢", "候補", "考えられる", "选项"],
+    ) {
         return false;
     }
     // "The remaining usages are intentional": what is as it should be is not open.
@@ -473,6 +481,14 @@ mod tests {
         let answer =
             "There are two options left:\n- Hold the update back and warn about it.\n- Ask before each update is written.";
         assert!(open_points(answer).is_empty());
+    }
+
+    #[test]
+    fn what_is_only_advised_or_thought_of_is_not_open() {
+        assert!(open_points("税率が気になるようであれば、レジの設定を確認してください。").is_empty());
+        let ways = "次のステップとして考えられるのは:\n- レシートの表に税の列を追加する\n- 合計の丸めを表にする";
+        assert!(open_points(ways).is_empty());
+        assert_eq!(open_points("レジの設定とレシートの印刷はまだ確認されていません。").len(), 1);
     }
 
     #[test]

@@ -19,6 +19,11 @@ pub(super) const REPEATED: f32 = 0.6;
 /// The same if the answer also has all of its names.
 pub(super) const NAMED: f32 = 0.4;
 
+/// Returns whether a line that leads to a list in Korean or Japanese says nothing beside it: "修正内容:".
+fn names_no_subject(lead: &str) -> bool {
+    !lead.is_ascii() && prose::is_generic_heading(lead.trim_end_matches([':', '：']))
+}
+
 /// The number of words up to which a heading says nothing alone.
 const MAX_SHORT_WORDS: usize = 2;
 
@@ -62,7 +67,10 @@ impl TurnResult {
         let is_told = |at: usize| {
             let statement = &self.statements[at];
             // A step is one of several, with or without what stands below it.
-            statement.form == Form::Heading || !is_lead(&statement.text) || statement.is_step || is_followed(at)
+            statement.form == Form::Heading
+                || !is_lead(&statement.text)
+                || statement.is_step
+                || (is_followed(at) && !names_no_subject(&statement.text))
         };
         let chosen: Vec<&Statement> = chosen.iter().filter(|at| is_told(**at)).map(|at| &self.statements[*at]).collect();
         // The body of a commit often repeats the answer in other words. Its subject stays.

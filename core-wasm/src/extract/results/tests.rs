@@ -28,6 +28,14 @@ fn a_lead_needs_most_of_its_list() {
 }
 
 #[test]
+fn a_lead_without_a_subject_is_left_out() {
+    let told = |answer: &str| line(&turn(answer, ""), 0..3);
+    assert_eq!(told("修正内容のまとめ:\n- 合計を丸めた\n- 税の行を足した"), "合計を丸めた; 税の行を足した");
+    assert_eq!(told("## 주요 변경사항\n\n- 합계를 반올림했다\n- 세금 줄을 더했다"), "합계를 반올림했다; 세금 줄을 더했다");
+    assert_eq!(told("丸め方の変更:\n- 合計を丸めた\n- 税の行を足した"), "丸め方の変更: 合計を丸めた; 税の行を足した");
+}
+
+#[test]
 fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
     let mut turn = turn("It is done.\n\nThe next step:", "");
     turn.statements.extend(statement::statements("- One\n- Two\n- Three is late.\n- Four", Voice::Answer));

@@ -50,8 +50,10 @@ fn only_says_committed(said: &str) -> bool {
 
 /// Returns whether a text in lower case says that a commit was not made.
 pub(in crate::extract) fn is_failed_commit(lower: &str) -> bool {
+    const HOOKS: [&str; 2] = ["훅", "フック"];
+    const ERRORS: [&str; 3] = ["exit code", "오류", "エラー"];
     let has = |words: &[&str]| text::contains_any_words(lower, words);
-    has(COMMITS) && has(FAILURES)
+    (has(COMMITS) || has(&HOOKS)) && (has(FAILURES) || has(&ERRORS))
 }
 
 /// Returns whether a text in lower case says that nothing was pushed.

@@ -49,6 +49,18 @@ pub(in crate::extract) fn excuses(lower: &str) -> bool {
     text::contains_any(lower, &SIGNS) && FAILURES.iter().chain(CHECKS).any(|word| lower.contains(word))
 }
 
+/// Returns whether a sentence announces that what was listed before it is mended now: "I'll fix both".
+pub(in crate::extract) fn announces_mending(said: &str) -> bool {
+    const LEADS: [&str; 6] = ["let me fix", "i'll fix", "i will fix", "fixing", "let me address", "i'll address"];
+    const LISTED: [&str; 8] = ["both", "all", "these", "them", "two", "three", "each", "everything"];
+    const WIDE_ENDS: [&str; 7] =
+        ["修正します", "直します", "対応します", "수정하겠습니다", "고치겠습니다", "반영하겠습니다", "수정할게요"];
+    let lower = said.trim().to_lowercase().replace('’', "'");
+    let end = lower.trim_end_matches(['.', '。', ':', '：', '!']);
+    WIDE_ENDS.iter().any(|words| end.ends_with(words))
+        || (LEADS.iter().any(|lead| text::starts_with_words(end, lead)) && text::contains_any_words(end, &LISTED))
+}
+
 /// Returns whether a text in lower case says that checks fail.
 pub(in crate::extract) fn is_failing(lower: &str) -> bool {
     let has = |words: &[&str]| text::contains_any_words(lower, words);

@@ -4,6 +4,7 @@ use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commits;
+use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::prose;
 use crate::extract::recap::Recap;
@@ -292,7 +293,15 @@ impl State {
             }
             self.open_points.answered(&turn.answer);
             self.open_question = prose::closing_question(&turn.answer).unwrap_or_default();
-            self.last_answer = head_and_tail(&turn.answer, LAST_ANSWER_BYTES);
+            let before = std::mem::replace(&mut self.last_answer, head_and_tail(&turn.answer, LAST_ANSWER_BYTES));
+            // Whoever only asks about a proposal may still agree to it.
+            let only_asked = human::only_asks(&turn.title) && !turn.edited && self.open_question.is_empty();
+            let weighed = std::mem::take(&mut self.weighed);
+            self.weighed = match only_asked {
+                true if prose::closing_question(&before).is_some() => before,
+                true => weighed,
+                false => String::new(),
+            };
             if self.turn.is_whole()
                 && text::sentences(&self.turn.answer).iter().take(MAX_FIRST).any(|it| names_real_cause(it))
             {

@@ -98,6 +98,23 @@ impl State {
         has_landed
     }
 
+    /// Takes what a command line did with git beside its commits: stashes, remotes, pushes and another history.
+    pub(super) fn git_ran(&mut self, command: &str, output: &str, failed: bool) {
+        self.undone.stashed(command, output, failed);
+        self.undone.remotes_named(command, output);
+        if commits::pushed_branch(command, output).is_some() {
+            self.undone.pushed();
+        }
+        if !failed {
+            // One command line may commit and push.
+            self.undone.command_passed(command);
+            if commits::rewrites_history(command) {
+                self.commits.clear();
+            }
+            self.hashes_printed(command, output);
+        }
+    }
+
     /// Records what an output tells of the size of a change. A list of files belongs to a commit if both have the same sums.
     fn changes_measured(&mut self, output: &str, committed: bool) {
         let Some(stat) = commits::stat(output) else { return };

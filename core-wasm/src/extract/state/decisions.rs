@@ -34,6 +34,7 @@ impl State {
         // That everything is fine is a fact, not a choice.
         let chose = |resolved: &options::Resolution| {
             resolved.is_own
+                || resolved.is_weighed
                 || !resolved.rejected.is_empty()
                 || (prose::checked(&resolved.what).is_none()
                     && !prose::is_procedure(&resolved.what)
@@ -46,7 +47,8 @@ impl State {
             let content = decision_text(&resolved.what, &resolved.why, &resolved.rejected, self.labels());
             let is_quoted = !resolved.rejected.is_empty() && !resolved.is_own;
             let content = if is_quoted { format!("{content} (\"{said}\")") } else { content };
-            let importance = if resolved.rejected.is_empty() && !resolved.is_own { 55 } else { 80 };
+            let is_light = resolved.rejected.is_empty() && !resolved.is_own && !resolved.is_weighed;
+            let importance = if is_light { 55 } else { 80 };
             let key =
                 if number == 0 { format!("choice:{}", source.uuid) } else { format!("choice:{}:{number}", source.uuid) };
             let memory = SessionMemory {

@@ -1,5 +1,7 @@
 //! Files that were edited, moved, removed or restored.
 
+use std::borrow::Cow;
+
 use super::State;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
@@ -23,6 +25,43 @@ const MAX_DOCUMENT_BYTES: usize = 64 * 1024;
 /// How many bytes of a new file are searched for names.
 const MAX_CREATED_BYTES: usize = 32 * 1024;
 
+/// What the client wrote down of an edit.
+#[derive(Default)]
+struct Edit<'a> {
+    /// The changed lines. The patch of a file that was created is empty, and so none.
+    patch: Option<Raw<'a>>,
+    added: u32,
+    removed: u32,
+    /// The texts that were replaced and put in their place. May be empty.
+    old: Cow<'a, str>,
+    new: Cow<'a, str>,
+    /// The whole file, if it was written as a whole.
+    content: Option<Cow<'a, str>>,
+    is_creation: bool,
+}
+
+impl<'a> Edit<'a> {
+    fn read(result: Option<Raw<'a>>) -> Self {
+        let mut this = Self::default();
+        let Some(result) = result else { return this };
+        result.fields(|key, value| match key {
+            b"structuredPatch" => this.patch = Some(value),
+            b"oldString" => this.old = value.text().unwrap_or_default(),
+            b"newString" => this.new = value.text().unwrap_or_default(),
+            b"content" => this.content = value.text(),
+            b"type" => this.is_creation = value.json() == "\"create\"",
+            _ => {}
+        });
+        (this.added, this.removed) = this.patch.map_or((0, 0), files::patch_size);
+        if this.added + this.removed == 0 {
+            this.patch = None;
+            let lines = this.content.as_deref().filter(|_| this.is_creation).map_or(0, |text| text.lines().count());
+            this.added = u32::try_from(lines).unwrap_or(u32::MAX);
+        }
+        this
+    }
+}
+
 impl State {
     pub(super) fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
@@ -35,20 +74,9 @@ impl State {
     }
 
     pub(super) fn file_edited(&mut self, tool_use: &ToolUse, result: Option<Raw<'_>>, settled: &mut Vec<Draft>) {
-        let file = tool_use.what.as_str();
+        let (file, source) = (tool_use.what.as_str(), &tool_use.source);
         if file.is_empty() {
             return;
-        }
-        let (mut patch, mut old, mut new, mut content, mut kind) = (None, None, None, None, None);
-        if let Some(result) = result {
-            result.fields(|key, value| match key {
-                b"structuredPatch" => patch = Some(value),
-                b"oldString" => old = Some(value),
-                b"newString" => new = Some(value),
-                b"content" => content = Some(value),
-                b"type" => kind = Some(value.json()),
-                _ => {}
-            });
         }
         self.rulings_followed(settled);
         // A plan is recorded as a plan. The client's file for it is not part of the project.
@@ -56,60 +84,65 @@ impl State {
             self.undone.plan_written(file);
             return;
         }
+        let edit = Edit::read(result);
         self.mended_findings(file);
-        let (mut added, removed) = patch.map_or((0, 0), files::patch_size);
-        // The patch of a file that was created is empty: its content tells what was written.
-        self.count_names(file, patch.filter(|_| added + removed > 0), content);
-        if added + removed == 0 && kind == Some("\"create\"") {
-            added = content.and_then(Raw::text).map_or(0, |text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX));
-        }
-        self.files.record_change_at(file, added, removed, tool_use.source.at);
-        if kind == Some("\"create\"") {
+        self.count_names(file, &edit);
+        self.files.record_change_at(file, edit.added, edit.removed, source.at);
+        if edit.is_creation {
             self.files.record_creation(file);
         }
-        if is_handoff(file) {
-            let written = content.and_then(Raw::text).unwrap_or_default();
-            let whole = clean::block(&written, MAX_HANDOFF_BYTES);
-            self.handed_over(file, &whole, &tool_use.source, settled);
-        }
-        let own = clean::path(file, &self.root);
-        if !clean::is_outside(&own) {
-            self.project_changed(file);
-            if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file) && !is_handoff(file)) {
-                self.open_points.documented(&own, &clean::block(&written, MAX_DOCUMENT_BYTES));
-            }
-        }
+        self.text_written(file, &edit, source, settled);
         self.turn.file_edited(is_description(file));
         self.turn.add_file(file);
-        if let Some(written) = content.and_then(Raw::text).filter(|_| is_document(file)) {
-            self.turn.document_written(&written);
+        self.edit_compared(file, &edit, source, settled);
+        self.failures.file_changed(file);
+        for memory in self.failures.edit_passed(file, &tool_use.name, self.labels()) {
+            self.record_fix(memory, settled);
         }
-        let labels = self.labels();
-        let (old, new) = (old.and_then(Raw::text).unwrap_or_default(), new.and_then(Raw::text).unwrap_or_default());
+    }
+
+    /// Takes what a file that was written says: a document, a note for the next session, or lessons. Any other one is only changed.
+    fn text_written(&mut self, file: &str, edit: &Edit<'_>, source: &LineRef, settled: &mut Vec<Draft>) {
+        let is_handoff = is_handoff(file);
+        if is_handoff {
+            let whole = clean::block(edit.content.as_deref().unwrap_or_default(), MAX_HANDOFF_BYTES);
+            self.handed_over(file, &whole, source, settled);
+        }
+        let own = clean::path(file, &self.root);
+        let is_own = !clean::is_outside(&own);
+        if is_own {
+            self.project_changed(file);
+        }
+        if let Some(document) = edit.content.as_deref().filter(|_| is_document(file)) {
+            if is_own && !is_handoff {
+                self.open_points.documented(&own, &clean::block(document, MAX_DOCUMENT_BYTES));
+            }
+            self.turn.document_written(document);
+        }
         if prose::is_of_lessons(file) {
-            let written = if new.is_empty() { content.and_then(Raw::text).unwrap_or_default() } else { new.clone() };
-            self.lessons_written(&written, &old, &tool_use.source, settled);
+            let written = if edit.new.is_empty() { edit.content.as_deref().unwrap_or_default() } else { &edit.new };
+            self.lessons_written(written, &edit.old, source, settled);
         }
-        self.turn.replaced(&own, &old, &new);
-        let reversal = self.files.record_edit(file, &old, &new);
+    }
+
+    /// Compares an edit with those before it, some of which it may take back.
+    fn edit_compared(&mut self, file: &str, edit: &Edit<'_>, source: &LineRef, settled: &mut Vec<Draft>) {
+        self.turn.replaced(&clean::path(file, &self.root), &edit.old, &edit.new);
+        let reversal = self.files.record_edit(file, &edit.old, &edit.new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {
             Reversal::None => false,
-            Reversal::Removes => added == 0 || removed == 0,
+            Reversal::Removes => edit.added == 0 || edit.removed == 0,
             Reversal::Reverts => true,
         };
         if is_back {
-            self.files.record_revert(file, added.saturating_add(removed), removed == 0);
+            self.files.record_revert(file, edit.added.saturating_add(edit.removed), edit.removed == 0);
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
                 _ = self.undone.found_clean();
             }
         }
         if reversal == Reversal::Reverts {
-            self.record_revert(file, &tool_use.source, settled);
-        }
-        self.failures.file_changed(file);
-        for memory in self.failures.edit_passed(file, &tool_use.name, labels) {
-            self.record_fix(memory, settled);
+            self.record_revert(file, source, settled);
         }
     }
 
@@ -148,15 +181,15 @@ impl State {
     }
 
     /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
-    fn count_names(&mut self, file: &str, patch: Option<Raw<'_>>, content: Option<Raw<'_>>) {
+    fn count_names(&mut self, file: &str, edit: &Edit<'_>) {
         let turn = self.turns;
-        if let Some(patch) = patch {
+        if let Some(patch) = edit.patch {
             files::patch_lines(patch, |is_added, line| {
                 if is_added { self.vanished.added(file, line, turn) } else { self.vanished.removed(file, line, turn) }
             });
         } else {
-            let content = content.and_then(Raw::text).unwrap_or_default();
-            self.vanished.created(file, text::head(&content, MAX_CREATED_BYTES));
+            let content = edit.content.as_deref().unwrap_or_default();
+            self.vanished.created(file, text::head(content, MAX_CREATED_BYTES));
         }
     }
 

@@ -40,7 +40,7 @@ use crate::extract::tool_uses::{PendingToolUses, Tool};
 use crate::extract::turn::Turn;
 use crate::extract::undone::Undone;
 use crate::extract::vanished::Vanished;
-use crate::extract::{commands, human};
+use crate::extract::{commands, human, options};
 use crate::text::Language;
 use crate::transcript::json::Raw;
 use crate::transcript::{self, Kind, Line};
@@ -135,6 +135,8 @@ pub(super) struct State {
     /// Where the session stands, as the client wrote it down. Empty once the user asked for more.
     pub(super) recap: Recap,
     last_answer: String,
+    /// An answer before that, which ended with a question, while the user only asked something about it. May be empty.
+    weighed: String,
     /// The questions that the user did not answer when they were asked, and the turn of the latest of them.
     unanswered: Vec<Question>,
     unanswered_in: u32,
@@ -189,6 +191,7 @@ impl State {
             }
             self.seen.halve();
             self.last_answer.clear();
+            self.weighed.clear();
         }
     }
 
@@ -315,6 +318,11 @@ impl State {
             let is_of = |said: &str| said.contains(&memory.title) || memory.title.contains(said);
             memory.from_prose && given_up.iter().any(|(turn, said)| *turn == memory.turn && is_of(said))
         });
+    }
+
+    /// Returns the question that waits for an answer, with what it is about.
+    pub(super) fn told_question(&self) -> String {
+        options::told_question(&self.open_question, &self.last_answer)
     }
 
     /// Returns what was begun and not ended: a question that waits for its answer, a sub-agent without a result, and what the

@@ -7,6 +7,7 @@ use crate::extract::clean;
 use crate::extract::commits;
 use crate::extract::human::{self, Abandonment};
 use crate::extract::memories::{LineRef, SessionMemory};
+use crate::extract::options;
 use crate::extract::turn::Turn;
 use crate::said_by::SaidBy;
 use crate::text;
@@ -77,7 +78,10 @@ impl State {
         let agreed_by = SaidBy::agreed_by(is_from_program);
         self.user_changes_mind(prompt, source, settled);
         if !self.record_late_answer(prompt, source, settled) {
-            let answer = self.last_answer.clone();
+            let answers_last = self.weighed.is_empty()
+                || !human::is_consent(prompt)
+                || !options::resolve_all(prompt, &self.last_answer).is_empty();
+            let answer = if answers_last { &self.last_answer } else { &self.weighed }.clone();
             self.record_choice(prompt, &answer, agreed_by, source, settled);
         }
         // A standing rule, or a correction, is a person's word.

@@ -22,7 +22,8 @@ impl State {
             self.rename_pull_request(number, &title, &tool_use.source, settled);
         }
         if !failed && text::contains_any(command, &["gh pr create", "gh pr edit"]) {
-            self.undone.pull_request_described(command);
+            let number = commits::described_pull_request(command, output);
+            self.undone.pull_request_described(command, number);
             if planned::ticks_checks(command) {
                 self.tasks.checks_passed();
             }
@@ -47,6 +48,7 @@ impl State {
     /// Records that a pull request is merged.
     pub(super) fn pull_request_merged(&mut self, number: u32) {
         self.open_points.pull_request_merged(number);
+        self.undone.pull_request_merged(number);
         self.merged.retain(|known| *known != number);
         self.merged.push(number);
         let extra = self.merged.len().saturating_sub(MAX_COMMITS);

@@ -100,6 +100,7 @@ impl State {
             self.divide_turn(source, settled);
         }
         let about = self.topic().to_owned();
+        self.failures.bypass_allowed(&text);
         self.user_changes_mind(&text, source, settled);
         if !self.record_late_answer(&text, source, settled) {
             // What the agent said in this turn is what the user answers while it works.

@@ -6,7 +6,6 @@ use super::{State, line_ref};
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::clean;
 use crate::extract::commands;
-use crate::extract::commits;
 use crate::extract::files::is_document;
 use crate::extract::tool_uses::{Tool, ToolUse};
 use crate::text;
@@ -84,12 +83,7 @@ impl State {
         let command = tool_use.what.as_str();
         self.undone.command_ran(command);
         self.commits_made(tool_use, output, is_error, commands::test_counts(output).is_some(), settled);
-        if commits::pushed_branch(command, output).is_some() {
-            self.undone.pushed();
-        }
-        if !is_error {
-            self.undone.command_passed(command);
-        }
+        self.git_ran(command, output, is_error);
     }
 
     /// Records a change in the open turn. A document of a sub-agent is mostly its report, so what the agent says of it is no work.

@@ -157,22 +157,10 @@ impl State {
             has_landed |= self.git_listed(listed);
         }
         has_landed |= self.git_showed(command, output);
-        self.undone.stashed(command, output, failed);
-        self.undone.remotes_named(command, output);
         if has_landed {
             self.failures.commit_landed();
         }
-        if commits::pushed_branch(command, output).is_some() {
-            self.undone.pushed();
-        }
-        if !failed {
-            // One command line may commit and push.
-            self.undone.command_passed(command);
-            if commits::rewrites_history(command) {
-                self.commits.clear();
-            }
-            self.hashes_printed(command, output);
-        }
+        self.git_ran(command, output, failed);
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);

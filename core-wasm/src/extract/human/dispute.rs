@@ -1,0 +1,291 @@
+//! What the user says against the answer before: that it is wrong, or that it should be checked.
+
+use super::correction::is_correction;
+use super::pasted::{is_log_line, looks_pasted, own_words};
+use super::plan::plan;
+use super::rule::strip_apostrophes;
+use crate::text;
+
+/// Openings of a prompt that disputes what was said or done before it, or asks for something else in its place.
+const DISPUTE_OPENINGS: &[&str] = &[
+    "hmm",
+    "hm",
+    "um",
+    "uh",
+    "wait",
+    "no",
+    "nope",
+    "you said",
+    "you also said",
+    "you told me",
+    "you claimed",
+    "above you said",
+    "earlier you said",
+    "im questioning",
+    "but",
+    "yeah but",
+    "yes but",
+    "ok but",
+    "okay but",
+    "still",
+    "actually",
+    "are you sure",
+    "you sure",
+    "are you certain",
+    "how sure are you",
+    "how do you know",
+    "did you verify",
+    "did you actually",
+    "not true",
+    "not really",
+    "not exactly",
+    "not so fast",
+    "nah",
+    "incorrect",
+    "i disagree",
+    "i doubt",
+    "thats wrong",
+    "thats incorrect",
+    "that isnt",
+    "that doesnt",
+    "this isnt",
+    "really",
+    "why",
+    "isnt",
+    "doesnt",
+    "didnt",
+    "wasnt",
+    "arent",
+    "couldnt",
+    "shouldnt",
+    "wouldnt",
+    "cant we",
+    "im not",
+    "i dont",
+    "thats not",
+    "this is not",
+    "not quite",
+    "instead",
+    "rather",
+    "id rather",
+    "could we just",
+    "can we just",
+    "can you change",
+    "change it",
+    "ok maybe",
+    "maybe",
+    "i think its better",
+    "id like",
+    "lets not",
+    "let us not",
+    "what about",
+    "it still",
+    "same error",
+    "remove",
+    "revert",
+    "undo",
+    "drop",
+    "아니",
+    "근데",
+    "그런데",
+    "하지만",
+    "왜",
+    "아직",
+    "안 되",
+    "안돼",
+    "그게 아니",
+    "그건 아니",
+    "그건 아닌",
+    "그게 아닌",
+    "그거 아니",
+    "틀렸",
+    "정말?",
+    "정말이",
+    "정말로",
+    "진짜?",
+    "진짜로",
+    "진짜야",
+    "확실해",
+    "확실한가",
+    "확실합니까",
+    "확실한 거",
+    "잠깐",
+    "いや",
+    "でも",
+    "本当?",
+    "本当？",
+    "本当に?",
+    "本当に？",
+    "本当ですか",
+    "そうじゃな",
+    "間違って",
+    "ちがう",
+    "なぜ",
+    "なんで",
+    "違",
+    "まだ",
+    "やっぱ",
+    "しかし",
+    "えっ",
+    "あれ",
+    "不对",
+    "但是",
+    "可是",
+    "为什么",
+    "还是",
+    "不是",
+    "其实",
+];
+
+/// Signs of such a prompt anywhere in its first sentence.
+const DISPUTE_SIGNS: &[&str] = &[
+    " instead of ",
+    " rather than ",
+    "not seeing",
+    "not working",
+    "change it to",
+    "doesnt work",
+    "better not",
+    "in place of",
+    "couldnt we",
+    "could we not",
+    " not simply",
+    "was clearly",
+    "were clearly",
+    "is clearly",
+    "are clearly",
+    "clearly worked",
+    "clearly works",
+    "clearly has",
+    "clearly did",
+    "what do i miss",
+    "what am i missing",
+    "failing now",
+    "fails now",
+    "is failing",
+    "are failing",
+    "could we also just",
+    "can we rename",
+    "about renaming",
+    " really an issue",
+    "no longer need",
+    "아니라",
+    "아닌 것 같",
+    "아닌거 같",
+    "말고",
+    "대신",
+    "바꿔",
+    "ではなく",
+    "じゃなく",
+    "変えて",
+    "代わり",
+    "やめて",
+    "而不是",
+    "改成",
+];
+
+/// Signs in any of its first sentences that what the agent said is not true.
+const REFUTATIONS: &[&str] = &[
+    "are you sure",
+    "thats wrong",
+    "thats not true",
+    "that isnt true",
+    "thats not correct",
+    "thats incorrect",
+    "not what happens",
+    "not what actually happens",
+    "not how it works",
+    "그건 아니",
+    "그건 아닌",
+    "그게 아니",
+    "사실이 아니",
+    "それは違",
+    "そうではな",
+    "这不对",
+    "不是这样",
+];
+
+/// How many sentences of a prompt are searched for them.
+const MAX_REFUTING_SENTENCES: usize = 4;
+
+/// Returns whether one of the first sentences of a prompt says or asks whether what the agent said is not true.
+pub(in crate::extract) fn refutes(prompt: &str) -> bool {
+    let own = own_words(text::head(prompt, 2_000));
+    let says = |sentence: &String| {
+        let lower = strip_apostrophes(sentence);
+        text::contains_any_words(&lower, REFUTATIONS)
+    };
+    text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
+}
+
+/// Returns whether a prompt asks to check what the agent said.
+pub(in crate::extract) fn doubts(prompt: &str) -> bool {
+    const SIGNS: [&str; 17] = [
+        "double check",
+        "doublecheck",
+        "if we can validate",
+        "are you sure",
+        "are you certain",
+        "can you verify",
+        "can we verify",
+        "can you validate",
+        "not sold",
+        "not convinced",
+        "is that really",
+        "확실해",
+        "확실한가",
+        "정말이",
+        "다시 확인",
+        "本当に",
+        "確かですか",
+    ];
+    let own = own_words(text::head(prompt, 2_000));
+    let says = |sentence: &String| {
+        let lower = strip_apostrophes(sentence).replace('-', " ");
+        text::contains_any_words(&lower, &SIGNS)
+    };
+    text::sentences(&own).iter().take(MAX_REFUTING_SENTENCES).any(says)
+}
+
+/// Returns whether a text begins with a sound of doubt, however long it is drawn out: "hmmm", "uuum", "emm".
+pub(super) fn is_hesitation(lower: &str) -> bool {
+    let word = lower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    (2..=8).contains(&word.len()) && word.bytes().all(|byte| b"uehm".contains(&byte)) && word.ends_with(['m', 'h'])
+}
+
+/// Returns whether a prompt begins with pasted output that tells a failure.
+fn shows_failure(prompt: &str) -> bool {
+    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return false };
+    let is_output = first.starts_with(['=', '[', '$', '+', '>', '✗', '❯', '/']) || is_log_line(first) || looks_pasted(first);
+    let tells = |line: &str| {
+        let lower = line.to_lowercase();
+        text::contains_any_words(&lower, &["error", "failed", "failure", "fatal", "panic", "exception"])
+    };
+    !first.starts_with("[Image") && is_output && (tells(first) || lines.take(30).any(tells))
+}
+
+/// Returns whether a prompt disputes what was said or done before it, or asks for something else in its place.
+pub(in crate::extract) fn disputes(prompt: &str) -> bool {
+    if plan(prompt).is_some() || prompt.starts_with('/') {
+        return false;
+    }
+    let head = text::head(prompt, 2_000);
+    if shows_failure(head) {
+        return true;
+    }
+    let own = own_words(head);
+    let Some(first) = text::first_sentence(&own) else { return false };
+    let lower = strip_apostrophes(&first);
+    let mut said = lower.as_str();
+    for lead in ["ok ", "okay ", "ok, ", "and ", "so ", "oh ", "ah ", "yeah ", "yes, ", "well "] {
+        said = said.strip_prefix(lead).unwrap_or(said);
+    }
+    is_hesitation(said)
+        || DISPUTE_OPENINGS
+            .iter()
+            .any(|opening| text::starts_with_words(said, opening) || text::starts_with_words(&lower, opening))
+        || text::contains_any(&lower, DISPUTE_SIGNS)
+        || is_correction(&first)
+        || refutes(prompt)
+}
