@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::home::{Home, json_of, run_in as run};
 use tests::process::{self, WATCHDOG};
 use tests::session::Session;
@@ -57,8 +57,10 @@ fn prompt(home: &Home, project: &Path, text: &str) -> String {
 fn a_prompt_is_told_what_holds_and_not_what_was_amended() {
     let (home, project) = amended();
     // The start of a session compares what the sessions before it left.
-    drop(home.hook(&json!({"session_id": session_id(8), "transcript_path": "", "cwd": project,
-        "hook_event_name": "SessionStart", "source": "startup"})));
+    let start = home.hook(&json!({"session_id": session_id(8), "transcript_path": "", "cwd": project,
+        "hook_event_name": "SessionStart", "source": "startup"}));
+    let told = start.context.unwrap_or_default();
+    assert!(told.contains("sort the basket by price") && !told.contains("30 minutes"), "{told}");
     let told = prompt(&home, &project, "after how many minutes does an idle login end in auth/session.rs?");
     assert!(told.contains("90 minutes"), "{told}");
     assert!(!told.contains("30 minutes"), "{told}");
@@ -180,7 +182,7 @@ fn repository(home: &Home) -> std::path::PathBuf {
     };
     commit(
         "Retry uploads for a day",
-        "The depots lose their line at night, so an upload is tried for 24 hours with growing pauses.\n\nSigned-off-by: A Person <person@example.org>",
+        "The depots lose their line at night, so an upload is tried for 24 hours with growing pauses.\n\nSigned-off-by: A Person <person@example.org>\nThe pauses grow by half.",
     );
     commit("Sort the pick list by aisle", "Pickers walked twice because the list was in the order of the baskets.");
     home.git(&project, &["revert", "--no-edit", "HEAD~1"]);
@@ -209,6 +211,12 @@ fn decisions_that_stand_only_in_commits_are_told() {
     // Nothing is read twice.
     let again = json_of(&home, &project, &["ingest", "--git", "--json"]);
     assert_eq!((&again["commits"], &again["memories"]), (&json!(0), &json!(0)));
+    // What was reverted holds again once its revert is reverted.
+    home.git(&project, &["revert", "--no-edit", "HEAD"]);
+    drop(json_of(&home, &project, &["ingest", "--git", "--json"]));
+    let found = json_of(&home, &project, &["search", "--json", "retry uploads for a day"]);
+    let old = found.as_array().and_then(|all| all.iter().find(|it| it["title"] == "Retry uploads for a day"));
+    assert!(old.is_some_and(|old| old.get("superseded_by").is_none_or(Value::is_null)), "{found:#}");
 }
 
 #[test]
