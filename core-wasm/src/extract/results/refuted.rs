@@ -72,9 +72,10 @@ impl Results {
     /// Returns the claims of turns that changed nothing and of which a later turn says that they are wrong. If these are several of a list,
     /// all its claims: the first look was wrong, and what is left of it says so nowhere.
     pub(super) fn refuted(&self) -> Vec<Place> {
+        let refutations: Vec<Vec<Refuted>> = self.turns.iter().map(|turn| refutations(turn).collect()).collect();
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
-            let refuted: Vec<Refuted> = self.turns[at + 1..].iter().flat_map(refutations).collect();
+            let refuted: Vec<&Refuted> = refutations[at + 1..].iter().flatten().collect();
             if refuted.is_empty() {
                 continue;
             }
