@@ -138,6 +138,9 @@ impl Pairs {
 /// The first letter of the scripts of Korean, Japanese and Chinese, which stand behind those of Europe, Africa and India.
 const FIRST_WIDE: char = '\u{1100}';
 
+/// More letters of the Latin and Greek scripts, behind the first of these: those of Vietnamese, for example.
+const LATIN_ADDITIONAL: std::ops::RangeInclusive<char> = '\u{1e00}'..='\u{1fff}';
+
 /// Returns whether `text` contains the words. Words in the Latin script must not be part of longer words; other scripts write
 /// words without spaces, and particles right behind Latin ones.
 pub(crate) fn contains_words(text: &str, words: &str) -> bool {
@@ -148,7 +151,7 @@ pub(crate) fn contains_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + words.len()..].chars().next();
-        let is_of_word = |c: char| c.is_alphanumeric() && c < FIRST_WIDE;
+        let is_of_word = |c: char| c.is_alphanumeric() && (c < FIRST_WIDE || LATIN_ADDITIONAL.contains(&c));
         !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
     })
 }

@@ -480,7 +480,7 @@ What earlier sessions of this project left. It may be outdated: the user and the
 - Build system: make and esbuild
 
 ### Other Memories
-- 2026-02-20, left undone: Write the migration guide"#;
+- 2026-02-20, left undone: Write the migration guide (asked: Read dates in the importer)"#;
     assert_eq!(context.text, wanted);
     assert_eq!(context.used, ["c1", "d1", "d2", "f1", "f2", "l1", "p1", "k1"]);
     // A source that is newer than this policy also starts a session.

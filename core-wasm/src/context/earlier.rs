@@ -402,8 +402,10 @@ impl<'m> Lesson<'m> {
             refused.iter().find_map(|label| self.memory.content.split_once(label)).map(|(said, _)| said.to_lowercase());
         // "This database" stays.
         let is_pointer = |said: &str| {
-            let end = said.trim_end_matches(|c: char| !c.is_alphanumeric());
-            ["this", "these"].iter().any(|word| end.ends_with(&format!(" {word}")))
+            let mut words = said.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).rev();
+            // "Don't check this in yet"
+            let last = words.find(|word| !matches!(*word, "in" | "yet" | "now" | "here" | "up"));
+            last.is_some_and(|word| matches!(word, "this" | "these" | "it"))
                 || text::contains_any(said, &["이건", "이거", "これ", "这个"])
         };
         said.is_some_and(|said| {
@@ -782,6 +784,7 @@ mod tests {
         assert!(is_explained("so please never open it") && is_explained("the key must stay here"));
         assert!(is_explained("don't open drawers (The user refused: `till open`)"));
         assert!(!is_explained("don't open this (The user refused: `till open`)"));
+        assert!(!is_explained("don't hand this in yet (The user refused: `till close`)"));
         assert!(!is_explained("stop for a second, the drawer is the cause") && is_explained("stop opening the drawer"));
         assert!(is_explained("stop a running till before you count the drawer"));
         assert!(!is_explained("somebody else opens the till") && !is_explained("we don't need it, you can always open it"));

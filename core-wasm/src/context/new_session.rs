@@ -33,6 +33,9 @@ const MIN_IMPORTANCE: f32 = 0.4;
 /// The width below which a result says too little for a line of its own.
 const MIN_RESULT_WIDTH: usize = 60;
 
+/// The maximum length of the request beside a task that was left undone, in characters.
+const MAX_ASKED_CHARS: usize = 90;
+
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
 
@@ -88,11 +91,22 @@ fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sess
         match (SectionKind::of(&memory.kind), line::day(memory.created)) {
             (Some(SectionKind::Other), Some(day)) => {
                 let label = if memory.kind == "task" { "left undone" } else { &memory.kind };
-                let line = format!("{day}, {label}: {}", memory_text(memory));
+                let asked = asked_in(memory, sessions);
+                let line = format!("{day}, {label}: {}{asked}", memory_text(memory));
                 page.add(SectionKind::Other, Entry::from_memory(memory, &line, 0.8));
             }
             _ => page.add_memory(memory, 0.8),
         }
+    }
+}
+
+/// Returns in parentheses what was asked for in the session that left a task undone: "update the tests" alone says nothing a week later.
+fn asked_in(memory: &Memory, sessions: &[SessionRecord]) -> String {
+    let record = sessions.iter().find(|record| memory.kind == "task" && record.id == memory.session_id);
+    let asked = record.and_then(|record| record.notes.as_ref()).map(|notes| line::sanitize(&notes.original_request));
+    match asked.filter(|asked| !asked.trim().is_empty()) {
+        Some(asked) => format!(" (asked: {})", line::truncate(&asked, MAX_ASKED_CHARS)),
+        None => String::new(),
     }
 }
 

@@ -235,7 +235,9 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
         lines.push(aside);
     }
     let is_about_recording = !turns[at].substantive || human::speaks_of_recording(&turns[at].asked);
-    let words = end.split(state.labels().committed).next().unwrap_or_default();
+    // In other languages the label is a plain word, too.
+    let label = format!("{} \"", state.labels().committed);
+    let words = end.split(label.as_str()).next().unwrap_or_default();
     // "Tests pass." does not say of what.
     let only_checks = || text::sentences(words).iter().all(|said| prose::checked(said).is_some());
     let says_little = words.chars().count() < MIN_TELLING_CHARS;

@@ -43,7 +43,10 @@ const GONE: &[&str] = &[
 const TAKEN_OUT: &[&str] =
     &["removed", "removed the", "deleted", "deleted the", "dropped", "dropped the", "replaced", "replaced the", "删除了"];
 /// Words of a statement that tells what was taken out.
-const REMOVALS: &[&str] = &["remove", "delete", "drop", "제거", "삭제", "削除", "删除"];
+const REMOVALS: &[&str] = &[
+    "remove", "removes", "removed", "removing", "delete", "deletes", "deleted", "drop", "drops", "dropped", "제거", "삭제",
+    "削除", "删除",
+];
 /// Words right before a name that stands as it did before, and right behind one.
 const PUT_BACK: &[&str] = &["reverted", "restored", "re-added", "readded", "brought back", "put back", "added back"];
 const IS_BACK: &[&str] = &[
@@ -67,7 +70,9 @@ const RESTORES: &[&str] = &[
     "revert",
     "reverted",
     "reverting",
-    "back",
+    "put back",
+    "add back",
+    "bring back",
     "re-add",
     "re-added",
     "undo",
@@ -99,10 +104,10 @@ struct Name(
     u32,
 );
 
-/// A name that the session took out of a file without having written it: the turns in which it did, and in which it wrote the name again,
-/// 0 until it did.
+/// A name that the session took out of a file without having written it: the turns in which it did, and in which it wrote the name into
+/// that file again, 0 until it did, and the hash of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Taken(u32, u32);
+struct Taken(u32, u32, u32);
 
 /// A name in a file that the session created: the hash of the file, 0 for several, and the turn in which the file was deleted, 0 while it
 /// stands.
@@ -138,15 +143,24 @@ impl Vanished {
         let first = if is_document(file) { 0 } else { turn };
         let file = text::hash(file);
         for name in names {
-            // A name that is written again may stand elsewhere now, unless the agent says that it puts something back.
-            if let Some(Taken(_, back)) = self.taken.get_mut(&name).filter(|it| it.0 < turn && self.restoring == turn) {
-                *back = turn;
-            }
+            self.written_again(name, file, turn);
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name) {
                 (*count, *gone) = (*count + 1, 0);
             } else if self.names.len() < MAX_NAMES {
                 self.names.insert(name, Name(1, file, 0, first));
             }
+        }
+    }
+
+    /// Records that a name was written that the session may have taken out before.
+    fn written_again(&mut self, name: u32, file: u32, turn: u32) {
+        let Some(Taken(gone, back, of)) = self.taken.get_mut(&name) else { return };
+        if *gone == turn && *back == 0 {
+            // The line was only written anew.
+            self.taken.remove(&name);
+        } else if *of == file && *gone < turn && self.restoring == turn {
+            // Without the agent's word it may stand for something else now.
+            *back = turn;
         }
     }
 
@@ -172,7 +186,7 @@ impl Vanished {
                 *count -= 1;
                 *gone = if *count == 0 { turn } else { 0 };
             } else if self.taken.len() < MAX_TAKEN || self.taken.contains_key(&name) {
-                self.taken.insert(name, Taken(turn, 0));
+                self.taken.insert(name, Taken(turn, 0, text::hash(file)));
             }
         }
     }
@@ -232,7 +246,7 @@ impl Vanished {
             return true;
         }
         let is_back =
-            |name: &str| self.taken.get(&text::hash(name)).is_some_and(|Taken(gone, back)| *gone <= turn && *back > turn);
+            |name: &str| self.taken.get(&text::hash(name)).is_some_and(|Taken(gone, back, _)| *gone <= turn && *back > turn);
         let named: Vec<bool> = names(statement).chain(named_in_code(statement)).map(is_back).collect();
         let back = named.iter().filter(|is_back| **is_back).count();
         back > 0 && 2 * back >= named.len()
@@ -277,7 +291,7 @@ impl Vanished {
 
 /// Returns whether a statement or the heading of a list tells that something was taken out.
 pub(super) fn says_removal(said: &str) -> bool {
-    text::contains_any(&said.to_lowercase(), REMOVALS)
+    text::contains_any_words(&said.to_lowercase(), REMOVALS)
 }
 
 /// Adds names to those that the agent spoke of, each with the latest turn in which it did.
@@ -301,10 +315,10 @@ fn restored(sentence: &str) -> Vec<u32> {
 
 /// Returns what a sentence names in code right behind some words, or right before others.
 fn named_beside(sentence: &str, before: &[&str], behind: &[&str]) -> Vec<u32> {
-    let lower = sentence.to_lowercase();
+    // The places of the names are those of the sentence itself.
+    let lower = sentence.to_ascii_lowercase();
     // A sentence that doubts, plans or denies says nothing of what is.
-    let is_open = text::contains_any(&lower, &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"]);
-    if is_open || lower.len() != sentence.len() {
+    if text::contains_any(&lower, &["not ", "n't ", "would", "should", "could", " if ", "?", "will ", "want"]) {
         return Vec::new();
     }
     let is_meant = |&((start, end), _): &((usize, usize), u32)| {
@@ -318,9 +332,13 @@ fn named_beside(sentence: &str, before: &[&str], behind: &[&str]) -> Vec<u32> {
 /// Returns the words behind "removed" in a text in lower case, with or without the marks of code.
 fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
     TAKEN_OUT.iter().flat_map(move |verb| {
-        let behind = |(at, _): (usize, &str)| lower[at + verb.len()..].trim_start_matches(['`', ' ']);
-        let name = |rest: &str| rest.split([' ', '`']).next().unwrap_or_default().trim_end_matches(END_OF_NAME).to_owned();
-        lower.match_indices(verb).map(behind).map(name).map(|name| text::hash(&name))
+        let is_word = |at: &usize| !lower[..*at].ends_with(char::is_alphanumeric);
+        let places = lower.match_indices(verb).map(|(at, _)| at).filter(is_word);
+        let name = |at: usize| {
+            let rest = lower[at + verb.len()..].trim_start_matches(['`', ' ']);
+            text::hash(rest.split([' ', '`']).next().unwrap_or_default().trim_end_matches(END_OF_NAME))
+        };
+        places.map(name).collect::<Vec<_>>()
     })
 }
 
@@ -416,6 +434,10 @@ mod tests {
         vanished.agent_said("I restore the list.", 3);
         vanished.added("src/cart.ts", "  \"slip_total\",", 3);
         assert!(vanished.overtakes(early, 2) && !vanished.overtakes(early, 3));
+        vanished.removed("src/cart.ts", "  round(vat_total)", 2);
+        vanished.added("src/cart.ts", "  vat_total", 2);
+        vanished.added("src/cart.ts", "  vat_total + 1", 3);
+        assert!(!vanished.overtakes("Removed the rounding from `vat_total`.", 2), "the name itself stood");
         vanished.agent_said("Reverted `t.Round()` in all tests.", 3);
         assert!(vanished.overtakes("Slow tests — Fix: Removed t.Round() from all tests.", 2));
         for kept in [

@@ -20,7 +20,7 @@ const MIN_ERROR_CHARS: usize = 16;
 const MIN_CAUSE_CHARS: usize = 24;
 /// Within how many characters a cause is announced.
 const OPENING_CHARS: usize = 48;
-/// The number of words from which two errors are compared by them.
+/// The number of words without a path from which two errors are compared by them.
 const MIN_SAME_WORDS: usize = 5;
 /// The maximum number of files to keep.
 const MAX_FILES: usize = 6;
@@ -89,11 +89,13 @@ impl Pasted {
         self.run != 0 && self.run == other.run
     }
 
-    /// Returns whether it is the same error, but for a number or a path.
+    /// Returns whether it is the same error, but for numbers, paths and addresses.
     pub(super) fn is_same_error(&self, other: &Pasted) -> bool {
-        let (own, theirs) = (text::features(&self.error), text::features(&other.error));
-        let most = own.len().max(theirs.len());
-        self.key() == other.key() || (most >= MIN_SAME_WORDS && own.intersection(&theirs).count() * 5 >= most * 4)
+        fn words(error: &str) -> Vec<&str> {
+            error.split_whitespace().filter(|word| !word.contains('/')).collect()
+        }
+        let (own, theirs) = (normalize(&self.error), normalize(&other.error));
+        own == theirs || (words(&own) == words(&theirs) && words(&own).len() >= MIN_SAME_WORDS)
     }
 
     /// Returns the key of the memory of this error.

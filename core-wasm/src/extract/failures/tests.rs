@@ -359,6 +359,11 @@ fn a_pasted_error_that_comes_again_was_not_cured() {
     let second = failures.pasted_memory(&LineRef::default(), english()).unwrap();
     assert_eq!(second.content, "\"EDRAWER: This drawer requires a coin.\". Fixed by: a change of `src/till.ts`");
     assert_eq!(failures.prompted("TillError: it rings\nerror: script \"till:ring\" exited with code 1"), None);
+    assert_eq!(
+        failures.prompted("TillError: it hums\nerror: script \"till:hum\" exited with code 1"),
+        None,
+        "another error"
+    );
     assert!(failures.prompted("still the same:\nTillError: it rings").is_some(), "the same error, without what was run");
 }
 

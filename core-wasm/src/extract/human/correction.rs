@@ -428,7 +428,7 @@ pub(in crate::extract) fn asks_change(said: &str) -> bool {
 
 /// Returns whether a correction only asks to wait or to talk, thinks aloud, asks back or leads to something that was pasted.
 pub(super) fn settles_nothing(said: &str) -> bool {
-    const PAUSES: [&str; 9] = [
+    const PAUSES: [&str; 10] = [
         "lets talk",
         "lets discuss",
         "let us talk",
@@ -437,6 +437,7 @@ pub(super) fn settles_nothing(said: &str) -> bool {
         "잠깐만",
         "얘기해 보자",
         "ちょっと待って",
+        "いや、待って",
         "等一下",
     ];
     const MUSES: [&str; 4] = ["thinking aloud", "thinking out loud", "not a case id considered", "is it worth"];

@@ -723,17 +723,28 @@ fn praised(options: &[ProposedOption], answer: &str) -> Option<usize> {
         "seems better",
         "seems cleaner",
     ];
-    let lower = text::tail(answer, MAX_QUESTION_TAIL).to_lowercase();
-    let is_praised = |option: &ProposedOption| {
-        let name = if option.name.is_empty() { format!("option {}", option.id) } else { option.name.to_lowercase() };
-        let follows = |(at, _): (usize, &str)| lower[at + name.len()..].trim_start();
-        lower
-            .match_indices(&name)
-            .map(follows)
-            .any(|rest| PRAISES.iter().any(|praise| text::starts_with_words(rest, praise)))
+    // "Option 1 is simpler, but it loses cents" recommends nothing, and neither does "if speed matters, …".
+    const DOUBTS: [&str; 9] = ["but", "if", "though", "although", "however", "unless", "only", "except", "while"];
+    const TAKES: [&str; 8] = ["go with", "prefer", "pick", "choose", "rather", "lean", "suggest", "vote"];
+    let tail = text::tail(answer, MAX_QUESTION_TAIL);
+    let sentences: Vec<String> = text::sentences(tail).iter().map(|said| said.to_lowercase()).collect();
+    let names: Vec<String> = options
+        .iter()
+        .map(|it| if it.name.is_empty() { format!("option {}", it.id) } else { it.name.to_lowercase() })
+        .collect();
+    let is_praised_in = |said: &String, name: &String| {
+        let follows = |(at, _): (usize, &str)| said[at + name.len()..].trim_start();
+        let mut behind = said.match_indices(name.as_str()).map(follows);
+        !text::contains_any_words(said, &DOUBTS)
+            && behind.any(|rest| PRAISES.iter().any(|praise| text::starts_with_words(rest, praise)))
     };
-    let mut all = (0..options.len()).filter(|at| is_praised(&options[*at]));
-    all.next().filter(|_| all.next().is_none())
+    let mut praised = (0..names.len()).filter(|at| sentences.iter().any(|said| is_praised_in(said, &names[*at])));
+    let at = praised.next().filter(|_| praised.next().is_none())?;
+    let takes_other = |said: &String| {
+        let has_other = || names.iter().enumerate().any(|(other, name)| other != at && contains_id(said, name));
+        text::contains_any_words(said, &TAKES) && has_other()
+    };
+    (!sentences.iter().any(takes_other)).then_some(at)
 }
 
 /// Returns what the agent proposed at the end of an answer.
@@ -1067,6 +1078,10 @@ mod tests {
             (resolved.what.as_str(), resolved.rejected.as_slice()),
             ("Round at the till - one place", &["Round in the cart".to_owned()][..])
         );
+        for doubt in ["Option 1 is simpler, but I'd go with option 2.", "If speed matters, option 1 is better."] {
+            let doubted = answer.replace("Option 1 is cleaner - all slips show the same.", doubt);
+            assert!(resolve("yes", &doubted).is_none_or(|it| it.rejected.is_empty()), "{doubt}");
+        }
         let both = answer.replace("Want me", "Option 2 is simpler. Want me");
         assert!(resolve("yes", &both).is_none_or(|it| it.rejected.is_empty()));
     }

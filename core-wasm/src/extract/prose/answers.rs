@@ -140,7 +140,11 @@ pub(crate) fn is_of_its_day(question: &str, answer: &str) -> bool {
     let last = asked.rsplit(['.', '?', '!', '。', '？']).next().unwrap_or_default().trim_start();
     let says_yes_or_no = || {
         let lower = answer.trim_start().to_lowercase();
-        YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word))
+        // A single syllable also begins other words: "네트워크".
+        let is_ended = |rest: &str| !rest.starts_with(char::is_alphanumeric) || rest.starts_with('요');
+        let is_long = |word: &str| word.is_ascii() || word.chars().nth(1).is_some();
+        let says = |word: &str| lower.strip_prefix(word).is_some_and(|rest| is_long(word) || is_ended(rest));
+        YES_OR_NO.iter().any(|word| text::starts_with_words(&lower, word) && says(word))
     };
     answer.split_whitespace().count() <= MAX_ANSWER_WORDS
         && (OF_ITS_DAY.iter().any(|opening| last.starts_with(opening))

@@ -14,7 +14,7 @@ const SAME_WORDS: f32 = 0.4;
 const MIN_REFUTED: usize = 2;
 const ONE_OF: usize = 4;
 
-/// Words of a sentence that says that a claim is wrong.
+/// Words of a sentence that says that a claim is wrong, in a turn that speaks of claims.
 const REFUTES: [&str; 14] = [
     "misread",
     "false positive",
@@ -33,8 +33,7 @@ const REFUTES: [&str; 14] = [
 ];
 /// Words that say it only of a claim: "the total is wrong" is a fault of the work.
 const WRONG: [&str; 7] = ["wrong", "incorrect", "not valid", "invalid", "not accurate", "잘못된", "誤り"];
-const CLAIMS: [&str; 14] = [
-    "comment",
+const CLAIMS: [&str; 13] = [
     "comments",
     "claim",
     "claims",
@@ -50,6 +49,11 @@ const CLAIMS: [&str; 14] = [
     "指摘",
 ];
 
+/// Words before such a word that turn it around: "this is no false alarm".
+const NEGATIONS: [&str; 9] = ["not", "no", "never", "isnt", "arent", "wasnt", "werent", "cannot", "without"];
+/// How many words before it are looked at.
+const MAX_WORDS_BEFORE: usize = 3;
+
 /// What a refutation is about.
 struct Refuted {
     names: Vec<u32>,
@@ -61,9 +65,11 @@ impl Refuted {
         Refuted { names: statement::names(&statement.text), words: text::features(&statement.text) }
     }
 
-    /// Returns whether it is about what a claim says.
+    /// Returns whether it is about what a claim says. One name alone may stand in any statement about the same code.
     fn is_about(&self, claim: &Statement) -> bool {
-        share_of(&statement::names(&claim.text), |name| self.names.contains(name)) >= SAME_NAMES
+        let names = statement::names(&claim.text);
+        let has_names = || share_of(&names, |name| self.names.contains(name)) >= SAME_NAMES;
+        (names.len() >= 2 && has_names())
             || share_of(&text::features(&claim.text), |word| self.words.contains(word)) >= SAME_WORDS
     }
 }
@@ -72,7 +78,7 @@ impl Results {
     /// Returns the claims of turns that changed nothing and of which a later turn says that they are wrong. If these are several of a list,
     /// all its claims: the first look was wrong, and what is left of it says so nowhere.
     pub(super) fn refuted(&self) -> Vec<Place> {
-        let refutations: Vec<Vec<Refuted>> = self.turns.iter().map(|turn| refutations(turn).collect()).collect();
+        let refutations: Vec<Vec<Refuted>> = self.turns.iter().map(refutations).collect();
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
             let refuted: Vec<&Refuted> = refutations[at + 1..].iter().flatten().collect();
@@ -98,19 +104,34 @@ impl Results {
     }
 }
 
-/// Returns what a turn says is wrong. Items below such a line are wrong, too.
-fn refutations(turn: &TurnResult) -> impl Iterator<Item = Refuted> {
-    let refutes = |said: &str| {
-        let lower = said.to_lowercase();
-        let is_wrong_claim = || text::contains_any_words(&lower, &WRONG) && text::contains_any_words(&lower, &CLAIMS);
-        text::contains_any_words(&lower, &REFUTES) || is_wrong_claim()
+/// Returns what a turn says is wrong, if it says so of claims: those of a review, or its own. Items below such a line are wrong, too.
+fn refutations(turn: &TurnResult) -> Vec<Refuted> {
+    let said: Vec<String> = turn.statements.iter().map(|it| it.text.to_lowercase()).collect();
+    let speaks_of_claims =
+        |said: &String| text::contains_any_words(said, &CLAIMS) && (says_any(said, &REFUTES) || says_any(said, &WRONG));
+    if !(0..said.len()).any(|at| turn.statements[at].is_of_agent() && speaks_of_claims(&said[at])) {
+        return Vec::new();
+    }
+    let refutes =
+        |said: &str| says_any(said, &REFUTES) || (text::contains_any_words(said, &CLAIMS) && says_any(said, &WRONG));
+    let is_meant = |number: &usize| {
+        let statement = &turn.statements[*number];
+        let is_led = || turn.lead(*number).is_some_and(|lead| refutes(&lead.text.to_lowercase()));
+        statement.is_of_agent() && (refutes(&said[*number]) || (statement.form == Form::Item && is_led()))
     };
-    let is_meant = move |number: usize| {
-        let statement = &turn.statements[number];
-        let is_led = || turn.lead(number).is_some_and(|lead| refutes(&lead.text));
-        statement.is_of_agent() && (refutes(&statement.text) || (statement.form == Form::Item && is_led()))
+    (0..said.len()).filter(is_meant).map(|number| Refuted::of(&turn.statements[number])).collect()
+}
+
+/// Returns whether a text in lower case has one of the words, and no negation shortly before it.
+fn says_any(lower: &str, words: &[&str]) -> bool {
+    let is_denied = |before: &str| {
+        let before = before.replace(['\'', '’'], "");
+        let last = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).rev().take(MAX_WORDS_BEFORE);
+        last.into_iter().any(|word| NEGATIONS.contains(&word))
     };
-    (0..turn.statements.len()).filter(move |&number| is_meant(number)).map(|number| Refuted::of(&turn.statements[number]))
+    words
+        .iter()
+        .any(|word| text::contains_words(lower, word) && lower.match_indices(word).any(|(at, _)| !is_denied(&lower[..at])))
 }
 
 /// Returns whether a statement is an item that tells what is, and not what was done.

@@ -910,7 +910,10 @@ fn a_first_look_ends_with_the_second() {
     let looked = "Most comments are wrong or already handled:\n- `readSlip`: its error is returned by `cart.rs`\n\
                   - `openTill` returns `true` at its limit";
     assert_eq!(told(looked), 4, "two of four are wrong, so nothing of the first look stands");
-    assert_eq!(told("The comment on `readSlip` in `cart.rs` is wrong."), 1);
+    assert_eq!(told("The finding on `readSlip` in `cart.rs` is wrong."), 1);
+    assert_eq!(told("The finding on `readSlip` in `cart.rs` isn't wrong."), 0);
+    assert_eq!(told("This is no false alarm of the reviewer: `openTill` does return `false` at its limit."), 0);
+    assert_eq!(told("`openTill` already handles the empty drawer, so only the slip was changed."), 0, "that is no review");
     assert_eq!(told("`openTill` is wrong at its limit, mended."), 0, "that is a fault of the work");
     assert_eq!(
         told("Mended:\n- `readSlip`: its error is returned by `cart.rs`\n- `openTill` returns `true` at its limit"),

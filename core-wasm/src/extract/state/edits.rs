@@ -127,7 +127,10 @@ impl State {
 
     /// Compares an edit with those before it, some of which it may take back.
     fn edit_compared(&mut self, file: &str, edit: &Edit<'_>, source: &LineRef, settled: &mut Vec<Draft>) {
-        self.turn.replaced(&clean::path(file, &self.root), &edit.old, &edit.new);
+        let own = clean::path(file, &self.root);
+        if !clean::is_outside(&own) {
+            self.turn.replaced(&own, &edit.old, &edit.new);
+        }
         let reversal = self.files.record_edit(file, &edit.old, &edit.new);
         // Short lines are not compared, so the patch must agree that lines were only removed, or only added.
         let is_back = match reversal {
@@ -223,6 +226,7 @@ impl State {
     /// Records that the files for which `is_restored` returns true are as they were at the last commit.
     pub(super) fn files_restored(&mut self, is_restored: impl Fn(&str) -> bool + Copy) {
         self.undone.restored(is_restored);
+        self.turn.restored(is_restored);
         if !self.undone.is_without_commit() {
             return;
         }
@@ -274,6 +278,7 @@ impl State {
     /// itself made it.
     fn file_removed(&mut self, path: &str) -> bool {
         self.vanished.file_removed(path, self.turns);
+        self.turn.restored(|known| known == path);
         let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
         self.files.record_removal(path, leaves_nothing);
         if leaves_nothing {

@@ -77,6 +77,9 @@ impl State {
         // The question may have been asked before.
         let earlier = [late_key(question), left_key(question)];
         self.unanswered.retain(|known| known.text != question.text);
+        if !question.is_left_to_agent() {
+            self.awaited.left_to_agent.retain(|known| known.text != question.text);
+        }
         self.memories.forget(|known| earlier.contains(&known.key));
         self.memories.add(answered_question(question, key, source, self.labels()), settled);
     }
