@@ -35,6 +35,8 @@ const MIN_RESULT_WIDTH: usize = 60;
 
 /// The maximum length of the request beside a task that was left undone, in characters.
 const MAX_ASKED_CHARS: usize = 90;
+/// The width below which a request says nothing of its tasks.
+const MIN_ASKED_WIDTH: usize = 12;
 
 /// The maximum length of the line of what is left undone, in characters.
 const MAX_UNDONE_CHARS: usize = 1_000;
@@ -104,7 +106,8 @@ fn add_others(page: &mut Page, memories: &dyn Memories, told: Option<&str>, sess
 fn asked_in(memory: &Memory, sessions: &[SessionRecord]) -> String {
     let record = sessions.iter().find(|record| memory.kind == "task" && record.id == memory.session_id);
     let asked = record.and_then(|record| record.notes.as_ref()).map(|notes| line::sanitize(&notes.original_request));
-    match asked.filter(|asked| !asked.trim().is_empty()) {
+    // "1" says less than the task.
+    match asked.filter(|asked| text::width(asked) >= MIN_ASKED_WIDTH) {
         Some(asked) => format!(" (asked: {})", line::truncate(&asked, MAX_ASKED_CHARS)),
         None => String::new(),
     }

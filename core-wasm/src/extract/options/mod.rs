@@ -370,7 +370,8 @@ fn reason(option: &ProposedOption, answer: &str) -> String {
                 && !sentence.ends_with(['?', '？'])
         })
     };
-    let first = || text::first_sentence(&option.body).filter(|sentence| !sentence.ends_with([':', '：']));
+    // The question behind the last option is not its reason.
+    let first = || text::first_sentence(&option.body).filter(|sentence| !sentence.ends_with([':', '：', '?', '？']));
     text::clip(&own.or_else(elsewhere).or_else(first).unwrap_or_default(), 280).into_owned()
 }
 
@@ -936,6 +937,12 @@ mod tests {
         assert_eq!(resolve_all("option 2", answer)[0].rejected.len(), 1);
         let steps = "This handles a till that is closed:\n\n1. The cashier leaves\n2. The till is closed\n3. The till opens again\n\nThe receipt stays the same.";
         assert!(resolve_all("for option 3: one line is enough", steps).iter().all(|it| it.rejected.is_empty()));
+    }
+
+    #[test]
+    fn the_question_behind_the_last_option_is_no_reason() {
+        let answer = "Two ways:\n\n1. **Keep the till**\n2. **Print the slip twice**\n   Would you like me to print it?";
+        assert_eq!(resolve("option 2", answer).unwrap().why, "");
     }
 
     #[test]
