@@ -822,14 +822,19 @@ fn a_choice_is_told_although_another_line_has_what_was_offered() {
         "Two ways for the slip: print it at closing time together with the sum of the day, or print it on each sale";
     let chosen = "print it at closing time together with the sum of the day";
     let decision = Decision { what: chosen.into(), why: String::new(), rejected: vec!["print it on each sale".to_owned()] };
-    let notes = SessionNotes {
+    let mut notes = SessionNotes {
         outcome: "The till is closed.".into(),
         done: vec![offered.to_owned()],
         decisions: vec![decision],
         ..empty_notes()
     };
-    let lines = lines_about(notes);
+    let lines = lines_about(notes.clone());
     assert!(lines.contains(&format!("1. {chosen} (rejected: print it on each sale)")), "{lines:#?}");
+    // A commit that records the decision says which one was taken.
+    notes.outcome = format!("committed as \"Print once\"; Decision: {chosen} Rejected: print it on each sale.");
+    notes.done.clear();
+    let lines = lines_about(notes);
+    assert!(!lines.iter().any(|line| line.starts_with(&format!("1. {chosen}"))), "{lines:#?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::bindings::exports::throughline::policy::context_builder::Context;
 use crate::bindings::throughline::policy::types::Memory;
 use crate::extract::clean;
 use crate::extract::failures::ROUTINE;
+use crate::extract::labels;
 use crate::said_by::saved_by;
 use crate::text;
 use crate::transcript::user_text::INJECTED_HEADING;
@@ -238,11 +239,19 @@ impl Entry {
         rejected.split("; ").filter_map(TextKey::new).any(|option| option.is_within(line))
     }
 
+    /// Returns whether it says of something that it was rejected, and so what was chosen: a commit that records a decision does.
+    fn says_rejected(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        line::LANGUAGES.into_iter().any(|language| lower.contains(&labels::labels(language).rejected.to_lowercase()))
+    }
+
     fn covers(&self, other: &Self) -> bool {
         let pairs = || self.keys.iter().flat_map(|mine| other.keys.iter().map(move |theirs| (mine, theirs)));
         if self.is_session_line {
             let may_count = |theirs: &TextKey| !other.is_choice || theirs.chars() >= MIN_CHOICE_CHARS;
-            pairs().any(|(mine, theirs)| may_count(theirs) && theirs.is_within(mine) && !other.was_offered_in(mine))
+            pairs().any(|(mine, theirs)| {
+                may_count(theirs) && theirs.is_within(mine) && (self.says_rejected() || !other.was_offered_in(mine))
+            })
         } else {
             pairs().any(|(mine, theirs)| mine.is_same(theirs))
         }
