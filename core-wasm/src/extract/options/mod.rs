@@ -3,7 +3,7 @@
 mod offer;
 mod reply;
 
-use super::{human, prose, questions};
+use super::{clean, human, prose, questions};
 use crate::text;
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
@@ -169,7 +169,7 @@ const MAX_FEW_WORDS: usize = 4;
 
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
-    if prompt.chars().count() > 240 {
+    if prompt.chars().count() > 240 || wants_to_discuss(prompt) {
         return None;
     }
     let lettered = lettered_options(answer);
@@ -237,6 +237,12 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether a prompt wants to talk about something before anything is chosen: "let's discuss the second one".
+fn wants_to_discuss(prompt: &str) -> bool {
+    let lower = prompt.to_lowercase();
+    text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
 /// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
@@ -340,7 +346,10 @@ fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolut
     let with_name = |option: &ProposedOption, title: &str| {
         if option.name.is_empty() { title.to_owned() } else { format!("{}: {title}", option.name) }
     };
-    let title = |at: &usize| questions::strip_recommendation(&closed(&options[*at].title));
+    let title = |at: &usize| {
+        let title = questions::strip_recommendation(&closed(&options[*at].title));
+        clean::without_positions(title.trim_end_matches([':', '：'])).into_owned()
+    };
     let what: Vec<String> = chosen.iter().map(|at| with_name(&options[*at], &title(at))).collect();
     let rejected = (0..options.len()).filter(|at| !chosen.contains(at));
     let rejected = rejected.map(|at| with_name(&options[at], &label(&options[at].title))).collect();
