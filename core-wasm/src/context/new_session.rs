@@ -215,7 +215,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
-    let later: Vec<String> = of("more-requests").chain(of("later-request")).map(line::sanitize).collect();
+    // The latest stands where it was asked if another one came after it.
+    let latest = of("later-request").filter(|latest| of("more-requests").all(|asked| asked != *latest));
+    let later: Vec<String> = of("more-requests").chain(latest).map(line::sanitize).collect();
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let with_later = |max: usize| {

@@ -78,6 +78,9 @@ const MAX_REPLACED: usize = 3;
 const MIN_REPLACED_CHARS: usize = 4;
 const MAX_REPLACED_CHARS: usize = 60;
 
+/// The maximum number of remarks of the user that are kept of a turn.
+const MAX_ADDED: usize = 8;
+
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
@@ -147,6 +150,9 @@ pub(super) struct Turn {
     /// The small changes that the turn made, as long as they are few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<Replaced>,
+    /// What the user said while the agent worked, or on refusing a call, that nothing else records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -222,6 +228,14 @@ impl Turn {
         (self.edited, self.edited_since, self.built) = (false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
         self.replaced.clear();
+        self.added.clear();
+    }
+
+    /// Records what the user said while the agent worked, in one line.
+    pub(super) fn remarked(&mut self, said: &str) {
+        if self.added.len() < MAX_ADDED {
+            self.added.push(text::one_line(said));
+        }
     }
 
     /// Records that the agent uses a tool.
