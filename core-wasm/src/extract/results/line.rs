@@ -8,6 +8,7 @@ use crate::extract::clean;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -86,10 +87,22 @@ impl TurnResult {
             }
         };
         let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
-        let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
-        let mut line = of(&[Voice::Human]);
+        let mut line = join(chosen.iter().copied().filter(|statement| statement.voice == Voice::Human));
+        let said: Vec<&Statement> = chosen.iter().copied().filter(|statement| statement.is_of_agent()).collect();
+        // What was wrong before the last edit is not how the turn ended.
+        let wrong = if said.first().is_some_and(|first| was_wrong(first)) {
+            said.iter().take_while(|it| was_before(it)).count()
+        } else {
+            0
+        };
+        let (before, after) = said.split_at(wrong);
+        let mut own = join(after.iter().copied());
+        if !before.is_empty() {
+            let before = format!("{}: {}", labels.before_change, join(before.iter().copied()));
+            own = if own.is_empty() { before } else { format!("{} → {own}", before.trim_end_matches('.')) };
+        }
         let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
-        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (commits, " — ")] {
+        for (part, arrow) in [(own, " → "), (commits, " — ")] {
             if !part.is_empty() {
                 if !line.is_empty() {
                     line.push_str(arrow);
@@ -122,6 +135,25 @@ impl TurnResult {
             attributes: vec![SaidBy::Agent.attribute()],
         })
     }
+}
+
+/// Returns whether a statement of the agent tells how something was before it changed files in the same turn.
+fn was_before(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    statement.voice == Voice::Work
+        && statement.is_before_edit
+        && statement.form == Form::Sentence
+        && !standing::is_deed(&lower)
+        && !standing::says_mended(&lower)
+}
+
+/// Returns whether a statement says what was wrong before the agent changed files in the same turn.
+fn was_wrong(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    was_before(statement)
+        && (signs::finds_fault(&lower) || signs::is_failing(&lower))
+        && !signs::tells_limit(&lower)
+        && !signs::excuses(&lower)
 }
 
 /// Returns the subject of each commit, with what its body adds.

@@ -43,6 +43,37 @@ fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
 }
 
 #[test]
+fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
+    let told = |found: &str| {
+        let mut turn = turn("The total of `src/cart.ts` has two decimals now.", "");
+        let mut before = statement::statements(found, Voice::Work);
+        before.iter_mut().for_each(|statement| statement.is_before_edit = true);
+        turn.statements.splice(0..0, before);
+        let count = turn.statements.len();
+        line(&turn, 0..count)
+    };
+    assert_eq!(
+        told("The bug is that the total isn't rounded. `roundTotal()` returns early."),
+        "Before the change: The bug is that the total isn't rounded. `roundTotal()` returns early → The total of \
+         `src/cart.ts` has two decimals now."
+    );
+    for kept in ["Fixed the total, which was wrong.", "The scale doesn't support two currencies.", "The total is read once."]
+    {
+        assert!(told(kept).starts_with(kept), "{kept}");
+    }
+}
+
+#[test]
+fn a_failure_ends_with_the_run_that_passes() {
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn("The only failure is the test of the till, which needs a key.", "") });
+    results.push(turn("All 33 checks pass, the test of the till as well.", ""));
+    assert_eq!(results.superseded(), [(0, 0)]);
+    results.push(turn("One test of the scale fails.", ""));
+    assert!(!results.superseded().contains(&(0, 0)));
+}
+
+#[test]
 fn the_body_of_a_commit_does_not_repeat_the_answer() {
     let turn = turn(
         "`src/cart.ts` now rounds the total of the cart to cents.",
@@ -265,6 +296,9 @@ fn a_sentence_that_leans_on_the_one_before_is_told_with_it() {
         .push(turn("The tab measured its width only once. When a number appeared, the line was too short. It is blue.", ""));
     assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)]);
     assert_eq!(results.with_antecedents(vec![(0, 2)]), [(0, 2)]);
+    let mut results = Results::default();
+    results.push(turn("- Added the helper `resetTill()` with a comment. It's for whoever tests the till next.", ""));
+    assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)], "it is the helper");
 }
 
 #[test]

@@ -18,7 +18,8 @@ pub(super) use headings::{
     says_what_to_change,
 };
 pub(super) use leaning::{
-    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
+    addresses_reader, begins_with_pronoun, explains_deed, leans_on_sentence_before, opens_with_effect,
+    speaks_of_named_before,
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(crate) use problems::tells_limit;
