@@ -96,7 +96,7 @@ impl TurnResult {
             0
         };
         let (before, after) = said.split_at(wrong);
-        let mut own = join(after.iter().copied());
+        let mut own = without_after(join(after.iter().copied()));
         if !before.is_empty() {
             let before = format!("{}: {}", labels.before_change, join(before.iter().copied()));
             own = if own.is_empty() { before } else { format!("{} → {own}", before.trim_end_matches('.')) };
@@ -212,6 +212,16 @@ fn without_praise(said: &str) -> Cow<'_, str> {
     const OPENINGS: [&str; 4] = ["I've successfully ", "I have successfully ", "I successfully ", "Successfully "];
     let Some(rest) = OPENINGS.iter().find_map(|opening| said.strip_prefix(opening)) else { return Cow::Borrowed(said) };
     Cow::Owned(text::capitalized(rest))
+}
+
+/// Strips the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
+fn without_after(said: String) -> String {
+    const LABEL: &str = "After: ";
+    if !said.contains(LABEL) || said.contains("Before: ") {
+        return said;
+    }
+    let own = said.strip_prefix(LABEL).unwrap_or(&said);
+    own.replace(&format!(". {LABEL}"), ". ").replace(&format!("; {LABEL}"), "; ")
 }
 
 /// Returns whether a statement is a heading of a few words.

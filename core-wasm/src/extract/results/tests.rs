@@ -64,6 +64,17 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
 }
 
 #[test]
+fn how_it_is_since_a_change_needs_no_label_alone() {
+    let told = |answer: &str| {
+        let turn = turn(answer, "");
+        let count = turn.statements.len();
+        line(&turn, 0..count)
+    };
+    assert_eq!(told("The till is fast.\n- After: `round()` runs once."), "The till is fast. `round()` runs once.");
+    assert!(told("- Before: `round()` ran twice.\n- After: `round()` runs once.").contains("After: "));
+}
+
+#[test]
 fn a_failure_ends_with_the_run_that_passes() {
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("The only failure is the test of the till, which needs a key.", "") });
@@ -386,6 +397,21 @@ fn tests_that_were_written_are_told_only_alone() {
     assert_eq!((told(list, &[0, 1]), told(list, &[1])), (1, 1));
     assert_eq!(told("The total is rounded.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 1);
     assert_eq!(told("All tests pass.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 3, "nothing else");
+    let most = "- `cart.ts`: rounds\n- `cart.test.ts`: expects cents\n- `tax.test.ts`: expects two rates\n- `till.test.ts`: opens twice";
+    assert_eq!(told(most, &[0, 1, 2, 3]), 4, "the work was on tests");
+    let behind = "- `cart.ts`: rounds the total of the cart\n- `cart.test.ts`: a helper. It is for the next one.";
+    assert_eq!(told(behind, &[0, 1, 2]), 1, "what stands behind an entry goes with it");
+}
+
+#[test]
+fn the_latest_request_asks_for_no_tests() {
+    let told = |asked: &str| {
+        let mut results = Results::default();
+        let list = "- `src/cart.ts`: rounds the total\n- `src/cart.test.ts`: 4 tests of the total";
+        results.push(TurnResult { edited: true, asked: asked.to_owned(), ..turn(list, "") });
+        results.without_records(vec![(0, 0), (0, 1)]).len()
+    };
+    assert_eq!((told("Read the latest total"), told("Add a test for the total")), (1, 2));
 }
 
 #[test]
