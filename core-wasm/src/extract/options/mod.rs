@@ -167,9 +167,44 @@ const MAX_QUESTION_TAIL: usize = 400;
 const MAX_OPTION_PROMPT_CHARS: usize = 160;
 const MAX_FEW_WORDS: usize = 4;
 
+/// The maximum length of a prompt that chooses, and how the first sentence of a longer one begins that does, in characters.
+const MAX_CHOICE_CHARS: usize = 240;
+const TAKING: &[&str] = &[
+    "i like",
+    "i prefer",
+    "i'd go with",
+    "i would go with",
+    "let's go with",
+    "lets go with",
+    "let's do",
+    "lets do",
+    "go with",
+    "do",
+    "use",
+    "take",
+    "option",
+    "approach",
+    "ok",
+    "yes",
+    "방법",
+    "옵션",
+];
+
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
-    if prompt.chars().count() > 240 || wants_to_discuss(prompt) {
+    // Whoever takes an option may go on at length about what else there is to do.
+    if prompt.chars().count() > MAX_CHOICE_CHARS {
+        let first = prompt
+            .lines()
+            .next()
+            .and_then(text::first_sentence)
+            .filter(|first| first.chars().count() <= MAX_CHOICE_CHARS)?;
+        let lower = first.to_lowercase();
+        let takes = TAKING.iter().any(|words| text::starts_with_words(&lower, words))
+            && text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
+        return if takes { resolve(&first, answer) } else { None };
+    }
+    if wants_to_discuss(prompt) {
         return None;
     }
     let lettered = lettered_options(answer);
@@ -884,6 +919,23 @@ mod tests {
     use proptest::prelude::*;
 
     const KOREAN: &str = "두 가지 방법을 제안드립니다.\n\n### 방법 1: 가이드에 언어 정책을 명시하는 방식\n\n기본 규칙이 이미 있으므로, `guide.md`에서 한국어를 지정하면 됩니다.\n\n---\n\n### 방법 2: 필드를 추가하는 방식\n\n문서별로 제어합니다.\n\n---\n\n### 추천\n\n**방법 1**이 더 간단합니다.\n\n어떤 방식으로 진행할까요?";
+
+    #[test]
+    fn a_long_prompt_may_begin_with_the_choice() {
+        let answer = "### Option 1: One slip for all tills\n\nIt is simple.\n\n### Option 2: A slip per till\n\nEach has its own.\n\n\
+                      Which one?";
+        let rest = "The slip of the night till is printed at the end of the day, the other one at noon. ".repeat(4);
+        let resolved = resolve(&format!("I like Option 1, for the night.\n\n{rest}"), answer).unwrap();
+        assert_eq!(resolved.what, "Option 1: One slip for all tills");
+        assert_eq!(resolve(&format!("What does Option 1 print?\n\n{rest}"), answer), None);
+        assert_eq!(resolve(&format!("{rest} Option 1"), answer), None);
+    }
+
+    #[test]
+    fn whoever_wants_to_discuss_an_option_has_not_chosen_it() {
+        let answer = "1. **The slip** is late\n2. **The drawer** is open\n\nShall I mend any of these?";
+        assert_eq!(resolve("let's discuss issue #1", answer), None);
+    }
 
     #[test]
     fn options_may_stand_in_a_table() {
