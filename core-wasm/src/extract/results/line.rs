@@ -197,6 +197,14 @@ fn is_container(heading: &str) -> bool {
     prose::is_generic_heading(heading) || (is_of_changes && words.count() <= 2)
 }
 
+/// Returns whether a heading stands above what was wrong. What stands below it is not how it is now, and the next heading ends that.
+fn is_problem(heading: &str) -> bool {
+    const WORDS: [&str; 6] = ["problem", "problems", "issue", "root cause", "cause", "what was wrong"];
+    let lower = heading.trim().to_lowercase();
+    let bare = lower.strip_prefix("the ").unwrap_or(&lower);
+    WORDS.contains(&bare)
+}
+
 /// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
 fn without_label(said: &str) -> &str {
     const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
@@ -221,7 +229,7 @@ fn without_after(said: String) -> String {
         return said;
     }
     let own = said.strip_prefix(LABEL).unwrap_or(&said);
-    own.replace(&format!(". {LABEL}"), ". ").replace(&format!("; {LABEL}"), "; ")
+    [". ", "; ", ": "].iter().fold(own.to_owned(), |said, end| said.replace(&format!("{end}{LABEL}"), end))
 }
 
 /// Returns whether a statement is a heading of a few words.
@@ -265,7 +273,10 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             && !statement::is_question(&statement.heading)
             && !(signs::is_clause_heading(&statement.heading)
                 && (statement.form == Form::Sentence || !signs::qualifies(&statement.heading)))
-            && !is_container(&statement.heading)
+            && (!is_container(&statement.heading)
+                || is_problem(&statement.heading)
+                || (is_problem(heading) && !heading.is_empty()))
+            && !text::starts_with_words(&statement.text.to_lowercase(), &statement.heading.to_lowercase())
         {
             heading = &statement.heading;
             line.push_str(&clean::without_positions(heading));

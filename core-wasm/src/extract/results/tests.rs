@@ -75,6 +75,16 @@ fn how_it_is_since_a_change_needs_no_label_alone() {
 }
 
 #[test]
+fn what_was_wrong_stands_below_its_heading() {
+    let answer =
+        "## The total of the cart\n\n### The Problem\n\n- `round()` ran twice\n\n### Result\n\n- `round()` runs once";
+    let turn = turn(answer, "");
+    let count = turn.statements.len();
+    let told = line(&turn, 0..count);
+    assert!(told.contains("The Problem: `round()` ran twice") && told.contains("Result: `round()` runs once"), "{told}");
+}
+
+#[test]
 fn a_failure_ends_with_the_run_that_passes() {
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("The only failure is the test of the till, which needs a key.", "") });
