@@ -278,7 +278,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
 }
 
 /// Returns the place of the line with the latest work, if the user only asked about something since then, and nothing was left open.
-/// A question about a fault is of what there is at the end.
+/// A question about a fault is of what there is at the end, unless it only wants the fault explained.
 fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
     let turns = state.results.turns();
     let is_aside = |at: usize| {
@@ -286,8 +286,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
         let asked = turn.asked.to_lowercase();
         !turn.has_work()
             && !turn.failed
-            && human::only_asks(&turn.asked)
-            && !signs::is_problem(&asked)
+            && (requests::asks_to_see(&asked) || (human::only_asks(&turn.asked) && !signs::is_problem(&asked)))
             && !state.results.corrects(at)
     };
     let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;

@@ -167,7 +167,7 @@ fn wishes(asked: &str) -> bool {
 }
 
 /// Returns whether an order asks for no more than an answer: "show me where the total is read".
-fn asks_to_see(asked: &str) -> bool {
+pub(super) fn asks_to_see(asked: &str) -> bool {
     const WORDS: [&str; 5] = ["show me", "tell me", "explain", "remind me", "walk me through"];
     text::contains_any_words(&asked.to_lowercase(), &WORDS)
 }
