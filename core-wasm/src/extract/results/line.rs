@@ -222,6 +222,13 @@ fn without_praise(said: &str) -> Cow<'_, str> {
     Cow::Owned(text::capitalized(rest))
 }
 
+/// Returns whether a heading only says that changes stand below it: "Changes made to the till".
+fn announces_changes(statement: &Statement) -> bool {
+    const OPENINGS: [&str; 3] = ["changes made", "files changed", "summary of changes"];
+    let lower = statement.text.to_lowercase();
+    statement.form == Form::Heading && OPENINGS.iter().any(|opening| text::starts_with_words(&lower, opening))
+}
+
 /// Strips the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
 fn without_after(said: String) -> String {
     const LABEL: &str = "After: ";
@@ -247,7 +254,8 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     for (at, &statement) in statements.iter().enumerate() {
         // A few words above nothing that is told promise what does not come: "Loose ends".
         let is_above = statements.get(at + 1).is_some_and(|next| next.heading == statement.text);
-        if is_short_heading(statement) && !is_above && statements.len() > 1 {
+        let promises = is_short_heading(statement) || announces_changes(statement);
+        if promises && !is_above && statements.len() > 1 {
             continue;
         }
         // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.

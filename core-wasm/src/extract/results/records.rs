@@ -113,10 +113,13 @@ impl Results {
                 !is_of_test(&place) && !is_lead(said) && !prose::is_filler(said) && prose::checked(said).is_none()
             };
             let of_tests: Vec<Place> = words.iter().filter(|place| is_of_test(place) || goes_on(place)).copied().collect();
-            // Where most of the work was on tests, they are what was done.
-            let is_work_on_tests = of_tests.len() >= MIN_BARE_TESTS
-                && 2 * chars(&of_tests) > chars(&words)
-                && !of_tests.iter().all(|place| bare_tests.contains(place));
+            // Where most of the work was on tests, or all that is listed, they are what was done.
+            let is_most = of_tests.len() >= MIN_BARE_TESTS && 2 * chars(&of_tests) > chars(&words);
+            let is_all = of_tests.iter().all(|place| text::contains_any(&statement(place).heading, &TEST_FILES))
+                && words.iter().all(|place| {
+                    of_tests.contains(place) || matches!(statement(place).form, Form::Sentence | Form::Heading)
+                });
+            let is_work_on_tests = (is_most || is_all) && !of_tests.iter().all(|place| bare_tests.contains(place));
             if words.iter().any(says) && !is_work_on_tests {
                 dropped.extend(of_tests);
             }

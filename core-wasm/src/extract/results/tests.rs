@@ -85,6 +85,13 @@ fn what_was_wrong_stands_below_its_heading() {
 }
 
 #[test]
+fn a_heading_of_changes_is_not_told_without_them() {
+    let turn = turn("All is rounded.\n\n## Changes made to the till of the night\n\n- `round()` runs once", "");
+    assert_eq!(line(&turn, 0..2), "All is rounded.");
+    assert!(line(&turn, 0..3).contains("Changes made to the till of the night: "));
+}
+
+#[test]
 fn a_failure_ends_with_the_run_that_passes() {
     let mut results = Results::default();
     results.push(TurnResult { edited: true, ..turn("The only failure is the test of the till, which needs a key.", "") });
@@ -409,6 +416,9 @@ fn tests_that_were_written_are_told_only_alone() {
     assert_eq!(told("All tests pass.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 3, "nothing else");
     let most = "- `cart.ts`: rounds\n- `cart.test.ts`: expects cents\n- `tax.test.ts`: expects two rates\n- `till.test.ts`: opens twice";
     assert_eq!(told(most, &[0, 1, 2, 3]), 4, "the work was on tests");
+    let only =
+        "The review wants two.\n\n## Changes made to `cart.test.ts`\n\n- `round` expects cents\n- `tax` has two rates";
+    assert_eq!(told(only, &[0, 1, 2, 3]), 4, "nothing else was listed");
     let behind = "- `cart.ts`: rounds the total of the cart\n- `cart.test.ts`: a helper. It is for the next one.";
     assert_eq!(told(behind, &[0, 1, 2]), 1, "what stands behind an entry goes with it");
 }
