@@ -253,7 +253,11 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut last: Option<&Statement> = None;
     for (at, &statement) in statements.iter().enumerate() {
         // A few words above nothing that is told promise what does not come: "Loose ends".
-        let is_above = statements.get(at + 1).is_some_and(|next| next.heading == statement.text);
+        let is_above = statements.get(at + 1).is_some_and(|next| {
+            // A sentence behind a list that is not told stands below the heading, too.
+            let is_right_below = next.form != Form::Sentence || next.place == statement.place + 1;
+            next.heading == statement.text && is_right_below
+        });
         let promises = is_short_heading(statement) || announces_changes(statement);
         if promises && !is_above && statements.len() > 1 {
             continue;

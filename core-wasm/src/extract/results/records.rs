@@ -115,10 +115,12 @@ impl Results {
             let of_tests: Vec<Place> = words.iter().filter(|place| is_of_test(place) || goes_on(place)).copied().collect();
             // Where most of the work was on tests, or all that is listed, they are what was done.
             let is_most = of_tests.len() >= MIN_BARE_TESTS && 2 * chars(&of_tests) > chars(&words);
+            let is_of_file = |place: &Place| {
+                let it = statement(place);
+                it.form == Form::Item && [&it.text, &it.heading].iter().any(|said| prose::file_in(said).is_some())
+            };
             let is_all = of_tests.iter().all(|place| text::contains_any(&statement(place).heading, &TEST_FILES))
-                && words.iter().all(|place| {
-                    of_tests.contains(place) || matches!(statement(place).form, Form::Sentence | Form::Heading)
-                });
+                && !words.iter().any(|place| !of_tests.contains(place) && is_of_file(place));
             let is_work_on_tests = (is_most || is_all) && !of_tests.iter().all(|place| bare_tests.contains(place));
             if words.iter().any(says) && !is_work_on_tests {
                 dropped.extend(of_tests);
