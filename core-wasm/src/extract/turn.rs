@@ -183,7 +183,8 @@ impl Turn {
         (self.cut_off, self.works, self.has_passed) = (false, false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
-        if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {
+        let is_aside = std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len();
+        if is_aside || (said.len() < self.answer.len() && signs::reports_background(&said.to_lowercase())) {
             self.state(said, Voice::Work);
             return;
         }
@@ -496,6 +497,17 @@ mod tests {
 
     fn content(turn: &Turn) -> String {
         turn.draft().map(|draft| draft.content).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_word_on_what_ran_beside_the_work_is_no_answer() {
+        let mut turn = Turn::begin(LineRef::default(), "open the till".to_owned(), "open the till", true);
+        let answer = "The till opens now, and the drawer stays shut until the total of the cart is paid in cash or by card, with a slip.";
+        turn.say(answer, LineRef::default());
+        turn.say("The background server has finished. Ready.", LineRef::default());
+        assert_eq!(turn.answer, answer);
+        turn.say("The background of the till is blue.", LineRef::default());
+        assert_ne!(turn.answer, answer);
     }
 
     #[test]

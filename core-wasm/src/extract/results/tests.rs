@@ -99,6 +99,10 @@ fn a_failure_ends_with_the_run_that_passes() {
     assert_eq!(results.superseded(), [(0, 0)]);
     results.push(turn("One test of the scale fails.", ""));
     assert!(!results.superseded().contains(&(0, 0)));
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn("The failing test of the till - Updated what it expects.", "") });
+    results.push(turn("All 33 checks pass, the test of the till as well.", ""));
+    assert!(results.superseded().is_empty(), "that is a cure");
 }
 
 #[test]
