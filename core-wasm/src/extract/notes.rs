@@ -45,7 +45,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let of = |kinds: &'static [&'static str]| live().filter(move |memory| kinds.contains(&memory.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {
         of(kinds)
-            .map(|memory| if memory.content.is_empty() { memory.title.clone() } else { text::one_line(&memory.content) })
+            .map(|memory| match memory.content.as_str() {
+                "" => memory.told(&memory.title).into_owned(),
+                content => text::one_line(&memory.told(content)),
+            })
             .collect()
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
@@ -109,7 +112,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         discoveries: of(&["discovery"])
             .map(|memory| Discovery {
                 file: memory.files.first().cloned().unwrap_or_default(),
-                insight: memory.title.clone(),
+                insight: memory.told(&memory.title).into_owned(),
                 at: memory.source.at,
             })
             .collect(),
