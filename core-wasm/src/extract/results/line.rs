@@ -229,14 +229,15 @@ fn announces_changes(statement: &Statement) -> bool {
     statement.form == Form::Heading && OPENINGS.iter().any(|opening| text::starts_with_words(&lower, opening))
 }
 
-/// Strips the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
+/// Rewords the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
 fn without_after(said: String) -> String {
     const LABEL: &str = "After: ";
+    const NOW: &str = "Now: ";
     if !said.contains(LABEL) || said.contains("Before: ") {
         return said;
     }
-    let own = said.strip_prefix(LABEL).unwrap_or(&said);
-    [". ", "; ", ": "].iter().fold(own.to_owned(), |said, end| said.replace(&format!("{end}{LABEL}"), end))
+    let own = said.strip_prefix(LABEL).map_or_else(|| said.clone(), |rest| format!("{NOW}{rest}"));
+    [". ", "; ", ": "].iter().fold(own, |said, end| said.replace(&format!("{end}{LABEL}"), &format!("{end}{NOW}")))
 }
 
 /// Returns whether a statement is a heading of a few words.

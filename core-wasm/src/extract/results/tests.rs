@@ -64,13 +64,13 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
 }
 
 #[test]
-fn how_it_is_since_a_change_needs_no_label_alone() {
+fn how_it_is_since_a_change_needs_no_state_before() {
     let told = |answer: &str| {
         let turn = turn(answer, "");
         let count = turn.statements.len();
         line(&turn, 0..count)
     };
-    assert_eq!(told("The till is fast.\n- After: `round()` runs once."), "The till is fast. `round()` runs once.");
+    assert_eq!(told("The till is fast.\n- After: `round()` runs once."), "The till is fast. Now: `round()` runs once.");
     assert!(told("- Before: `round()` ran twice.\n- After: `round()` runs once.").contains("After: "));
 }
 
