@@ -47,7 +47,9 @@ fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
     let told = |found: &str| {
         let mut turn = turn("The total of `src/cart.ts` has two decimals now.", "");
         let mut before = statement::statements(found, Voice::Work);
-        before.iter_mut().for_each(|statement| statement.is_before_edit = true);
+        for statement in &mut before {
+            statement.is_before_edit = true;
+        }
         turn.statements.splice(0..0, before);
         let count = turn.statements.len();
         line(&turn, 0..count)
