@@ -3,7 +3,7 @@
 mod offer;
 mod reply;
 
-use super::{clean, human, prose, questions};
+use super::{clean, human, prose, questions, standing};
 use crate::text;
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
@@ -257,6 +257,11 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
         let is_one = text::contains_any_words(&lower, &denies);
+        // Several items of a list are work that is asked for, and of findings none turns another one down.
+        let is_plain = options[0].name.is_empty() && !names_option;
+        if (is_plain && named.len() >= 2 && !is_one) || are_findings(&options) {
+            return None;
+        }
         return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
     }
     if let Some(reply) = narrowed(prompt, answer) {
@@ -272,6 +277,14 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether the items of a list are findings: they have grades, or the same title.
+fn are_findings(items: &[ProposedOption]) -> bool {
+    let says = |item: &ProposedOption| label(&item.title).to_lowercase();
+    let is_graded = |item: &ProposedOption| standing::is_graded_finding(&item.title.to_lowercase());
+    items.iter().any(is_graded)
+        || items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|it| says(it) == says(item)))
 }
 
 /// Returns whether a prompt wants to talk about something before anything is chosen: "let's discuss the second one".
