@@ -167,11 +167,15 @@ fn pending(state: &State, open_points: Vec<String>) -> Vec<String> {
     pending
 }
 
+/// Returns whether the session changed files, or committed what was changed before.
+fn has_work(state: &State) -> bool {
+    state.files.paths().next().is_some() || !state.commits.is_empty()
+}
+
 /// Returns whether a session that changed nothing ended with a proposal, and with the question whether to carry it out.
 fn is_only_proposed(state: &State, outcome: &str) -> bool {
-    let has_work = state.files.paths().next().is_some() || !state.commits.is_empty();
     let proposes = || text::sentences(outcome).iter().any(|said| signs::makes_proposal(&said.to_lowercase()));
-    !has_work && !state.open_question.is_empty() && proposes()
+    !has_work(state) && !state.open_question.is_empty() && proposes()
 }
 
 /// What a turn gave.
@@ -294,8 +298,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
     };
     let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;
     let says = lines[place].1.chars().count() >= MIN_REST_CHARS;
-    let has_work = state.files.paths().next().is_some() || !state.commits.is_empty();
-    let is_work_over = has_work && state.open_question.is_empty() && says && is_aside(at);
+    let is_work_over = has_work(state) && state.open_question.is_empty() && says && is_aside(at);
     (is_work_over && lines[place + 1..].iter().all(|(of, _)| is_aside(*of))).then_some(place)
 }
 

@@ -62,7 +62,14 @@ impl Results {
         for ((turn, number), _, score) in &mut judged {
             *score = with_bonuses(*score, &self.turns[*turn].statements[*number]);
         }
-        for (at, turn) in self.turns.iter().enumerate().filter(|(at, turn)| turn.edited || self.corrects(*at)) {
+        // A turn's own memory is chosen from its own statements, so the other turns are not looked at.
+        let mut own: Vec<usize> = judged.iter().map(|((at, _), ..)| *at).collect();
+        own.dedup();
+        for at in own {
+            let turn = &self.turns[at];
+            if !turn.edited && !self.corrects(at) {
+                continue;
+            }
             let opening = self.telling_opening(at);
             if let Some((_, _, score)) = judged.iter_mut().find(|(place, ..)| Some(*place) == opening) {
                 *score += if turn.edited { LEAD_BONUS } else { CORRECTION_BONUS };

@@ -11,6 +11,7 @@ mod main_result;
 mod records;
 mod refuted;
 mod reprinted;
+mod subject;
 mod superseded;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! What the agent took for right at first sight, until it looked again and said that it is wrong.
 
-use super::turn_result::{TurnResult, share_of};
+use super::subject::Subject;
+use super::turn_result::TurnResult;
 use super::{Place, Results};
 use crate::extract::standing;
-use crate::extract::statement::{self, Form, Statement};
+use crate::extract::statement::{Form, Statement};
 use crate::text;
 
 /// The share of its names that the refutation must say again for a claim to be meant by it.
@@ -54,41 +55,27 @@ const NEGATIONS: [&str; 9] = ["not", "no", "never", "isnt", "arent", "wasnt", "w
 /// How many words before it are looked at.
 const MAX_WORDS_BEFORE: usize = 3;
 
-/// What a refutation is about.
-struct Refuted {
-    names: Vec<u32>,
-    words: text::Features,
-}
-
-impl Refuted {
-    fn of(statement: &Statement) -> Self {
-        Refuted { names: statement::names(&statement.text), words: text::features(&statement.text) }
-    }
-
-    /// Returns whether it is about what a claim says. One name alone may stand in any statement about the same code.
-    fn is_about(&self, claim: &Statement) -> bool {
-        let names = statement::names(&claim.text);
-        let has_names = || share_of(&names, |name| self.names.contains(name)) >= SAME_NAMES;
-        (names.len() >= 2 && has_names())
-            || share_of(&text::features(&claim.text), |word| self.words.contains(word)) >= SAME_WORDS
-    }
+/// Returns whether a refutation is about what a claim says. One name alone may stand in any statement about the same code.
+fn is_about(refutation: &Subject, claim: &Statement) -> bool {
+    let claim = Subject::of_statement(claim);
+    (claim.names() >= 2 && claim.names_in(refutation) >= SAME_NAMES) || claim.words_in(refutation) >= SAME_WORDS
 }
 
 impl Results {
     /// Returns the claims of turns that changed nothing and of which a later turn says that they are wrong. If these are several of a list,
     /// all its claims: the first look was wrong, and what is left of it says so nowhere.
     pub(super) fn refuted(&self) -> Vec<Place> {
-        let refutations: Vec<Vec<Refuted>> = self.turns.iter().map(refutations).collect();
+        let refutations: Vec<Vec<Subject>> = self.turns.iter().map(refutations).collect();
         let mut all = Vec::new();
         for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
-            let refuted: Vec<&Refuted> = refutations[at + 1..].iter().flatten().collect();
+            let refuted: Vec<&Subject> = refutations[at + 1..].iter().flatten().collect();
             if refuted.is_empty() {
                 continue;
             }
             let claims: Vec<usize> =
                 (0..turn.statements.len()).filter(|&number| is_claim(&turn.statements[number])).collect();
             let opens = |number: &usize| !turn.statements[*number].goes_on;
-            let is_wrong = |number: &usize| refuted.iter().any(|it| it.is_about(&turn.statements[*number]));
+            let is_wrong = |number: &usize| refuted.iter().any(|it| is_about(it, &turn.statements[*number]));
             let wrong = claims.iter().filter(|number| opens(number) && is_wrong(number)).count();
             let is_all = wrong >= MIN_REFUTED && wrong * ONE_OF >= claims.iter().filter(|number| opens(number)).count();
             // The sentences behind a claim go on with it.
@@ -105,21 +92,20 @@ impl Results {
 }
 
 /// Returns what a turn says is wrong, if it says so of claims: those of a review, or its own. Items below such a line are wrong, too.
-fn refutations(turn: &TurnResult) -> Vec<Refuted> {
+fn refutations(turn: &TurnResult) -> Vec<Subject> {
     let said: Vec<String> = turn.statements.iter().map(|it| it.text.to_lowercase()).collect();
-    let speaks_of_claims =
-        |said: &String| text::contains_any_words(said, &CLAIMS) && (says_any(said, &REFUTES) || says_any(said, &WRONG));
-    if !(0..said.len()).any(|at| turn.statements[at].is_of_agent() && speaks_of_claims(&said[at])) {
+    let speaks_of_claims = |said: &str| text::contains_any_words(said, &CLAIMS);
+    let says_wrong = |said: &str| speaks_of_claims(said) && says_any(said, &WRONG);
+    let refutes = |said: &str| says_any(said, &REFUTES) || says_wrong(said);
+    if !(0..said.len()).any(|at| turn.statements[at].is_of_agent() && speaks_of_claims(&said[at]) && refutes(&said[at])) {
         return Vec::new();
     }
-    let refutes =
-        |said: &str| says_any(said, &REFUTES) || (text::contains_any_words(said, &CLAIMS) && says_any(said, &WRONG));
     let is_meant = |number: &usize| {
         let statement = &turn.statements[*number];
         let is_led = || turn.lead(*number).is_some_and(|lead| refutes(&lead.text.to_lowercase()));
         statement.is_of_agent() && (refutes(&said[*number]) || (statement.form == Form::Item && is_led()))
     };
-    (0..said.len()).filter(is_meant).map(|number| Refuted::of(&turn.statements[number])).collect()
+    (0..said.len()).filter(is_meant).map(|number| Subject::of_statement(&turn.statements[number])).collect()
 }
 
 /// Returns whether a text in lower case has one of the words, and no negation shortly before it.

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::barred::MIN_CAUSE;
+use super::subject::Subject;
 use super::turn_result::{TurnResult, share_of};
 use super::{Place, Results};
 use crate::extract::prose;
@@ -19,26 +20,9 @@ const SAME_SUBJECT: f32 = 0.3;
 /// The length up to which a report of checks says little else, in characters.
 const MAX_REPORT_CHARS: usize = 80;
 
-/// What a statement or a turn is about.
-struct Subject {
-    names: Vec<u32>,
-    words: text::Features,
-}
-
-impl Subject {
-    fn of_statement(statement: &Statement) -> Self {
-        Subject { names: statement::names(&statement.text), words: text::features(&statement.text) }
-    }
-
-    fn of_turn(turn: &TurnResult) -> Self {
-        Subject { names: turn.names(), words: turn.words() }
-    }
-
-    /// Returns whether a turn speaks of it.
-    fn is_in(&self, turn: &Subject) -> bool {
-        share_of(&self.names, |name| turn.names.contains(name)) >= SAME_SUBJECT
-            || share_of(&self.words, |word| turn.words.contains(word)) >= SAME_SUBJECT
-    }
+/// Returns whether a turn speaks of what a statement is about.
+fn is_in(own: &Subject, turn: &Subject) -> bool {
+    own.names_in(turn) >= SAME_SUBJECT || own.words_in(turn) >= SAME_SUBJECT
 }
 
 impl Results {
@@ -63,11 +47,11 @@ impl Results {
             let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
-                (at + 1..self.turns.len()).any(|later| self.turns[later].has_work() && own.is_in(subject(later)))
+                (at + 1..self.turns.len()).any(|later| self.turns[later].has_work() && is_in(&own, subject(later)))
             };
             let is_over = |it: &Statement| {
                 plan.as_ref().is_some_and(|work| is_of_plan(it, turn, work, is_first))
-                    || (is_taken_up && is_fault(it, || Subject::of_statement(it).is_in(subject(at + 1))))
+                    || (is_taken_up && is_fault(it, || is_in(&Subject::of_statement(it), subject(at + 1))))
                     || (!turn.has_work() && is_step(it) && works_on(it))
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
@@ -92,7 +76,7 @@ impl Results {
             let is_next = |later: usize| later > at && next_work.is_none_or(|work| later <= work);
             let next: Vec<&Subject> = real.iter().filter(|(of, _)| is_next(*of)).map(|(_, subject)| subject).collect();
             if !next.is_empty() {
-                let is_found_again = |own: &Subject| next.iter().any(|later| own.is_in(later));
+                let is_found_again = |own: &Subject| next.iter().any(|later| is_in(own, later));
                 all.extend(places_in(at, turn, |it| claims_cause(it) && is_found_again(&Subject::of_statement(it))));
             }
         }

@@ -1,5 +1,7 @@
 //! The user's standing rules and corrections.
 
+use std::borrow::Cow;
+
 use super::State;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::human;
@@ -56,15 +58,14 @@ impl State {
         let proposed = Some(&self.last_answer).filter(|_| human::stops_what_was_proposed(&said));
         let proposed = proposed.and_then(|answer| prose::recommended(answer));
         let proposed = proposed.map(|said| format!("{}: {said}", SaidBy::Agent.word()));
-        let meant = self.meant(&said, prompt);
-        let about = proposed.as_deref().or(meant.as_deref()).unwrap_or(about);
+        let about = proposed.map_or_else(|| self.about(&said, prompt, about), Cow::Owned);
         if human::points_back(&said) {
             self.awaited.vague_correction.clone_from(&source.uuid);
         }
         let memory = SessionMemory {
             key: format!("{kind}{}", source.uuid),
             kind: "correction".to_owned(),
-            content: correction_text(&said, &refused, &word.quoted, about, self.labels()),
+            content: correction_text(&said, &refused, &word.quoted, &about, self.labels()),
             title: said,
             importance: if refused.is_empty() { 65 } else { 70 },
             source: source.clone(),
@@ -74,13 +75,14 @@ impl State {
         self.memories.add(memory, settled);
     }
 
-    /// Returns what a part of a prompt is about that speaks of an option of the answer before it, or that agrees to what it proposes.
-    pub(super) fn meant(&self, said: &str, prompt: &str) -> Option<String> {
+    /// Returns what a part of a prompt is about: an option of the answer before it that it speaks of, what that answer proposes if the
+    /// prompt agrees to it, or else `request`, what was asked for before.
+    pub(super) fn about<'r>(&self, said: &str, prompt: &str, request: &'r str) -> Cow<'r, str> {
         let proposed = || {
             let question = prose::closing_question(&self.last_answer).filter(|_| human::begins_with_consent(prompt))?;
             Some(format!("{}: {question}", SaidBy::Agent.word()))
         };
-        options::meant(said, &self.last_answer).or_else(proposed)
+        options::meant(said, &self.last_answer).or_else(proposed).map_or(Cow::Borrowed(request), Cow::Owned)
     }
 
     /// Adds to a correction that only points to something what the agent says when it takes the correction up.

@@ -62,15 +62,14 @@ impl State {
                 continue;
             }
             let key = format!("ruling:{:08x}", text::hash(&ruling.said));
-            let meant = self.meant(&ruling.said, said);
-            let about = Some(meant.as_deref().unwrap_or(about)).filter(|about| !about.is_empty() && ruling.points);
+            let about = Some(self.about(&ruling.said, said, about)).filter(|about| !about.is_empty() && ruling.points);
             let is_record = refused.starts_with('`') && human::speaks_of_recording(refused);
             let what = match about {
                 // What was refused says which part of the work it is about.
                 _ if !refused.is_empty() && !is_record && ruling.said.chars().count() <= MAX_ABOUT_CHARS => {
                     format!("{} ({})", ruling.said, labels.refused.replace("{}", &text::clip(refused, MAX_RULING_ABOUT)))
                 }
-                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(about, MAX_RULING_ABOUT)),
+                Some(about) => format!("{} ({}: {})", ruling.said, labels.about, text::clip(&about, MAX_RULING_ABOUT)),
                 None => ruling.said.clone(),
             };
             let memory = SessionMemory {

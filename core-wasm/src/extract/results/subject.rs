@@ -1,0 +1,36 @@
+//! What a statement or a turn is about: the names of code in it, and its words.
+
+use super::turn_result::{TurnResult, share_of};
+use crate::extract::statement::{self, Statement};
+use crate::text;
+
+/// The names and the words of a text.
+pub(super) struct Subject {
+    names: Vec<u32>,
+    words: text::Features,
+}
+
+impl Subject {
+    pub(super) fn of_statement(statement: &Statement) -> Self {
+        Subject { names: statement::names(&statement.text), words: text::features(&statement.text) }
+    }
+
+    pub(super) fn of_turn(turn: &TurnResult) -> Self {
+        Subject { names: turn.names(), words: turn.words() }
+    }
+
+    /// Returns how many names it has.
+    pub(super) fn names(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns which share of its names another one has.
+    pub(super) fn names_in(&self, other: &Subject) -> f32 {
+        share_of(&self.names, |name| other.names.contains(name))
+    }
+
+    /// Returns which share of its words another one has.
+    pub(super) fn words_in(&self, other: &Subject) -> f32 {
+        share_of(&self.words, |word| other.words.contains(word))
+    }
+}
