@@ -1151,6 +1151,17 @@ mod tests {
     }
 
     #[test]
+    fn several_items_of_a_list_and_findings_are_no_choice() {
+        let answer = "What could be done:\n1. **Round at the till** - one place\n2. **Round in the cart** - each line\n\
+                      3. **Round in the bank** - too late\n\nWhich of them shall I do?";
+        assert_eq!(resolve("do 1 and 2", answer), None);
+        assert_eq!(resolve("1, not 2", answer).unwrap().what, "Round at the till - one place");
+        let findings = "1. **CONFIRMED BUG** - the till rounds twice\n2. **CONFIRMED BUG** - the cart rounds never\n\
+                        3. **POTENTIAL BUG** - the drawer\n\nShall I fix one?";
+        assert_eq!(resolve("3", findings), None);
+    }
+
+    #[test]
     fn a_consent_takes_the_option_that_was_praised() {
         let answer = "Options:\n1. **Round at the till** - one place\n2. **Round in the cart** - for each line\n\n\
                       Option 1 is cleaner - all slips show the same. Want me to make that change?";
