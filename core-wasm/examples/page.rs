@@ -144,6 +144,8 @@ fn read(text: &str, id: &str, project: &mut Project) -> Session {
         notes: Some(extraction.notes),
     };
     project.records.insert(0, record);
+    // As the store gives them: the one that ended last comes first.
+    project.records.sort_by_key(|record| std::cmp::Reverse(record.ended));
     for memory in drafts.into_values().map(|draft| stored(draft, id)) {
         // The same content is one memory.
         let is_same = |known: &&mut Memory| known.kind == memory.kind && known.content == memory.content;

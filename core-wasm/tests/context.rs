@@ -978,6 +978,56 @@ fn a_session_without_result_does_not_hide_the_one_before() {
 }
 
 #[test]
+fn an_earlier_session_is_told_in_whole_sentences_with_its_commit() {
+    let mut fake = project();
+    let asked = |request: &str, outcome: &str, commits: &[&str]| SessionNotes {
+        original_request: request.into(),
+        outcome: outcome.into(),
+        commits: commits.iter().map(|it| (*it).to_owned()).collect(),
+        ..empty_notes()
+    };
+    let long = "All tests pass. The till counts the coins of the drawer one by one, and writes each of them on the slip. ";
+    let outcome =
+        format!("{long}{} — committed as 1a2b3c4 \"Count the coins\".", "The drawer waits for the bell. ".repeat(8));
+    fake.sessions.push(record(
+        "coins",
+        MONDAY - 5 * DAY,
+        asked("Count the coins of the till in each drawer", &outcome, &["Count the coins"]),
+    ));
+    fake.sessions.push(record(
+        "again",
+        MONDAY - 6 * DAY,
+        asked("Count the coins of the till in each drawer", "They are wrong.", &[]),
+    ));
+    fake.sessions.push(record(
+        "bell",
+        MONDAY - 7 * DAY,
+        asked("Ring the bell of the shop", "It rings.", &["Ring the bell"]),
+    ));
+    let text = shown("startup", &fake).text;
+    assert!(
+        text.contains(
+            "- 2026-02-18: Count the coins of the till in each drawer → The till counts the coins of the drawer one by one, and writes each of \
+             them on the slip. The drawer waits for the bell."
+        ) && text.contains("The drawer waits for the bell. … — committed as 1a2b3c4 \"Count the coins\"."),
+        "{text}"
+    );
+    assert!(!text.contains("They are wrong"), "the same was asked again later: {text}");
+    assert!(text.contains("- 2026-02-16: Ring the bell of the shop → It rings. — committed as \"Ring the bell\""), "{text}");
+}
+
+#[test]
+fn few_remarks_of_earlier_sessions_are_told() {
+    let mut fake = project();
+    for number in 0..6 {
+        let said = format!("keep drawer {number} shut (About: how the till opens its drawers)");
+        fake.memories.push(memory(&format!("r{number}"), "decision", 0.75, &said));
+    }
+    let text = shown("startup", &fake).text;
+    assert_eq!(text.matches("(About: how the till opens").count(), 3, "{text}");
+}
+
+#[test]
 fn a_session_of_another_policy_shows_its_summary() {
     let record = SessionRecord {
         summary: "The importer reads dates now.".into(),

@@ -1988,6 +1988,37 @@ fn the_plan_that_a_bare_request_has_carried_out_is_the_request() {
 }
 
 #[test]
+fn a_prompt_of_nothing_but_an_attached_plan_is_for_that_plan() {
+    let asked = |folder: &str| {
+        let mut script = Script::default();
+        script.human("<system_instruction>\nThe user has attached a file. Read it.\n</system_instruction>");
+        let input = json!({"file_path": format!("/home/u/proj/{folder}/plan.md")});
+        script.tool("Read", &input, "     1→# Plan: Round the carts\n     2→\n     3→## Steps", false, &Value::Null);
+        script.edit("/home/u/proj/cart.ts", "a", "b").agent("The carts are rounded to whole cents.");
+        script.human("commit that and push it").agent("Pushed.");
+        script.outcome().notes.original_request
+    };
+    assert_eq!(asked(".context/attachments"), "Implement the plan \"Round the carts\"");
+    assert_ne!(asked("docs"), "Implement the plan \"Round the carts\"", "it was not attached");
+    let mut script = Script::default();
+    script.human("@.context/plan-of-carts.md").agent("The carts are rounded to whole cents.");
+    assert_eq!(script.outcome().notes.original_request, "Implement the plan \".context/plan-of-carts.md\"");
+}
+
+#[test]
+fn whoever_wants_something_explained_at_last_does_not_end_the_work() {
+    let mut script = Script::default();
+    script.human("round the total of the cart to whole cents in cart.ts");
+    script.edit("/home/u/proj/cart.ts", "a", "b");
+    script.agent("The total of the cart in `cart.ts` is rounded to whole cents before the tax is added to it.");
+    script.human("can you explain why the old total failed at night?");
+    script
+        .agent("The old total was read from the till of the day, which is closed at night, so it had no value at all then.");
+    let notes = script.outcome().notes;
+    assert!(notes.outcome.starts_with("The total of the cart in `cart.ts` is rounded"), "{}", notes.outcome);
+}
+
+#[test]
 fn a_correction_that_answers_a_question_is_told_with_it() {
     let mut script = Script::default();
     script
@@ -2042,6 +2073,13 @@ fn the_reason_for_a_refusal_steers_the_work() {
     for reason in ["pull first", "I'm running it in the other window", "why not use pnpm instead?"] {
         assert!(decided(reason).is_empty(), "{reason}: {:?}", decided(reason));
     }
+    let mut script = Script::default();
+    script.human("Install the packages.");
+    let output = format!("{REFUSAL}any chance we can install them with pnpm?");
+    script.tool("Bash", &json!({"command": "npm install"}), &output, true, &Value::Null);
+    script.edit("/home/u/proj/package.json", "npm", "pnpm").agent("The packages are installed with pnpm.");
+    let asked = script.outcome().notes.attributes.into_iter().find(|(name, _)| name == "more-requests");
+    assert_eq!(asked.unwrap_or_default().1, "any chance we can install them with pnpm?");
 }
 
 #[test]

@@ -139,6 +139,31 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
     }
 }
 
+/// Shortens what a session gave to the whole sentences at its beginning that fit into `max` characters, or else to whole items of its
+/// list.
+pub(super) fn brief(line: &str, max: usize) -> String {
+    /// The length below which a sentence says too little, in characters.
+    const MIN_BRIEF_CHARS: usize = 60;
+    let line = line.trim();
+    if line.chars().nth(max).is_none() {
+        return line.to_owned();
+    }
+    let clipped = text::clip(line, max - 2);
+    let clipped = clipped.trim_end_matches('…');
+    let whole = |end: &usize| clipped[..*end].chars().count() >= MIN_BRIEF_CHARS && !is_in_code(&clipped[..*end]);
+    let ends = |marks: &[&str]| -> Option<usize> {
+        let of = |mark: &str| clipped.match_indices(mark).map(|(at, _)| at + mark.trim_end().len()).filter(&whole).last();
+        marks.iter().filter_map(|mark| of(mark)).max()
+    };
+    match ends(&[". ", "。", "! ", "? "]).filter(|end| !clipped[..*end].ends_with("….")) {
+        Some(end) => format!("{} …", &clipped[..end]),
+        None => match ends(&["; ", "；"]) {
+            Some(end) => format!("{} …", &clipped[..end]),
+            None => truncate(line, max),
+        },
+    }
+}
+
 /// Fits the line of a memory into [`MAX_LINE_CHARS`] characters. If the line ends in a fix or in rejected options, that
 /// end stays: a cause may be shortened, but what to do about it may not.
 pub(super) fn fit(line: &str) -> String {
@@ -361,6 +386,20 @@ impl TextKey {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_a_session_gave_is_shortened_to_whole_sentences_or_items() {
+        let said = "The till rounds half a cent up, as the tax office of the country wants it done. The drawer opens later.";
+        assert_eq!(brief(said, 90), "The till rounds half a cent up, as the tax office of the country wants it done. …");
+        let list =
+            "Changed in the till and in the drawer of the shop: `round` rounds up; `open()` waits; the bell rings twice";
+        assert_eq!(
+            brief(list, 100),
+            "Changed in the till and in the drawer of the shop: `round` rounds up; `open()` waits; …"
+        );
+        assert_eq!(brief("Short.", 90), "Short.");
+        assert_eq!(brief(&"drawer ".repeat(20), 90), truncate(&"drawer ".repeat(20), 90));
+    }
 
     #[test]
     fn stored_text_stays_in_its_line() {

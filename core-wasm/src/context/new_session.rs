@@ -11,6 +11,7 @@ use crate::bindings::exports::throughline::policy::context_builder::Request;
 use crate::bindings::throughline::policy::types::{Memory, SessionNotes, SessionRecord};
 use crate::extract::commits::{is_pull_request, pull_request_number};
 use crate::extract::labels;
+use crate::extract::prose;
 use crate::said_by::{SAVED, saved_by};
 use crate::text;
 
@@ -43,6 +44,15 @@ const MAX_UNDONE_CHARS: usize = 1_000;
 
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
 const LATER_CHARS: [usize; 3] = [400, 240, 160];
+
+/// How many sessions are told in a line each, and the maximum length of what such a session was asked, and of how it ended, in characters.
+const MAX_TOPICS: u8 = 9;
+const MAX_TOPIC_CHARS: usize = 120;
+const MAX_TOPIC_END_CHARS: usize = 240;
+/// The length up to which a sentence about checks says nothing else, in characters.
+const MAX_REPORT_CHARS: usize = 60;
+/// The minimum number of words by which a request is known again.
+const MIN_SAME_REQUEST: usize = 4;
 
 /// The maximum length of a commit's hash, in characters.
 const MAX_HASH_CHARS: usize = 12;
@@ -215,7 +225,9 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         asked = asked.with_whole_text(&format!("Asked: {request}{reason}{later_reason}"), MAX_RESULT_CHARS);
     }
     let of = |name: &str| attribute(notes, name).into_iter().flat_map(str::lines);
-    let later: Vec<String> = of("more-requests").chain(of("later-request")).map(line::sanitize).collect();
+    // The latest stands where it was asked if another one came after it.
+    let latest = of("later-request").filter(|latest| of("more-requests").all(|asked| asked != *latest));
+    let later: Vec<String> = of("more-requests").chain(latest).map(line::sanitize).collect();
     if !later.is_empty() && !is_open && !is_rule {
         // A decision or a rule among the later requests is told in its own section: it is not covered by this line.
         let with_later = |max: usize| {
@@ -446,19 +458,18 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
 fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
     // What a later session amended or took back is told with that one.
     let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
-    let told = sessions.iter().enumerate().filter(|(at, record)| Some(*at) != last && has_words(record) && holds(record));
-    for ((at, record), age) in told.zip(0_u8..6) {
+    let asked: Vec<text::Features> = sessions.iter().map(|record| text::features(request_of(record))).collect();
+    let is_asked_again = |at: usize| {
+        let later = asked[..at].iter().enumerate().filter(|(later, _)| has_result(&sessions[*later]));
+        let mut same = later.filter(|(_, words)| asked[at].len() >= MIN_SAME_REQUEST && **words == asked[at]);
+        same.next().is_some()
+    };
+    let told = |(at, record): &(usize, &SessionRecord)| {
+        Some(*at) != last && has_words(record) && holds(record) && !is_asked_again(*at)
+    };
+    for ((at, record), age) in sessions.iter().enumerate().filter(told).zip(0_u8..MAX_TOPICS) {
         let line_text = match &record.notes {
-            Some(notes) if !notes.original_request.trim().is_empty() => {
-                let asked = line::truncate(&line::sanitize(&notes.original_request), 120);
-                // A recap stands alone, and says in a line how it ended.
-                let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, &sessions[..at]));
-                if ended.trim().is_empty() {
-                    asked
-                } else {
-                    format!("{asked} → {}", line::truncate(&line::sanitize(ended), MAX_LINE_CHARS))
-                }
-            }
+            Some(notes) if !notes.original_request.trim().is_empty() => topic(notes, &sessions[..at]),
             _ => line::truncate(&line::sanitize(&record.summary), 240),
         };
         let day = record.ended.or(record.started).and_then(line::day);
@@ -470,5 +481,40 @@ fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) 
                 .with_key(&line_text)
                 .into_session_line(),
         );
+    }
+}
+
+fn request_of(record: &SessionRecord) -> &str {
+    record.notes.as_ref().map_or("", |notes| notes.original_request.as_str())
+}
+
+/// Returns how a session ended without the sentence at the beginning that only says that checks pass, if more follows.
+fn without_report(ended: &str) -> &str {
+    match ended.split_once(". ") {
+        Some((report, rest)) if report.chars().count() <= MAX_REPORT_CHARS && prose::checked(report).is_some() => rest,
+        _ => ended,
+    }
+}
+
+/// Returns what a session was asked, how it ended in a sentence or two, and what it committed last. `later` are the sessions after it.
+fn topic(notes: &SessionNotes, later: &[SessionRecord]) -> String {
+    let asked = line::truncate(&line::sanitize(&notes.original_request), MAX_TOPIC_CHARS);
+    // A recap stands alone, and says in a line how it ended.
+    let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, later));
+    let committed = labels::of(attribute(notes, "language").unwrap_or_default()).committed;
+    // The subject of the commit stands at the end, which is cut off.
+    let (ended, commit) = match ended.rsplit_once(&format!("— {committed} ")) {
+        Some((ended, commit)) => (ended, format!(" — {committed} {}", line::truncate(commit, MAX_TOPIC_CHARS))),
+        None => {
+            let subject = notes.commits.last().filter(|subject| !ended.contains(subject.as_str()));
+            let told = |subject: &String| format!(" — {committed} \"{}\"", line::truncate(subject, MAX_TOPIC_CHARS));
+            (ended, subject.map(told).unwrap_or_default())
+        }
+    };
+    let ended = line::brief(without_report(&line::sanitize(ended)), MAX_TOPIC_END_CHARS);
+    match (ended.is_empty(), commit.trim_start_matches([' ', '—']).trim()) {
+        (true, "") => asked,
+        (true, commit) => format!("{asked} → {commit}"),
+        (false, _) => format!("{asked} → {ended}{commit}"),
     }
 }

@@ -73,7 +73,7 @@ impl SectionKind {
             Self::Progress => 20,
             // Work weighs more than findings, so it is kept first. Of the findings the latest are kept.
             Self::OnTheWay | Self::WatchOut | Self::Decisions => 10,
-            Self::Topics => 6,
+            Self::Topics => 9,
             Self::Found | Self::Other => 5,
             Self::Discoveries | Self::Preferences | Self::Knowledge => 8,
         }

@@ -59,6 +59,9 @@ pub(crate) fn is_client_plan(path: &str) -> bool {
 /// Where agents make work trees of a project, each in a folder of its own.
 const WORK_TREES: [&str; 2] = [".claude/worktrees/", ".worktrees/"];
 
+/// The maximum length of the line numbers in parentheses, in bytes.
+const MAX_POSITIONS_BYTES: usize = 80;
+
 /// Removes what is stale or says nothing tomorrow: check marks, and line numbers in parentheses such as `(line 90)`.
 pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     const MARKS: [char; 3] = ['✅', '✓', '✔'];
@@ -80,7 +83,8 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
                 .trim_start_matches("line")
                 .trim_start_matches('s')
                 .trim_start_matches('L');
-            inner.len() <= 24 && numbers.bytes().all(|byte| byte.is_ascii_digit() || b" ~,-:".contains(&byte))
+            inner.len() <= MAX_POSITIONS_BYTES
+                && numbers.bytes().all(|byte| byte.is_ascii_digit() || b" ~,-:".contains(&byte))
         };
         let end = rest[at..].find(')').filter(|end| starts(&rest[at..]) && is_number(&rest[at + 1..at + end]));
         kept.push_str(rest[..at].trim_end_matches(if end.is_some() { ' ' } else { '\0' }));
@@ -95,20 +99,45 @@ pub(crate) fn without_positions(said: &str) -> Cow<'_, str> {
     Cow::Owned(text::one_line(&kept.replace(MARKS, "")))
 }
 
-/// Removes the numbers of lines from running text: "the check at line 12 stays" becomes "the check stays".
+/// Removes the numbers of lines from running text: "the check at line 12 stays" becomes "the check stays", and "it is on line 12 of
+/// `cart.ts`" becomes "it is in `cart.ts`".
 fn without_numbers(said: Cow<'_, str>) -> Cow<'_, str> {
     let mut kept = said;
     for opening in [" at lines ", " at line ", " on lines ", " on line "] {
         while let Some(at) = kept.find(opening) {
             let rest = &kept[at + opening.len()..];
-            let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '-' | '–' | '~')).unwrap_or(rest.len());
-            if !rest[..end].contains(|c: char| c.is_ascii_digit()) {
-                break;
-            }
-            kept = Cow::Owned(format!("{}{}", &kept[..at], &rest[end..]));
+            let Some(rest) = after_numbers(rest) else { break };
+            let joined = match rest.strip_prefix(" of ").or_else(|| rest.strip_prefix(" in ")) {
+                Some(file) => format!("{} in {file}", &kept[..at]),
+                None => format!("{}{rest}", &kept[..at]),
+            };
+            kept = Cow::Owned(joined);
         }
     }
     kept
+}
+
+/// Returns what follows the numbers that a text begins with: "12", "12-30", "12 and 14". `None` if it begins with none.
+fn after_numbers(text: &str) -> Option<&str> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let number = |text: &str| {
+        let end = text.find(|c: char| !is_digit(c) && !matches!(c, '-' | '–' | '~')).unwrap_or(text.len());
+        text[..end].contains(is_digit).then_some(end)
+    };
+    let mut rest = &text[number(text)?..];
+    while let Some(more) = [", and ", " and ", ", "].iter().find_map(|sign| rest.strip_prefix(sign)) {
+        // "at line 12, 3 tests fail" counts something else.
+        let Some(after) = number(more).map(|end| &more[end..]) else { break };
+        if !(after.is_empty()
+            || after.starts_with([',', '.', ';', ')'])
+            || after.starts_with(" of ")
+            || after.starts_with(" and "))
+        {
+            break;
+        }
+        rest = after;
+    }
+    Some(rest)
 }
 
 /// Removes the line numbers after names of files: `src/cart.ts:12-30` becomes `src/cart.ts`.
@@ -219,6 +248,9 @@ mod tests {
     fn positions_and_check_marks_are_left_out() {
         for (said, kept) in [
             ("the check at line 12 stays", "the check stays"),
+            ("the fix is on line 519 of `cart.ts`", "the fix is in `cart.ts`"),
+            ("calls at lines 12, 14 and 20 of cart.ts stay", "calls in cart.ts stay"),
+            ("at the till on line 12, 3 tests fail", "at the till, 3 tests fail"),
             ("the write (~line 383) is wrapped", "the write is wrapped"),
             ("it stands in line with the rest, at lines of its own", "it stands in line with the rest, at lines of its own"),
             ("✅ Rounds totals (line 90) in `src/cart.ts`", "Rounds totals in `src/cart.ts`"),

@@ -92,6 +92,7 @@ impl Evidence {
     /// Records that a run of all tests told its counts.
     pub(super) fn tests_ran(&mut self) {
         self.are_tests_old = false;
+        self.checks.retain(|check| check.name != "tests");
     }
 
     /// Returns whether files were changed since the last counts of tests.
@@ -115,6 +116,12 @@ impl Evidence {
         }
         if passed && commands::lists_passed_packages(output) && commands::targets(command).is_empty() {
             self.passed_without_counts();
+        }
+        // Of a line of several commands nobody knows which one failed.
+        let failed = failed && commands::does_one_thing(command);
+        if failed && commands::runs_tests(command) == Some(false) {
+            // Why, the agent says. It may have been so before.
+            self.checks.retain(|check| check.name != "tests");
         }
         let names = commands::whole_checks(command);
         // The exit code of a line is that of its last command, unless each needs the one before.
@@ -148,7 +155,6 @@ impl Evidence {
     /// Records that all tests passed, of which nobody knows how many there are.
     fn passed_without_counts(&mut self) {
         self.tests_ran();
-        self.checks.retain(|check| check.name != "tests");
         self.checks.push(Check { name: "tests".to_owned(), passed: true, failed: false });
     }
 
@@ -240,6 +246,20 @@ mod tests {
         assert_eq!(items(&evidence), ["tests: pass"]);
         evidence.file_changed(true);
         assert!(items(&evidence).is_empty());
+    }
+
+    #[test]
+    fn a_run_of_the_tests_that_fails_withdraws_the_one_before() {
+        let mut evidence = Evidence::default();
+        let listed = "ok  \texample.org/till/cart\t0.2s";
+        evidence.command_ran("go test ./...", listed, true, false);
+        evidence.command_ran("go test ./...", "--- FAIL: TestCart (0.01s)\nFAIL", false, true);
+        assert!(items(&evidence).is_empty());
+        evidence.command_ran("go test ./...", listed, true, false);
+        evidence.command_ran("go test ./cart/ -run TestTax", "FAIL", false, true);
+        assert_eq!(items(&evidence), ["tests: pass"]);
+        evidence.command_ran("make lint && go test ./...", "--- FAIL: TestCart (0.01s)\nFAIL", false, true);
+        assert_eq!(items(&evidence), ["tests: pass"], "it may be the linter");
     }
 
     #[test]

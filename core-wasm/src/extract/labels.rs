@@ -6,6 +6,8 @@ use crate::text::Language;
 /// The labels in one language.
 #[derive(Debug)]
 pub(crate) struct Labels {
+    /// Before what was wrong until the agent changed it in the same turn.
+    pub before_change: &'static str,
     /// Before the rejected options.
     pub rejected: &'static str,
     /// Before a reason.
@@ -127,6 +129,7 @@ pub(crate) struct Labels {
 }
 
 const ENGLISH: Labels = Labels {
+    before_change: "Before the change",
     rejected: "Rejected",
     why: "Why",
     fails: "Fails",
@@ -189,6 +192,7 @@ const ENGLISH: Labels = Labels {
 };
 
 const KOREAN: Labels = Labels {
+    before_change: "변경 전",
     rejected: "버린 안",
     why: "이유",
     fails: "실패",
@@ -258,6 +262,7 @@ const KOREAN: Labels = Labels {
 };
 
 const JAPANESE: Labels = Labels {
+    before_change: "変更前",
     rejected: "不採用",
     why: "理由",
     fails: "失敗",
@@ -327,6 +332,7 @@ const JAPANESE: Labels = Labels {
 };
 
 const CHINESE: Labels = Labels {
+    before_change: "更改前",
     rejected: "未采用",
     why: "原因",
     fails: "失败",

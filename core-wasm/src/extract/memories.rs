@@ -1,7 +1,10 @@
 //! The memories that a session has produced so far, deduplicated and bounded.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use super::clean;
 use crate::bindings::throughline::policy::types::{Draft, Origin};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -91,14 +94,20 @@ impl SessionMemory {
         Draft {
             key: Some(self.key.clone()),
             kind: self.kind.clone(),
-            title: text::clip(&self.title, 200).into_owned(),
-            content: if self.content.is_empty() { self.title.clone() } else { self.content.clone() },
+            title: text::clip(&self.told(&self.title), 200).into_owned(),
+            content: self.told(if self.content.is_empty() { &self.title } else { &self.content }).into_owned(),
             keywords: self.keywords.clone(),
             files: self.files.clone(),
             importance: f32::from(self.importance) / 100.0,
             origin: self.source.origin(),
             attributes: vec![self.said_by.attribute()],
         }
+    }
+
+    /// Returns its title or its content as it is told: what the agent said of the code without the numbers of lines, which move.
+    pub(super) fn told<'a>(&self, said: &'a str) -> Cow<'a, str> {
+        let is_of_agent = self.from_prose || self.key.starts_with(FINDING_KEY);
+        if is_of_agent { clean::without_positions(said) } else { Cow::Borrowed(said) }
     }
 
     /// Returns whether it says the same as another memory, which has these features.
@@ -202,6 +211,15 @@ mod tests {
             from_prose,
             ..SessionMemory::default()
         }
+    }
+
+    #[test]
+    fn what_the_agent_said_is_told_without_numbers_of_lines() {
+        let said = "The total at line 12 of `cart.ts` is rounded (lines 30, 42).".to_owned();
+        let prose = SessionMemory { title: said.clone(), from_prose: true, ..SessionMemory::default() };
+        assert_eq!(prose.draft().content, "The total in `cart.ts` is rounded.");
+        let own = SessionMemory { title: said.clone(), ..SessionMemory::default() };
+        assert_eq!(own.draft().content, said);
     }
 
     #[test]

@@ -45,7 +45,10 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     let of = |kinds: &'static [&'static str]| live().filter(move |memory| kinds.contains(&memory.kind.as_str()));
     let lines = |kinds: &'static [&'static str]| -> Vec<String> {
         of(kinds)
-            .map(|memory| if memory.content.is_empty() { memory.title.clone() } else { text::one_line(&memory.content) })
+            .map(|memory| match memory.content.as_str() {
+                "" => memory.told(&memory.title).into_owned(),
+                content => text::one_line(&memory.told(content)),
+            })
             .collect()
     };
     let done: Vec<String> = state.tasks.with_status(Status::Done).map(str::to_owned).collect();
@@ -109,7 +112,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         discoveries: of(&["discovery"])
             .map(|memory| Discovery {
                 file: memory.files.first().cloned().unwrap_or_default(),
-                insight: memory.title.clone(),
+                insight: memory.told(&memory.title).into_owned(),
                 at: memory.source.at,
             })
             .collect(),
@@ -282,7 +285,7 @@ fn outcome(state: &State) -> (String, Vec<(String, Given)>) {
 }
 
 /// Returns the place of the line with the latest work, if the user only asked about something since then, and nothing was left open.
-/// A question about a fault is of what there is at the end.
+/// A question about a fault is of what there is at the end, unless it only wants the fault explained.
 fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Option<usize> {
     let turns = state.results.turns();
     let is_aside = |at: usize| {
@@ -290,8 +293,7 @@ fn work_before_aside(state: &State, lines: &[(usize, String)], at: usize) -> Opt
         let asked = turn.asked.to_lowercase();
         !turn.has_work()
             && !turn.failed
-            && human::only_asks(&turn.asked)
-            && !signs::is_problem(&asked)
+            && (requests::asks_to_see(&asked) || (human::only_asks(&turn.asked) && !signs::is_problem(&asked)))
             && !state.results.corrects(at)
     };
     let place = lines.iter().rposition(|(of, _)| turns[*of].edited)?;

@@ -54,9 +54,11 @@ pub(super) fn latest(state: &State) -> Option<&str> {
 }
 
 /// Returns the other requests and corrections that nothing else tells, oldest first. `told` are the results. If there are too many,
-/// those after which nothing changed go first, then the oldest.
+/// those after which nothing changed go first, and what was said while the agent worked, then the oldest. The latest request is among them if one came after it.
 pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
     let mut all: Vec<(bool, String)> = Vec::new();
+    let latest_of = latest(state).and_then(|latest| state.results.turns().iter().rposition(|turn| turn.asked == latest));
+    let mut before_latest = 0;
     // A decision that is only a word of the request does not tell it.
     let decided = |asked: &str| {
         let is_most = |title: &str| asked.contains(title) && title.len() * 2 >= asked.len();
@@ -71,28 +73,41 @@ pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
             || all.iter().any(|(_, said)| is_same(said))
             || told.iter().any(|line| line.contains(start))
     };
-    for turn in state.results.turns() {
-        let Some(asked) = steering(turn) else { continue };
-        if !known(asked, &all) && !decided(asked) {
-            all.push((turn.edited || turn.committed, asked.to_owned()));
+    for (at, turn) in state.results.turns().iter().enumerate() {
+        if latest_of == Some(at) {
+            before_latest = all.len();
+        }
+        for asked in std::iter::once(&turn.asked).chain(&turn.added).filter_map(|asked| steering(asked, turn)) {
+            if !known(asked, &all) && !decided(asked) {
+                let weighs = (turn.edited || turn.committed) && !turn.added.iter().any(|added| added.ends_with(asked));
+                all.push((weighs, asked.to_owned()));
+            }
         }
     }
     let is_too_much = |all: &[(bool, String)]| {
         all.len() > MAX_REQUESTS || all.iter().map(|(_, asked)| asked.chars().count()).sum::<usize>() > MAX_CHARS
     };
     while is_too_much(&all) {
-        all.remove(all.iter().position(|(changed, _)| !changed).unwrap_or_default());
+        let at = all.iter().position(|(weighs, _)| !weighs).unwrap_or_default();
+        all.remove(at);
+        before_latest -= usize::from(at < before_latest);
     }
-    all.into_iter().map(|(_, asked)| asked).collect()
+    let is_last = before_latest == all.len();
+    let mut all: Vec<String> = all.into_iter().map(|(_, asked)| asked).collect();
+    if let (Some(latest), Some(_), false) = (latest(state), latest_of, is_last) {
+        all.insert(before_latest, latest.to_owned());
+    }
+    all
 }
 
-/// Returns what a turn was asked, without a consent or an option's letter before it, if it says by itself what to do or what is
+/// Returns what was asked in a turn, without a consent or an option's letter before it, if it says by itself what to do or what is
 /// wrong.
-fn steering(turn: &TurnResult) -> Option<&str> {
+fn steering<'a>(asked: &'a str, turn: &TurnResult) -> Option<&'a str> {
     let changed = turn.edited || turn.committed;
-    let asked = human::without_option_letter(human::without_consent(&turn.asked));
+    let is_added = asked != turn.asked;
+    let asked = human::without_option_letter(human::without_consent(asked));
     let only_records = human::speaks_of_recording(asked) && (!turn.edited || asked.chars().count() <= MAX_RECORD_CHARS);
-    let is_own = turn.substantive
+    let is_own = (turn.substantive || is_added)
         && !only_records
         && !human::is_output(asked)
         && asked.chars().count() <= MAX_REQUEST_CHARS
@@ -103,20 +118,32 @@ fn steering(turn: &TurnResult) -> Option<&str> {
     }
     let is_order = changed && !asked.contains('?') && asked.split_whitespace().count() > FEW_WORDS;
     let orders = || human::is_demand(asked) || human::is_order(asked);
-    // A question may wish for what was changed then. Where nothing changed, only an order or a correction says what was wanted.
+    if is_added {
+        // What is said in the middle of the work is often only about its next step.
+        let is_wish = wishes(asked) || (!asked.contains(['?', '？']) && (orders() || human::corrects(asked)));
+        return (turn.edited && is_wish && human::stands_alone(asked)).then_some(asked);
+    }
+    // A question may wish for what was changed then, unless it only asks for a fact. Where nothing changed, only an order or a
+    // correction says what was wanted.
     let steers = if human::only_asks(asked) {
-        changed && wishes(asked)
+        (changed && wishes(asked)) || (turn.edited && !asks_fact(asked))
     } else if signs::is_guess(&asked.to_lowercase()) {
         turn.edited && asked.chars().count() > MAX_GUESS_CHARS
     } else {
-        changed || human::corrects(asked) || human::refutes(asked) || (turn.used_tools && orders())
+        changed || human::corrects(asked) || human::refutes(asked) || (turn.used_tools && orders() && !asks_to_see(asked))
     };
     ((is_order || human::stands_alone(asked)) && steers).then_some(asked)
 }
 
 /// Returns whether a question says what somebody would like: "shouldn't the total be rounded?"
 fn wishes(asked: &str) -> bool {
-    const WORDS: [&str; 18] = [
+    const WORDS: [&str; 24] = [
+        "any chance",
+        "any way",
+        "better",
+        "isn't",
+        "wondering",
+        "wouldn't",
         "can",
         "can't",
         "could",
@@ -139,6 +166,21 @@ fn wishes(asked: &str) -> bool {
     text::contains_any_words(&asked.to_lowercase().replace('’', "'"), &WORDS)
 }
 
+/// Returns whether an order asks for no more than an answer: "show me where the total is read".
+pub(super) fn asks_to_see(asked: &str) -> bool {
+    const WORDS: [&str; 5] = ["show me", "tell me", "explain", "remind me", "walk me through"];
+    text::contains_any_words(&asked.to_lowercase(), &WORDS)
+}
+
+/// Returns whether a question asks how something is, so that the answer is all that it wants.
+fn asks_fact(asked: &str) -> bool {
+    const OPENINGS: [&str; 10] = ["what", "how", "where", "which", "who", "when", "does", "do", "did", "question"];
+    const WISHES: [&str; 4] = ["how about", "how come", "do we really", "do we still"];
+    let lower = asked.to_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|word| text::starts_with_words(&lower, word));
+    starts(&OPENINGS) && !starts(&WISHES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,11 +191,11 @@ mod tests {
     }
 
     fn told(asked: &str) -> Option<String> {
-        steering(&turn(asked)).map(str::to_owned)
+        steering(asked, &turn(asked)).map(str::to_owned)
     }
 
     fn told_of_edit(asked: &str) -> Option<String> {
-        steering(&TurnResult { edited: true, ..turn(asked) }).map(str::to_owned)
+        steering(asked, &TurnResult { edited: true, ..turn(asked) }).map(str::to_owned)
     }
 
     #[test]
@@ -163,6 +205,9 @@ mod tests {
             "can we add the name of the till to the slip?",
             "how about a slip per till instead of one for all of them?",
             "no, revert that and print the slip at the end of the day",
+            "wondering if there is a better place for the slip of the night till",
+            "why is the name of the till printed twice on the slip?",
+            "isn't the drawer of the night till a better place for this?",
         ] {
             assert_eq!(told_of_edit(asked).as_deref(), Some(asked));
         }
@@ -174,6 +219,21 @@ mod tests {
         let said = "we also need to print the slip of the night till";
         assert_eq!(told_of_edit(&format!("yes, {said}")).as_deref(), Some(said));
         assert_eq!(told_of_edit(&format!("B) {said}")).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn what_the_user_says_while_the_agent_works_is_told() {
+        let said = "any chance we can share the code of the two slips?";
+        let told = |edited: bool, added: &str| {
+            let mut state = State::default();
+            let asked = "print the slip of the night till at the end of the day";
+            state.results.push(TurnResult { edited, added: vec![added.to_owned()], ..turn(asked) });
+            others(&state, &[])
+        };
+        assert_eq!(told(true, said).last().map(String::as_str), Some(said));
+        assert!(!told(false, said).contains(&said.to_owned()), "nothing came of it");
+        let fact = "what does the till of the night say about the drawer?";
+        assert!(!told(true, fact).contains(&fact.to_owned()));
     }
 
     #[test]
@@ -198,6 +258,7 @@ mod tests {
         }
         assert_eq!(told("the slip of the night till seems to be wrong, I guess"), None);
         assert_eq!(told_of_edit("can you check print_slip.rs, perhaps this needs a change too"), None);
+        assert_eq!(told("can you show me the code that prints the slip of the night till?"), None);
         assert!(told("look at the slips of the night till in print_slip.rs").is_some());
     }
 }

@@ -397,7 +397,10 @@ pub(super) fn is_graded_finding(lower: &str) -> bool {
     const GRADES: [&str; 12] =
         ["low", "medium", "high", "critical", "minor", "major", "nit", "nitpick", "blocker", "p1", "p2", "p3"];
     let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    GRADES.iter().any(|grade| bare.strip_prefix(grade).is_some_and(|rest| rest.trim_start().starts_with([':', ']', '—'])))
+    let is_behind = |rest: &str| {
+        rest.trim_start().starts_with([':', ']', '—']) || text::starts_with_words(rest.trim_start(), "severity")
+    };
+    GRADES.iter().any(|grade| bare.strip_prefix(grade).is_some_and(is_behind))
 }
 
 #[cfg(test)]
@@ -439,6 +442,7 @@ mod tests {
     #[test]
     fn findings_options_and_deeds() {
         assert!(is_graded_finding("- **low:** the usage is wrong") && !is_graded_finding("lower the total"));
+        assert!(is_graded_finding("medium severity the total is off") && !is_graded_finding("medium slips are printed"));
         assert!(is_numbered_option("option 2 — round in the till") && !is_numbered_option("options of the till"));
         assert!(is_deed("switched all three returns") && !is_deed("need a switch"));
     }

@@ -78,6 +78,9 @@ const MAX_REPLACED: usize = 3;
 const MIN_REPLACED_CHARS: usize = 4;
 const MAX_REPLACED_CHARS: usize = 60;
 
+/// The maximum number of remarks of the user that are kept of a turn.
+const MAX_ADDED: usize = 8;
+
 /// The open turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each a feature of its own")]
@@ -147,6 +150,9 @@ pub(super) struct Turn {
     /// The small changes that the turn made, as long as they are few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<Replaced>,
+    /// What the user said while the agent worked, or on refusing a call, that nothing else records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     /// The line at which a later part of the turn began, if an answer or another request of the user divided it.
     part: Option<LineRef>,
 }
@@ -177,7 +183,8 @@ impl Turn {
         (self.cut_off, self.works, self.has_passed) = (false, false, false);
         // What the agent says to a report of the client ("that was the server, nothing to do") is not the answer to the
         // prompt.
-        if std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len() {
+        let is_aside = std::mem::take(&mut self.notified) && said.len() * 2 < self.answer.len();
+        if is_aside || (said.len() < self.answer.len() && signs::reports_background(&said.to_lowercase())) {
             self.state(said, Voice::Work);
             return;
         }
@@ -222,6 +229,14 @@ impl Turn {
         (self.edited, self.edited_since, self.built) = (false, false, false);
         (self.committed, self.failed, self.works) = (false, false, false);
         self.replaced.clear();
+        self.added.clear();
+    }
+
+    /// Records what the user said while the agent worked, in one line.
+    pub(super) fn remarked(&mut self, said: &str) {
+        if self.added.len() < MAX_ADDED {
+            self.added.push(text::one_line(said));
+        }
     }
 
     /// Records that the agent uses a tool.
@@ -482,6 +497,17 @@ mod tests {
 
     fn content(turn: &Turn) -> String {
         turn.draft().map(|draft| draft.content).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_word_on_what_ran_beside_the_work_is_no_answer() {
+        let mut turn = Turn::begin(LineRef::default(), "open the till".to_owned(), "open the till", true);
+        let answer = "The till opens now, and the drawer stays shut until the total of the cart is paid in cash or by card, with a slip.";
+        turn.say(answer, LineRef::default());
+        turn.say("The background server has finished. Ready.", LineRef::default());
+        assert_eq!(turn.answer, answer);
+        turn.say("The background of the till is blue.", LineRef::default());
+        assert_ne!(turn.answer, answer);
     }
 
     #[test]

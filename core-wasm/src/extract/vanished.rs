@@ -85,6 +85,10 @@ const RESTORES: &[&str] = &[
 ];
 /// The maximum number of names that the session took out without having written them.
 const MAX_TAKEN: usize = 300;
+/// The maximum number of deleted files to keep.
+const MAX_FILES: usize = 40;
+/// Names of files of which a project has several.
+const COMMON_FILES: &[&str] = &["readme", "index", "mod", "main", "lib", "package", "config", "types", "utils", "__init__"];
 /// What may stand behind a name and is no part of it.
 const END_OF_NAME: [char; 6] = ['/', '(', ')', ':', ',', ';'];
 /// The share of a statement's names that must have vanished.
@@ -109,10 +113,17 @@ struct Name(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Taken(u32, u32, u32);
 
-/// A name in a file that the session created: the hash of the file, 0 for several, and the turn in which the file was deleted, 0 while it
-/// stands.
+/// A name in a file that the session created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Created(u32, u32);
+struct Created(
+    /// The hash of the file, 0 for several.
+    u32,
+    /// The turn in which the name or the file was deleted. 0 while it stands.
+    u32,
+    /// How often the name stands in the file, and one more. 0 if that is not known.
+    #[serde(default)]
+    u32,
+);
 
 /// The names that the session wrote into files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,6 +135,9 @@ pub(super) struct Vanished {
     /// The names that the session took out without having written them.
     #[serde(default)]
     taken: BTreeMap<u32, Taken>,
+    /// The files that were deleted and not written again, each with the turn in which it was.
+    #[serde(default)]
+    files: Vec<(String, u32)>,
     /// The latest turn in which the agent said that it puts something back.
     #[serde(default)]
     restoring: u32,
@@ -144,6 +158,7 @@ impl Vanished {
         let file = text::hash(file);
         for name in names {
             self.written_again(name, file, turn);
+            self.recounted(name, file, true, turn);
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name) {
                 (*count, *gone) = (*count + 1, 0);
             } else if self.names.len() < MAX_NAMES {
@@ -165,16 +180,35 @@ impl Vanished {
     }
 
     /// Records the content of a file that was created. Its names are gone once the file is, whatever is changed in it.
-    pub(super) fn created(&mut self, file: &str, content: &str) {
+    /// `is_whole` says whether that is all of it.
+    pub(super) fn created(&mut self, file: &str, content: &str, is_whole: bool) {
         let file = text::hash(file);
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for name in names(content).map(text::hash) {
-            if let Some(Created(of, gone)) = self.created.get_mut(&name) {
+            *counts.entry(name).or_default() += 1;
+        }
+        for (name, count) in counts {
+            let count = if is_whole { count + 1 } else { 0 };
+            if let Some(known) = self.created.get_mut(&name) {
                 // A name that stands in another file too does not go with either.
-                (*of, *gone) = (if *of == file { file } else { 0 }, 0);
+                *known = Created(if known.0 == file { file } else { 0 }, 0, count);
             } else if self.created.len() < MAX_CREATED {
-                self.created.insert(name, Created(file, 0));
+                self.created.insert(name, Created(file, 0, count));
             }
         }
+    }
+
+    /// Counts a name that was written into a created file, or taken out of it.
+    fn recounted(&mut self, name: u32, file: u32, is_added: bool, turn: u32) {
+        let is_own = |known: &&mut Created| known.0 == file && known.2 > 0;
+        let Some(Created(_, gone, count)) = self.created.get_mut(&name).filter(is_own) else { return };
+        *count = if is_added { *count + 1 } else { (*count - 1).max(1) };
+        *gone = if *count == 1 { turn } else { 0 };
+    }
+
+    /// Returns whether a name certainly stands in a file that the session created.
+    fn is_in_created(&self, name: u32) -> bool {
+        self.created.get(&name).is_some_and(|Created(_, gone, count)| *gone == 0 && *count > 1)
     }
 
     /// Records that a line was removed from a file in that turn.
@@ -182,9 +216,12 @@ impl Vanished {
     /// A name that the session did not write is not counted: it may stand elsewhere.
     pub(super) fn removed(&mut self, file: &str, line: &str, turn: u32) {
         for name in names_in(file, line) {
+            self.recounted(name, text::hash(file), false, turn);
             if let Some(Name(count, _, gone, _)) = self.names.get_mut(&name).filter(|known| known.0 > 0) {
                 *count -= 1;
                 *gone = if *count == 0 { turn } else { 0 };
+            } else if self.created.get(&name).is_some_and(|known| known.0 == text::hash(file)) {
+                // The session wrote it with the file.
             } else if self.taken.len() < MAX_TAKEN || self.taken.contains_key(&name) {
                 self.taken.insert(name, Taken(turn, 0, text::hash(file)));
             }
@@ -197,9 +234,28 @@ impl Vanished {
         for Name(count, _, gone, _) in self.names.values_mut().filter(|known| known.1 == file && known.0 > 0) {
             (*count, *gone) = (0, turn);
         }
-        for Created(_, gone) in self.created.values_mut().filter(|known| known.0 == file) {
+        for Created(_, gone, _) in self.created.values_mut().filter(|known| known.0 == file) {
             *gone = turn;
         }
+    }
+
+    /// Records that a file was deleted, and not only moved.
+    pub(super) fn file_deleted(&mut self, path: &str, turn: u32) {
+        self.file_removed(path, turn);
+        self.files.push((path.to_owned(), turn));
+        self.files.drain(..self.files.len().saturating_sub(MAX_FILES));
+    }
+
+    /// Records that a file was written: it is there again.
+    pub(super) fn file_written(&mut self, path: &str) {
+        self.files.retain(|(known, _)| known != path);
+    }
+
+    /// Records that a file has another path now. Its names go with it.
+    pub(super) fn file_moved(&mut self, from: &str, to: &str) {
+        let (from, to) = (text::hash(from), text::hash(to));
+        self.names.values_mut().filter(|known| known.1 == from).for_each(|known| known.1 = to);
+        self.created.values_mut().filter(|known| known.0 == from).for_each(|known| known.0 = to);
     }
 
     /// Records what the agent says in that turn is gone, or back.
@@ -214,7 +270,11 @@ impl Vanished {
 
     /// Returns whether any name was written, or is gone.
     pub(super) fn has_any(&self) -> bool {
-        !self.said.is_empty() || !self.names.is_empty() || !self.created.is_empty() || !self.taken.is_empty()
+        !self.said.is_empty()
+            || !self.files.is_empty()
+            || !self.names.is_empty()
+            || !self.created.is_empty()
+            || !self.taken.is_empty()
     }
 
     /// Returns whether a statement of that turn speaks of names that a later turn took out again, or says that it took out what a later turn
@@ -225,7 +285,7 @@ impl Vanished {
             all = all.saturating_add(1);
             gone = gone.saturating_add(u8::from(is_gone));
         };
-        let known = |name: &str| self.names.get(&text::hash(name));
+        let known = |name: &str| self.names.get(&text::hash(name)).filter(|_| !self.is_in_created(text::hash(name)));
         let has_gone =
             |name: &str| known(name).is_some_and(|known| known.2 > turn) || self.is_gone_with_file(text::hash(name), turn);
         identifiers(statement).for_each(|name| count(has_gone(name)));
@@ -233,6 +293,7 @@ impl Vanished {
         named_in_code(statement).for_each(|name| count(known(name).is_some_and(|known| known.2 > turn && known.3 <= turn)));
         (gone > 0 && f32::from(gone) >= MOST * f32::from(all))
             || self.speaks_of_gone(statement, turn)
+            || self.names_deleted(statement, turn)
             || self.is_put_back(statement, turn)
     }
 
@@ -255,7 +316,7 @@ impl Vanished {
     /// Returns whether a name stood only in a file that the session created and deleted after that turn.
     fn is_gone_with_file(&self, name: u32, turn: u32) -> bool {
         let stands = || self.names.get(&name).is_some_and(|known| known.0 > 0);
-        self.created.get(&name).is_some_and(|Created(_, gone)| *gone > turn) && !stands()
+        self.created.get(&name).is_some_and(|Created(_, gone, _)| *gone > turn) && !stands()
     }
 
     /// Returns whether a statement of that turn says that something is missing that a later turn wrote.
@@ -278,6 +339,20 @@ impl Vanished {
     pub(super) fn has_standing(&self, statement: &str) -> bool {
         let stands = |name: &str| self.names.get(&text::hash(name)).is_some_and(|known| known.0 > 0);
         identifiers(statement).chain(named_in_code(statement)).any(stands)
+    }
+
+    /// Returns whether most of the files that a statement of that turn names were deleted later.
+    fn names_deleted(&self, statement: &str, turn: u32) -> bool {
+        if self.files.iter().all(|(_, gone)| *gone <= turn) {
+            return false;
+        }
+        let is_deleted = |name: &&str| {
+            let ends = |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+            self.files.iter().any(|(path, gone)| *gone > turn && ends(path))
+        };
+        let named: Vec<&str> = files_in(statement).collect();
+        let gone = named.iter().filter(|name| is_deleted(name)).count();
+        gone > 0 && 2 * gone >= named.len()
     }
 
     /// Returns whether most of what a statement of that turn names in code was said to be gone later.
@@ -339,6 +414,18 @@ fn taken_out(lower: &str) -> impl Iterator<Item = u32> {
             text::hash(rest.split([' ', '`']).next().unwrap_or_default().trim_end_matches(END_OF_NAME))
         };
         places.map(name).collect::<Vec<_>>()
+    })
+}
+
+/// Returns the files that a text names, with their folders or by a name that a project has once.
+fn files_in(said: &str) -> impl Iterator<Item = &str> {
+    let is_end =
+        |c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | '"' | '\'' | ',' | ';' | ':' | '*' | '[' | ']');
+    said.split(is_end).map(|word| word.trim_matches('.').trim_start_matches("./")).filter(|word| {
+        let Some((stem, end)) = word.rsplit_once('.') else { return false };
+        let is_file = (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_own = word.contains('/') || !COMMON_FILES.contains(&stem.to_lowercase().as_str());
+        is_file && !stem.is_empty() && end.bytes().any(|byte| byte.is_ascii_alphabetic()) && is_own
     })
 }
 
@@ -467,12 +554,59 @@ mod tests {
     #[test]
     fn a_file_that_was_created_takes_its_names_with_it() {
         let mut vanished = Vanished::default();
-        vanished.created("mail_test.go", "func TestMailTwice() { sendMail() }");
-        vanished.created("cart_test.go", "func TestCartTotal() { sendMail() }");
+        vanished.created("mail_test.go", "func TestMailTwice() { sendMail() }", true);
+        vanished.created("cart_test.go", "func TestCartTotal() { sendMail() }", true);
         vanished.file_removed("mail_test.go", 3);
         assert!(vanished.overtakes("`TestMailTwice` sends two mails.", 2));
         assert!(!vanished.overtakes("`TestMailTwice` sends two mails.", 3));
         assert!(!vanished.overtakes("`TestCartTotal` adds up, with `sendMail`.", 2));
+    }
+
+    #[test]
+    fn a_name_is_taken_out_of_a_file_that_was_created() {
+        let mut vanished = Vanished::default();
+        vanished.created("mail_test.go", "func TestMailTwice() {}\nfunc TestMailOnce() { openMail(); openMail() }", true);
+        vanished.created("cart.go", "func sumOfCart() {}", false);
+        vanished.removed("mail_test.go", "func TestMailTwice() {}", 3);
+        vanished.removed("mail_test.go", "openMail()", 3);
+        vanished.removed("cart.go", "sumOfCart()", 3);
+        assert!(vanished.overtakes("`TestMailTwice` sends two mails.", 2));
+        for kept in ["`TestMailOnce` sends a mail.", "It calls `openMail` first.", "`sumOfCart` adds up."] {
+            assert!(!vanished.overtakes(kept, 2), "{kept}");
+        }
+        vanished.added("mail_test.go", "func TestMailTwice() {}", 4);
+        assert!(!vanished.overtakes("`TestMailTwice` sends two mails.", 2), "it is back");
+        vanished.added("mail_test.go", "TestMailOnce()", 4);
+        vanished.removed("mail_test.go", "TestMailOnce()", 5);
+        assert!(!vanished.overtakes("`TestMailOnce` sends a mail.", 4), "the first one stands");
+    }
+
+    #[test]
+    fn what_was_said_of_a_file_ends_with_the_file() {
+        let mut vanished = Vanished::default();
+        vanished.file_deleted("docs/till-plan.md", 3);
+        vanished.file_deleted("shop/README.md", 3);
+        for gone in ["Created `docs/till-plan.md` with the steps.", "The steps are in till-plan.md.", "See shop/README.md."]
+        {
+            assert!(vanished.overtakes(gone, 2), "{gone}");
+        }
+        for kept in
+            ["Created docs/cart.md.", "README.md says how.", "Moved docs/till-plan.md into docs/cart.md and docs/tax.md."]
+        {
+            assert!(!vanished.overtakes(kept, 2), "{kept}");
+        }
+        assert!(!vanished.overtakes("Deleted docs/till-plan.md.", 3));
+        vanished.file_written("docs/till-plan.md");
+        assert!(!vanished.overtakes("Created `docs/till-plan.md`.", 2));
+    }
+
+    #[test]
+    fn a_file_that_was_moved_keeps_its_names() {
+        let mut vanished = Vanished::default();
+        vanished.created("mail_test.go", "func TestMailTwice() { sendMail() }", true);
+        vanished.file_moved("mail_test.go", "shop/mail_test.go");
+        vanished.file_removed("mail_test.go", 3);
+        assert!(!vanished.overtakes("`TestMailTwice` sends two mails.", 2));
     }
 
     #[test]

@@ -163,6 +163,11 @@ fn is_narrow(segment: &str) -> bool {
     segment.split_whitespace().any(is_name) || (!targets.is_empty() && targets.iter().all(is_some))
 }
 
+/// Returns whether no more than one command of the line does more than inspect.
+pub(crate) fn does_one_thing(command: &str) -> bool {
+    segments(command).into_iter().filter(|segment| class_of(segment) != Class::Inspect).count() <= 1
+}
+
 /// Returns the names of the linters, type checkers and builds that a command line runs over the whole project.
 pub(crate) fn whole_checks(command: &str) -> Vec<&str> {
     let is_check = |segment: &&str| matches!(class_of(segment), Class::Check | Class::Build);

@@ -50,10 +50,19 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         return text::clip(&title, max).into_owned();
     }
     let said = own_request(without_log(prompt).as_deref().unwrap_or(prompt), max);
+    if names_plan(&said) {
+        return labels.plan.replace("{}", &said);
+    }
     match antecedent(&said, prompt) {
         Some(shown) if said.chars().count() + shown.chars().count() + 3 <= max => format!("{said} ({shown})"),
         _ => said,
     }
+}
+
+/// Returns whether a request is nothing but the path of a plan: ".context/plan-of-the-till.md".
+fn names_plan(said: &str) -> bool {
+    let name = said.rsplit('/').next().unwrap_or_default().to_lowercase();
+    !said.contains(' ') && name.contains("plan") && name.rsplit('.').next() == Some("md")
 }
 
 /// Returns what another agent gives to an agent that it started, from where it says what is to be done. Before that stands who that one

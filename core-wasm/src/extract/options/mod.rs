@@ -3,7 +3,7 @@
 mod offer;
 mod reply;
 
-use super::{human, prose, questions};
+use super::{clean, human, prose, questions, standing};
 use crate::text;
 use offer::{MIN_SHARED, taken_up, takes_something, values};
 use reply::narrowed;
@@ -167,9 +167,44 @@ const MAX_QUESTION_TAIL: usize = 400;
 const MAX_OPTION_PROMPT_CHARS: usize = 160;
 const MAX_FEW_WORDS: usize = 4;
 
+/// The maximum length of a prompt that chooses, and how the first sentence of a longer one begins that does, in characters.
+const MAX_CHOICE_CHARS: usize = 240;
+const TAKING: &[&str] = &[
+    "i like",
+    "i prefer",
+    "i'd go with",
+    "i would go with",
+    "let's go with",
+    "lets go with",
+    "let's do",
+    "lets do",
+    "go with",
+    "do",
+    "use",
+    "take",
+    "option",
+    "approach",
+    "ok",
+    "yes",
+    "방법",
+    "옵션",
+];
+
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
 pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
-    if prompt.chars().count() > 240 {
+    // Whoever takes an option may go on at length about what else there is to do.
+    if prompt.chars().count() > MAX_CHOICE_CHARS {
+        let first = prompt
+            .lines()
+            .next()
+            .and_then(text::first_sentence)
+            .filter(|first| first.chars().count() <= MAX_CHOICE_CHARS)?;
+        let lower = first.to_lowercase();
+        let takes = TAKING.iter().any(|words| text::starts_with_words(&lower, words))
+            && text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
+        return if takes { resolve(&first, answer) } else { None };
+    }
+    if wants_to_discuss(prompt) {
         return None;
     }
     let lettered = lettered_options(answer);
@@ -222,6 +257,11 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         // "1, not 2" names what was not chosen too.
         let denies = ["not", "instead of", "rather than", "말고", "じゃなく", "而不是"];
         let is_one = text::contains_any_words(&lower, &denies);
+        // Several items of a list are work that is asked for, and of findings none turns another one down.
+        let is_plain = options[0].name.is_empty() && !names_option;
+        if (is_plain && named.len() >= 2 && !is_one) || are_findings(&options) {
+            return None;
+        }
         return Some(choose(&options, if is_one { &named[..1] } else { &named }, answer));
     }
     if let Some(reply) = narrowed(prompt, answer) {
@@ -237,6 +277,20 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
         return Some(choose(&options, &[at], answer));
     }
     proposal(prompt, answer)
+}
+
+/// Returns whether the items of a list are findings: they have grades, or the same title.
+fn are_findings(items: &[ProposedOption]) -> bool {
+    let says = |item: &ProposedOption| label(&item.title).to_lowercase();
+    let is_graded = |item: &ProposedOption| standing::is_graded_finding(&item.title.to_lowercase());
+    items.iter().any(is_graded)
+        || items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|it| says(it) == says(item)))
+}
+
+/// Returns whether a prompt wants to talk about something before anything is chosen: "let's discuss the second one".
+fn wants_to_discuss(prompt: &str) -> bool {
+    let lower = prompt.to_lowercase();
+    text::contains_any_words(&lower, &["discuss", "talk about", "talk through", "tell me more about"])
 }
 
 /// Returns whether a prompt is an item of another list than the option's: it begins with the same number, shares no word with the
@@ -340,7 +394,10 @@ fn choose(options: &[ProposedOption], chosen: &[usize], answer: &str) -> Resolut
     let with_name = |option: &ProposedOption, title: &str| {
         if option.name.is_empty() { title.to_owned() } else { format!("{}: {title}", option.name) }
     };
-    let title = |at: &usize| questions::strip_recommendation(&closed(&options[*at].title));
+    let title = |at: &usize| {
+        let title = questions::strip_recommendation(&closed(&options[*at].title));
+        clean::without_positions(title.trim_end_matches([':', '：'])).into_owned()
+    };
     let what: Vec<String> = chosen.iter().map(|at| with_name(&options[*at], &title(at))).collect();
     let rejected = (0..options.len()).filter(|at| !chosen.contains(at));
     let rejected = rejected.map(|at| with_name(&options[at], &label(&options[at].title))).collect();
@@ -877,6 +934,23 @@ mod tests {
     const KOREAN: &str = "두 가지 방법을 제안드립니다.\n\n### 방법 1: 가이드에 언어 정책을 명시하는 방식\n\n기본 규칙이 이미 있으므로, `guide.md`에서 한국어를 지정하면 됩니다.\n\n---\n\n### 방법 2: 필드를 추가하는 방식\n\n문서별로 제어합니다.\n\n---\n\n### 추천\n\n**방법 1**이 더 간단합니다.\n\n어떤 방식으로 진행할까요?";
 
     #[test]
+    fn a_long_prompt_may_begin_with_the_choice() {
+        let answer = "### Option 1: One slip for all tills\n\nIt is simple.\n\n### Option 2: A slip per till\n\nEach has its own.\n\n\
+                      Which one?";
+        let rest = "The slip of the night till is printed at the end of the day, the other one at noon. ".repeat(4);
+        let resolved = resolve(&format!("I like Option 1, for the night.\n\n{rest}"), answer).unwrap();
+        assert_eq!(resolved.what, "Option 1: One slip for all tills");
+        assert_eq!(resolve(&format!("What does Option 1 print?\n\n{rest}"), answer), None);
+        assert_eq!(resolve(&format!("{rest} Option 1"), answer), None);
+    }
+
+    #[test]
+    fn whoever_wants_to_discuss_an_option_has_not_chosen_it() {
+        let answer = "1. **The slip** is late\n2. **The drawer** is open\n\nShall I mend any of these?";
+        assert_eq!(resolve("let's discuss issue #1", answer), None);
+    }
+
+    #[test]
     fn options_may_stand_in_a_table() {
         let answer = "How should a lost slip be handled?\n\n| Option | Description |\n|---|---|\n\
                       | **A. Silent fallback (Recommended)** | Note it and go on. |\n| **B. Stop the till** | Show an error. |\n\nWhich one?";
@@ -1074,6 +1148,17 @@ mod tests {
         {
             assert_eq!(named_option(other, &labels), None, "{other}");
         }
+    }
+
+    #[test]
+    fn several_items_of_a_list_and_findings_are_no_choice() {
+        let answer = "What could be done:\n1. **Round at the till** - one place\n2. **Round in the cart** - each line\n\
+                      3. **Round in the bank** - too late\n\nWhich of them shall I do?";
+        assert_eq!(resolve("do 1 and 2", answer), None);
+        assert_eq!(resolve("1, not 2", answer).unwrap().what, "Round at the till - one place");
+        let findings = "1. **CONFIRMED BUG** - the till rounds twice\n2. **CONFIRMED BUG** - the cart rounds never\n\
+                        3. **POTENTIAL BUG** - the drawer\n\nShall I fix one?";
+        assert_eq!(resolve("3", findings), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::narration::is_narration;
 use crate::text;
 
 /// Returns the sentence of an answer that says what was checked.
-pub(in crate::extract) fn checked(answer: &str) -> Option<String> {
+pub(crate) fn checked(answer: &str) -> Option<String> {
     let signs = [
         "tests pass",
         "test pass",

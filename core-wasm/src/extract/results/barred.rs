@@ -46,7 +46,8 @@ pub(super) fn is_barred_anywhere(statement: &Statement, turn: &TurnResult, later
         // A rule is told as a rule. What the last turn asked for is told as the request.
         // So does the report of a reviewer, of which one line says how grave its finding is.
         let is_report = |it: &Statement| it.voice == Voice::Human && standing::is_graded_finding(&it.text.to_lowercase());
-        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || turn.statements.iter().any(is_report) {
+        let is_pasted_report = standing::is_graded_finding(&turn.asked.to_lowercase());
+        if turn.prompt_chars > MAX_OWN_PROMPT_CHARS || is_pasted_report || turn.statements.iter().any(is_report) {
             return true;
         }
         let is_choice = || human::declares_choice(&statement.text);

@@ -520,7 +520,10 @@ impl Results {
     /// Adds the sentence before one that cannot be understood without it: "Most were rules of the format".
     pub(super) fn with_antecedents(&self, chosen: Vec<Place>) -> Vec<Place> {
         self.with_neighbours(chosen, false, |statement, before| {
-            signs::leans_on_sentence_before(&statement.text.to_lowercase()) && !prose::is_filler(&before.text)
+            let lower = statement.text.to_lowercase();
+            let leans = signs::leans_on_sentence_before(&lower)
+                || (statement.is_of_agent() && signs::begins_with_pronoun(&lower, statement.form != Form::Sentence));
+            leans && !prose::is_filler(&before.text)
         })
     }
 

@@ -8,6 +8,7 @@ use crate::extract::clean;
 use crate::extract::labels::Labels;
 use crate::extract::prose;
 use crate::extract::signs;
+use crate::extract::standing;
 use crate::extract::statement::{self, Form, Statement, Voice};
 use crate::said_by::SaidBy;
 use crate::text;
@@ -86,10 +87,22 @@ impl TurnResult {
             }
         };
         let chosen: Vec<&Statement> = chosen.into_iter().filter(|statement| !repeats(statement)).collect();
-        let of = |voices: &[Voice]| join(chosen.iter().copied().filter(|statement| voices.contains(&statement.voice)));
-        let mut line = of(&[Voice::Human]);
+        let mut line = join(chosen.iter().copied().filter(|statement| statement.voice == Voice::Human));
+        let said: Vec<&Statement> = chosen.iter().copied().filter(|statement| statement.is_of_agent()).collect();
+        // What was wrong before the last edit is not how the turn ended.
+        let wrong = if said.first().is_some_and(|first| was_wrong(first)) {
+            said.iter().take_while(|it| was_before(it)).count()
+        } else {
+            0
+        };
+        let (before, after) = said.split_at(wrong);
+        let mut own = without_after(join(after.iter().copied()));
+        if !before.is_empty() {
+            let before = format!("{}: {}", labels.before_change, join(before.iter().copied()));
+            own = if own.is_empty() { before } else { format!("{} → {own}", before.trim_end_matches('.')) };
+        }
         let commits = commits_text(chosen.iter().copied().filter(|statement| statement.voice == Voice::Commit), labels);
-        for (part, arrow) in [(of(&[Voice::Work, Voice::Answer]), " → "), (commits, " — ")] {
+        for (part, arrow) in [(own, " → "), (commits, " — ")] {
             if !part.is_empty() {
                 if !line.is_empty() {
                     line.push_str(arrow);
@@ -122,6 +135,25 @@ impl TurnResult {
             attributes: vec![SaidBy::Agent.attribute()],
         })
     }
+}
+
+/// Returns whether a statement of the agent tells how something was before it changed files in the same turn.
+fn was_before(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    statement.voice == Voice::Work
+        && statement.is_before_edit
+        && statement.form == Form::Sentence
+        && !standing::is_deed(&lower)
+        && !standing::says_mended(&lower)
+}
+
+/// Returns whether a statement says what was wrong before the agent changed files in the same turn.
+fn was_wrong(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    was_before(statement)
+        && (signs::finds_fault(&lower) || signs::is_failing(&lower))
+        && !signs::tells_limit(&lower)
+        && !signs::excuses(&lower)
 }
 
 /// Returns the subject of each commit, with what its body adds.
@@ -165,6 +197,14 @@ fn is_container(heading: &str) -> bool {
     prose::is_generic_heading(heading) || (is_of_changes && words.count() <= 2)
 }
 
+/// Returns whether a heading stands above what was wrong. What stands below it is not how it is now, and the next heading ends that.
+fn is_problem(heading: &str) -> bool {
+    const WORDS: [&str; 6] = ["problem", "problems", "issue", "root cause", "cause", "what was wrong"];
+    let lower = heading.trim().to_lowercase();
+    let bare = lower.strip_prefix("the ").unwrap_or(&lower);
+    WORDS.contains(&bare)
+}
+
 /// Strips a label that says nothing of what follows it: "Summary: The total is rounded".
 fn without_label(said: &str) -> &str {
     const TELLING: [&str; 8] = ["root cause", "cause", "problem", "issue", "fix", "the fix", "solution", "the problem"];
@@ -182,6 +222,24 @@ fn without_praise(said: &str) -> Cow<'_, str> {
     Cow::Owned(text::capitalized(rest))
 }
 
+/// Returns whether a heading only says that changes stand below it: "Changes made to the till".
+fn announces_changes(statement: &Statement) -> bool {
+    const OPENINGS: [&str; 3] = ["changes made", "files changed", "summary of changes"];
+    let lower = statement.text.to_lowercase();
+    statement.form == Form::Heading && OPENINGS.iter().any(|opening| text::starts_with_words(&lower, opening))
+}
+
+/// Rewords the label of how it is since a change where nothing tells how it was before: "After: the total is rounded".
+fn without_after(said: String) -> String {
+    const LABEL: &str = "After: ";
+    const NOW: &str = "Now: ";
+    if !said.contains(LABEL) || said.contains("Before: ") {
+        return said;
+    }
+    let own = said.strip_prefix(LABEL).map_or_else(|| said.clone(), |rest| format!("{NOW}{rest}"));
+    [". ", "; ", ": "].iter().fold(own, |said, end| said.replace(&format!("{end}{LABEL}"), &format!("{end}{NOW}")))
+}
+
 /// Returns whether a statement is a heading of a few words.
 fn is_short_heading(statement: &Statement) -> bool {
     statement.form == Form::Heading && statement.text.split_whitespace().count() <= MAX_SHORT_WORDS
@@ -196,8 +254,13 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
     let mut last: Option<&Statement> = None;
     for (at, &statement) in statements.iter().enumerate() {
         // A few words above nothing that is told promise what does not come: "Loose ends".
-        let is_above = statements.get(at + 1).is_some_and(|next| next.heading == statement.text);
-        if is_short_heading(statement) && !is_above && statements.len() > 1 {
+        let is_above = statements.get(at + 1).is_some_and(|next| {
+            // A sentence behind a list that is not told stands below the heading, too.
+            let is_right_below = next.form != Form::Sentence || next.place == statement.place + 1;
+            next.heading == statement.text && is_right_below
+        });
+        let promises = is_short_heading(statement) || announces_changes(statement);
+        if promises && !is_above && statements.len() > 1 {
             continue;
         }
         // "Changes made:" says nothing that the statements below it do not, and "Done." nothing beside what was done.
@@ -223,7 +286,10 @@ fn join<'a>(statements: impl Iterator<Item = &'a Statement>) -> String {
             && !statement::is_question(&statement.heading)
             && !(signs::is_clause_heading(&statement.heading)
                 && (statement.form == Form::Sentence || !signs::qualifies(&statement.heading)))
-            && !is_container(&statement.heading)
+            && (!is_container(&statement.heading)
+                || is_problem(&statement.heading)
+                || (is_problem(heading) && !heading.is_empty()))
+            && !text::starts_with_words(&statement.text.to_lowercase(), &statement.heading.to_lowercase())
         {
             heading = &statement.heading;
             line.push_str(&clean::without_positions(heading));

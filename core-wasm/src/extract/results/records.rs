@@ -32,10 +32,15 @@ const TEST_FILES: [&str; 5] = [".test.", ".spec.", "_test.", "/tests/", "test_"]
 /// Openings of headings above the tests that were written.
 const TESTS: [&str; 5] = ["test", "new test", "테스트", "テスト", "测试"];
 
+/// Returns whether a request speaks of tests: what they are is a part of the answer.
+fn asks_for_tests(asked: &str) -> bool {
+    const WORDS: [&str; 7] = ["test", "tests", "testing", "coverage", "테스트", "テスト", "测试"];
+    text::contains_any_words(&asked.to_lowercase(), &WORDS)
+}
+
 /// Returns the places of the tests of which a turn lists so many that their names say nothing, unless the user asked for tests.
 fn bare_tests(at: usize, turn: &TurnResult) -> Vec<Place> {
-    let asked = turn.asked.to_lowercase();
-    if TESTS.iter().any(|word| asked.contains(word)) {
+    if asks_for_tests(&turn.asked) {
         return Vec::new();
     }
     let is_bare = |number: &usize| is_bare_test(&turn.statements[*number].text);
@@ -93,15 +98,32 @@ impl Results {
                 let is_file = |said: &str| text::contains_any(said, &TEST_FILES);
                 let is_list = TESTS.iter().any(|word| heading.starts_with(word));
                 let is_of_file = it.form == Form::Item && (is_file(&opening) || is_file(&heading) || is_list);
-                it.voice == Voice::Answer && (is_of_file || bare_tests.contains(place))
+                let is_asked = asks_for_tests(&turn.asked);
+                it.voice == Voice::Answer && ((is_of_file && !is_asked) || bare_tests.contains(place))
+            };
+            // What stands behind an entry speaks of it.
+            let goes_on = |place: &&Place| {
+                let behind =
+                    |number: usize| is_of_test(&&(at, number)) && statement(place).follows(&turn.statements[number]);
+                place.1.checked_sub(1).is_some_and(behind)
             };
             // That all pass says nothing of what was done.
             let says = |place: &Place| {
                 let said = &statement(place).text;
                 !is_of_test(&place) && !is_lead(said) && !prose::is_filler(said) && prose::checked(said).is_none()
             };
-            if words.iter().any(says) {
-                dropped.extend(words.iter().filter(is_of_test));
+            let of_tests: Vec<Place> = words.iter().filter(|place| is_of_test(place) || goes_on(place)).copied().collect();
+            // Where most of the work was on tests, or all that is listed, they are what was done.
+            let is_most = of_tests.len() >= MIN_BARE_TESTS && 2 * chars(&of_tests) > chars(&words);
+            let is_of_file = |place: &Place| {
+                let it = statement(place);
+                it.form == Form::Item && [&it.text, &it.heading].iter().any(|said| prose::file_in(said).is_some())
+            };
+            let is_all = of_tests.iter().all(|place| text::contains_any(&statement(place).heading, &TEST_FILES))
+                && !words.iter().any(|place| !of_tests.contains(place) && is_of_file(place));
+            let is_work_on_tests = (is_most || is_all) && !of_tests.iter().all(|place| bare_tests.contains(place));
+            if words.iter().any(says) && !is_work_on_tests {
+                dropped.extend(of_tests);
             }
             let is_record = turn.is_chore || turn.prompt_chars <= MAX_CHORE_CHARS;
             if turn.only_commits() && is_record && told >= MIN_TOLD_CHARS {

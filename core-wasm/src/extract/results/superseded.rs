@@ -29,6 +29,7 @@ impl Results {
     /// Returns what the agent said that a later turn ended. What it found out of a cause stands.
     pub(super) fn superseded(&self) -> Vec<Place> {
         let last_count = self.turns.iter().rposition(|turn| turn.statements.iter().any(counts_checks));
+        let last_success = self.turns.iter().rposition(|turn| turn.statements.iter().any(only_says_passing));
         let last_failure = self.turns.iter().rposition(|turn| turn.statements.iter().any(says_failing));
         // The words of a turn are needed for many statements, and those of most turns for none.
         let subjects: Vec<OnceCell<Subject>> = self.turns.iter().map(|_| OnceCell::new()).collect();
@@ -41,6 +42,8 @@ impl Results {
             let is_first = !self.turns[..at].iter().any(TurnResult::has_work);
             let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
             let is_recounted = last_count.is_some_and(|last| last > at);
+            let passes_later =
+                last_success.is_some_and(|last| last > at && last_failure.is_none_or(|failed| failed <= last));
             let fails_later = last_failure.is_some_and(|last| last > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
@@ -52,6 +55,7 @@ impl Results {
                     || (!turn.has_work() && is_step(it) && works_on(it))
                     || (is_recounted && counts_checks(it))
                     || (fails_later && only_says_passing(it))
+                    || (passes_later && tells_failure(it))
             };
             all.extend(places_in(at, turn, |it| it.is_of_agent() && is_over(it)));
         }
@@ -159,6 +163,19 @@ fn is_step(statement: &Statement) -> bool {
 /// Returns whether a statement of an answer says that checks fail.
 fn says_failing(statement: &Statement) -> bool {
     statement.voice == Voice::Answer && statement.text.contains("est") && signs::is_failing(&statement.text.to_lowercase())
+}
+
+/// Returns whether a statement says that tests fail, and does not tell of a cure.
+fn tells_failure(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    let fails = || signs::is_failing(&lower) || text::contains_any_words(&lower, &["failure", "failures"]);
+    // "The test of the till fails - updated it" tells a cure.
+    let mends = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
+    statement.text.contains("est")
+        && fails()
+        && !mends()
+        && !standing::says_mended(&lower)
+        && prose::signs(&lower).0 < MIN_CAUSE
 }
 
 /// Returns whether a statement says little more than that all checks pass.

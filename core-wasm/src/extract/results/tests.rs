@@ -43,6 +43,71 @@ fn a_lead_of_one_text_does_not_lead_to_the_list_of_another() {
 }
 
 #[test]
+fn what_was_wrong_before_the_last_edit_is_not_how_it_ended() {
+    let told = |found: &str| {
+        let mut turn = turn("The total of `src/cart.ts` has two decimals now.", "");
+        let mut before = statement::statements(found, Voice::Work);
+        for statement in &mut before {
+            statement.is_before_edit = true;
+        }
+        turn.statements.splice(0..0, before);
+        let count = turn.statements.len();
+        line(&turn, 0..count)
+    };
+    assert_eq!(
+        told("The bug is that the total isn't rounded. `roundTotal()` returns early."),
+        "Before the change: The bug is that the total isn't rounded. `roundTotal()` returns early → The total of \
+         `src/cart.ts` has two decimals now."
+    );
+    for kept in ["Fixed the total, which was wrong.", "The scale doesn't support two currencies.", "The total is read once."]
+    {
+        assert!(told(kept).starts_with(kept), "{kept}");
+    }
+}
+
+#[test]
+fn how_it_is_since_a_change_needs_no_state_before() {
+    let told = |answer: &str| {
+        let turn = turn(answer, "");
+        let count = turn.statements.len();
+        line(&turn, 0..count)
+    };
+    assert_eq!(told("The till is fast.\n- After: `round()` runs once."), "The till is fast. Now: `round()` runs once.");
+    assert!(told("- Before: `round()` ran twice.\n- After: `round()` runs once.").contains("After: "));
+}
+
+#[test]
+fn what_was_wrong_stands_below_its_heading() {
+    let answer =
+        "## The total of the cart\n\n### The Problem\n\n- `round()` ran twice\n\n### Result\n\n- `round()` runs once";
+    let turn = turn(answer, "");
+    let count = turn.statements.len();
+    let told = line(&turn, 0..count);
+    assert!(told.contains("The Problem: `round()` ran twice") && told.contains("Result: `round()` runs once"), "{told}");
+}
+
+#[test]
+fn a_heading_of_changes_is_not_told_without_them() {
+    let turn = turn("All is rounded.\n\n## Changes made to the till of the night\n\n- `round()` runs once", "");
+    assert_eq!(line(&turn, 0..2), "All is rounded.");
+    assert!(line(&turn, 0..3).contains("Changes made to the till of the night: "));
+}
+
+#[test]
+fn a_failure_ends_with_the_run_that_passes() {
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn("The only failure is the test of the till, which needs a key.", "") });
+    results.push(turn("All 33 checks pass, the test of the till as well.", ""));
+    assert_eq!(results.superseded(), [(0, 0)]);
+    results.push(turn("One test of the scale fails.", ""));
+    assert!(!results.superseded().contains(&(0, 0)));
+    let mut results = Results::default();
+    results.push(TurnResult { edited: true, ..turn("The failing test of the till - Updated what it expects.", "") });
+    results.push(turn("All 33 checks pass, the test of the till as well.", ""));
+    assert!(results.superseded().is_empty(), "that is a cure");
+}
+
+#[test]
 fn the_body_of_a_commit_does_not_repeat_the_answer() {
     let turn = turn(
         "`src/cart.ts` now rounds the total of the cart to cents.",
@@ -265,6 +330,9 @@ fn a_sentence_that_leans_on_the_one_before_is_told_with_it() {
         .push(turn("The tab measured its width only once. When a number appeared, the line was too short. It is blue.", ""));
     assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)]);
     assert_eq!(results.with_antecedents(vec![(0, 2)]), [(0, 2)]);
+    let mut results = Results::default();
+    results.push(turn("- Added the helper `resetTill()` with a comment. It's for whoever tests the till next.", ""));
+    assert_eq!(results.with_antecedents(vec![(0, 1)]), [(0, 0), (0, 1)], "it is the helper");
 }
 
 #[test]
@@ -352,6 +420,24 @@ fn tests_that_were_written_are_told_only_alone() {
     assert_eq!((told(list, &[0, 1]), told(list, &[1])), (1, 1));
     assert_eq!(told("The total is rounded.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 1);
     assert_eq!(told("All tests pass.\n\n## Tests added\n\n- 4 of the total\n- 2 of the tax", &[0, 2, 3]), 3, "nothing else");
+    let most = "- `cart.ts`: rounds\n- `cart.test.ts`: expects cents\n- `tax.test.ts`: expects two rates\n- `till.test.ts`: opens twice";
+    assert_eq!(told(most, &[0, 1, 2, 3]), 4, "the work was on tests");
+    let only =
+        "The review wants two.\n\n## Changes made to `cart.test.ts`\n\n- `round` expects cents\n- `tax` has two rates";
+    assert_eq!(told(only, &[0, 1, 2, 3]), 4, "nothing else was listed");
+    let behind = "- `cart.ts`: rounds the total of the cart\n- `cart.test.ts`: a helper. It is for the next one.";
+    assert_eq!(told(behind, &[0, 1, 2]), 1, "what stands behind an entry goes with it");
+}
+
+#[test]
+fn the_latest_request_asks_for_no_tests() {
+    let told = |asked: &str| {
+        let mut results = Results::default();
+        let list = "- `src/cart.ts`: rounds the total\n- `src/cart.test.ts`: 4 tests of the total";
+        results.push(TurnResult { edited: true, asked: asked.to_owned(), ..turn(list, "") });
+        results.without_records(vec![(0, 0), (0, 1)]).len()
+    };
+    assert_eq!((told("Read the latest total"), told("Add a test for the total")), (1, 2));
 }
 
 #[test]

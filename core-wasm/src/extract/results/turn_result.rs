@@ -23,6 +23,9 @@ pub(in crate::extract) struct TurnResult {
     pub number: u32,
     /// The essence of the request.
     pub asked: String,
+    /// What the user added while the agent worked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     /// The statements that may be worth telling.
     pub statements: Vec<Statement>,
     /// What was checked, in one sentence. May be empty.

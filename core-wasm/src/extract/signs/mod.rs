@@ -18,13 +18,14 @@ pub(super) use headings::{
     says_what_to_change,
 };
 pub(super) use leaning::{
-    addresses_reader, explains_deed, leans_on_sentence_before, opens_with_effect, speaks_of_named_before,
+    addresses_reader, begins_with_pronoun, explains_deed, leans_on_sentence_before, opens_with_effect,
+    speaks_of_named_before,
 };
 pub(super) use pasted::{is_code, is_output, names_only};
 pub(crate) use problems::tells_limit;
 pub(super) use problems::{
     announces_mending, demands, excuses, finds_fault, is_failing, is_problem, lacks_something, leaves_cause_open,
-    mends_findings,
+    mends_findings, reports_background,
 };
 pub(super) use proposals::{
     RECOMMENDED, advises, announces_deed, asks_to_choose, is_imperative, is_intent, is_offer, leads_to_aside,

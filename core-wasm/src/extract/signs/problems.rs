@@ -26,6 +26,15 @@ pub(in crate::extract) fn mends_findings(said: &str) -> bool {
     text::sentences(said).iter().take(MAX_SENTENCES).any(says)
 }
 
+/// Returns whether a text in lower case says that something that ran beside the work is over: "The background server has finished".
+pub(in crate::extract) fn reports_background(lower: &str) -> bool {
+    text::contains_words(lower, "background")
+        && text::contains_any_words(
+            lower,
+            &["finished", "completed", "exited", "stopped", "ended", "timed out", "was killed"],
+        )
+}
+
 /// Returns whether a text in lower case says that what fails is not the session's fault.
 pub(in crate::extract) fn excuses(lower: &str) -> bool {
     const SIGNS: [&str; 16] = [

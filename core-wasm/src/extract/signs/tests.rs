@@ -234,6 +234,16 @@ fn checks_that_hold_stand_below_a_heading() {
 }
 
 #[test]
+fn what_the_code_does_since_a_change_is_a_state() {
+    for said in ["now uses the root of the shop", "now the drawer opens", "now returns the total"] {
+        assert!(says_how_it_is_now(said), "{said}");
+    }
+    for said in ["now process the slips", "now add the tax", "now its turn", "now let me see"] {
+        assert!(!says_how_it_is_now(said), "{said}");
+    }
+}
+
+#[test]
 fn headings_of_fixes() {
     assert!(is_fix_heading("The Fix (2 files)") && is_fix_heading("2. Solution") && is_fix_heading("修正"));
     assert!(!is_fix_heading("Fix the till") && !is_fix_heading("The bug"));

@@ -204,13 +204,25 @@ pub(in crate::extract) fn is_on_the_way(lower: &str) -> bool {
         || text::contains_any_words(lower, &["no wait", "no, wait", "oh wait", "wait, no"])
 }
 
+/// The length of the shortest words that end like a verb and are none, in bytes: "its", "as".
+const MIN_VERB_BYTES: usize = 3;
+
 /// Returns whether a sentence in lower case says how something is since a change: "Now the drawer opens".
 pub(in crate::extract) fn says_how_it_is_now(lower: &str) -> bool {
     const SUBJECTS: [&str; 11] =
         ["`", "the ", "both ", "all ", "each ", "every ", "when ", "whenever ", "if ", "any ", "only "];
     const TO_DO: [&str; 8] = ["let me", "let's", "i'll", "i need", "need to", "needs to", "should", "하겠습니다"];
     let rest = ["now ", "now, ", "이제 "].iter().find_map(|word| lower.strip_prefix(word));
-    let is_state = |rest: &str| !rest.is_ascii() || SUBJECTS.iter().any(|subject| rest.starts_with(subject));
+    // "Now uses the root": a verb of what something does, and no order such as "now process" or "now address".
+    let is_deed_of_code = |rest: &str| {
+        let verb = rest.split(' ').next().unwrap_or_default();
+        verb.len() > MIN_VERB_BYTES
+            && verb.ends_with('s')
+            && !verb.ends_with("ss")
+            && verb.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let is_state =
+        |rest: &str| !rest.is_ascii() || is_deed_of_code(rest) || SUBJECTS.iter().any(|subject| rest.starts_with(subject));
     rest.is_some_and(is_state) && !text::contains_any(lower, &TO_DO)
 }
 

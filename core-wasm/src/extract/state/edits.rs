@@ -186,13 +186,15 @@ impl State {
     /// Counts the names that an edit wrote into a file and took out of it. A file without a patch is new.
     fn count_names(&mut self, file: &str, edit: &Edit<'_>) {
         let turn = self.turns;
+        self.vanished.file_written(file);
         if let Some(patch) = edit.patch {
             files::patch_lines(patch, |is_added, line| {
                 if is_added { self.vanished.added(file, line, turn) } else { self.vanished.removed(file, line, turn) }
             });
         } else {
             let content = edit.content.as_deref().unwrap_or_default();
-            self.vanished.created(file, text::head(content, MAX_CREATED_BYTES));
+            let is_whole = content.len() <= MAX_CREATED_BYTES;
+            self.vanished.created(file, text::head(content, MAX_CREATED_BYTES), is_whole);
         }
     }
 
@@ -252,16 +254,19 @@ impl State {
         let in_folders: Vec<String> = self.files.paths().filter(is_in_folder).map(str::to_owned).collect();
         for (from, to) in &effects.moved {
             self.files.record_move(from, to);
+            self.vanished.file_moved(from, to);
         }
         for path in &in_folders {
-            self.file_removed(path);
+            self.file_removed(path, true);
         }
         for path in &effects.removed {
-            let leaves_nothing = self.file_removed(path);
+            let is_moved = effects.moved.iter().any(|(from, _)| from == path);
+            let leaves_nothing = self.file_removed(path, !is_moved);
             self.file_changed_by_command(path, !leaves_nothing);
         }
         for path in &effects.written {
             self.files.record_written(path);
+            self.vanished.file_written(path);
             self.turn.add_file(path);
             self.file_changed_by_command(path, true);
         }
@@ -274,10 +279,14 @@ impl State {
         }
     }
 
-    /// Records that a command deleted a file. Returns whether it leaves nothing to check and nothing to commit, because the session
+    /// Records that a command deleted a file, or moved it. Returns whether it leaves nothing to check and nothing to commit, because the session
     /// itself made it.
-    fn file_removed(&mut self, path: &str) -> bool {
-        self.vanished.file_removed(path, self.turns);
+    fn file_removed(&mut self, path: &str, is_deleted: bool) -> bool {
+        if is_deleted {
+            self.vanished.file_deleted(path, self.turns);
+        } else {
+            self.vanished.file_removed(path, self.turns);
+        }
         self.turn.restored(|known| known == path);
         let leaves_nothing = self.files.is_own(path) && self.undone.is_to_commit(path);
         self.files.record_removal(path, leaves_nothing);

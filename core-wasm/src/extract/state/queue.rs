@@ -111,6 +111,7 @@ impl State {
         self.record_settled(&text, &about, source, settled);
         self.record_rulings(&text, &about, "", source, settled);
         self.request_while_busy(&text, source, settled);
+        self.record_remark(&text, source);
         let piece = format!("**{}:** {text}", self.labels().added);
         let turn = self.open_turn(source, &text);
         turn.add(&piece);

@@ -4,7 +4,8 @@ use super::State;
 use crate::bindings::throughline::policy::types::Draft;
 use crate::extract::commits;
 use crate::extract::failures;
-use crate::extract::memories::LineRef;
+use crate::extract::human;
+use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::tool_uses::{Tool, ToolUse};
 
 impl State {
@@ -35,7 +36,23 @@ impl State {
             self.record_directives(&reason, &about, source, settled);
             self.record_steering(&reason, what.trim(), source, settled);
             self.record_rulings(&reason, &about, what.trim(), source, settled);
+            self.record_remark(&reason, source);
             self.turn.add(&format!("**{}:** {reason}", self.labels().added));
+        }
+    }
+}
+
+impl State {
+    /// Keeps what the user said while the agent worked, unless it was recorded in another way. It steers what comes after it.
+    pub(super) fn record_remark(&mut self, said: &str, source: &LineRef) {
+        let is_of_words = |memory: &SessionMemory| {
+            memory.source.uuid == source.uuid && matches!(memory.kind.as_str(), "decision" | "correction" | "preference")
+        };
+        let is_recorded = self.memories.live().any(is_of_words) || self.asked_rulings.iter().any(is_of_words);
+        // The client's own words: "The user wants to clarify these questions."
+        let is_of_client = said.starts_with("The user wants to ");
+        if !is_recorded && !is_of_client && human::is_substantive(said) && !human::is_paste(said) {
+            self.turn.remarked(said);
         }
     }
 }

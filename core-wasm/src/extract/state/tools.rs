@@ -18,7 +18,7 @@ use crate::transcript::{self, Line};
 
 /// How many words a request has that names no more than a plan to carry out, how much of the plan is searched for its title, in
 /// bytes, and the maximum length of that in characters.
-const MAX_BARE_WORDS: usize = 3;
+const MAX_BARE_WORDS: usize = 4;
 const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
 const MAX_PLAN_TITLE_CHARS: usize = 200;
 
@@ -93,23 +93,32 @@ impl State {
         }
     }
 
-    /// Takes the title of a plan as the request if the user asked only to carry out the file: "implement".
+    /// Takes the title of a plan as the request if the user asked only to carry out the file: "implement". A prompt of nothing but
+    /// attached documents is for the first of them.
     fn plan_read(&mut self, path: &str, content: Option<Raw<'_>>) {
         let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
         let lower = self.request.to_lowercase();
         let is_bare = lower.split_whitespace().count() <= MAX_BARE_WORDS
             && (["implement", "execute", "build", "구현", "実装", "实现"].iter().any(|verb| lower.starts_with(verb))
                 || lower.contains(&name));
-        let is_plan = name.contains("plan") && name.rsplit('.').next() == Some("md");
-        if self.turns != 1 || self.turn.edited || !is_plan || !is_bare || self.turn.title != self.request {
+        let is_document = name.rsplit('.').next() == Some("md");
+        let is_plan = name.contains("plan") && is_document;
+        let is_attached = self.request.is_empty() && self.turns == 0 && is_document && path.contains("/attachments/");
+        let is_asked = self.turns == 1 && is_plan && is_bare && self.turn.title == self.request;
+        if self.turn.edited || !(is_attached || is_asked) {
             return;
         }
         let shown = transcript::result_text(content);
         let document: String =
             text::head(&shown, MAX_PLAN_HEAD_BYTES).lines().map(without_line_number).collect::<Vec<_>>().join("\n");
         let Some(title) = human::title(&clean::clean(&document)) else { return };
-        self.request = self.labels().plan.replace("{}", &text::clip(&title, MAX_PLAN_TITLE_CHARS));
+        let title = text::clip(&title, MAX_PLAN_TITLE_CHARS);
+        if is_attached && is_plan {
+            self.plan_reason = human::plan_reason(&document).unwrap_or_default();
+        }
+        self.request = if is_plan { self.labels().plan.replace("{}", &title) } else { title.into_owned() };
         self.turn.title.clone_from(&self.request);
+        self.turn.substantive |= is_attached;
         self.undone.asked(&self.request);
     }
 
