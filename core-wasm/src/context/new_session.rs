@@ -503,18 +503,14 @@ fn topic(notes: &SessionNotes, later: &[SessionRecord]) -> String {
     let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, later));
     let committed = labels::of(attribute(notes, "language").unwrap_or_default()).committed;
     // The subject of the commit stands at the end, which is cut off.
-    let (ended, commit) = match ended.rsplit_once(&format!("— {committed} ")) {
-        Some((ended, commit)) => (ended, format!(" — {committed} {}", line::truncate(commit, MAX_TOPIC_CHARS))),
-        None => {
-            let subject = notes.commits.last().filter(|subject| !ended.contains(subject.as_str()));
-            let told = |subject: &String| format!(" — {committed} \"{}\"", line::truncate(subject, MAX_TOPIC_CHARS));
-            (ended, subject.map(told).unwrap_or_default())
-        }
+    let (ended, commit) = if let Some((ended, commit)) = ended.rsplit_once(&format!("— {committed} ")) {
+        (ended, format!("{committed} {}", line::truncate(commit, MAX_TOPIC_CHARS)))
+    } else {
+        let subject = notes.commits.last().filter(|subject| !ended.contains(subject.as_str()));
+        let told = |subject: &String| format!("{committed} \"{}\"", line::truncate(subject, MAX_TOPIC_CHARS));
+        (ended, subject.map(told).unwrap_or_default())
     };
     let ended = line::brief(without_report(&line::sanitize(ended)), MAX_TOPIC_END_CHARS);
-    match (ended.is_empty(), commit.trim_start_matches([' ', '—']).trim()) {
-        (true, "") => asked,
-        (true, commit) => format!("{asked} → {commit}"),
-        (false, _) => format!("{asked} → {ended}{commit}"),
-    }
+    let gave: Vec<String> = [ended, commit].into_iter().filter(|part| !part.is_empty()).collect();
+    if gave.is_empty() { asked } else { format!("{asked} → {}", gave.join(" — ")) }
 }
