@@ -43,7 +43,10 @@ pub(super) fn latest(state: &State) -> Option<&str> {
         && state.results.turns().iter().any(|turn| turn.asked == later && !turn.edited && !turn.failed);
     // What has no answer is told as left undone.
     let is_open = state.undone.is_unanswered(later);
+    // A yes before a rule says nothing by itself.
+    let is_yes = human::is_bare_consent(later);
     (!later.is_empty()
+        && !is_yes
         && !is_open
         && !is_record
         && !is_same

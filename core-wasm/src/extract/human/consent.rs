@@ -115,6 +115,81 @@ pub(in crate::extract) fn without_lead(prompt: &str) -> &str {
     rest.trim_start_matches([' ', '、', ',', '　'])
 }
 
+/// Returns whether a sentence in Korean or Japanese is nothing but a yes or thanks: "네, 그렇게 해주세요", "はい、お願いします".
+pub(in crate::extract) fn is_bare_consent(sentence: &str) -> bool {
+    const WORDS: [&str; 46] = [
+        "네",
+        "넵",
+        "예",
+        "응",
+        "어",
+        "그래",
+        "그래요",
+        "좋아",
+        "좋아요",
+        "좋습니다",
+        "좋네요",
+        "맞아",
+        "맞아요",
+        "ㅇㅇ",
+        "ㅇㅋ",
+        "오케이",
+        "굿",
+        "고마워",
+        "고맙습니다",
+        "감사합니다",
+        "그렇게",
+        "그대로",
+        "해줘",
+        "해줘요",
+        "해주세요",
+        "해",
+        "하자",
+        "진행해",
+        "진행해줘",
+        "진행해주세요",
+        "부탁해",
+        "부탁해요",
+        "부탁드립니다",
+        "はい",
+        "うん",
+        "いいね",
+        "いいですね",
+        "了解",
+        "了解です",
+        "ありがとう",
+        "ありがとうございます",
+        "お願い",
+        "お願いします",
+        "それで",
+        "それでお願いします",
+        "そうしてください",
+    ];
+    let bare = normalize(sentence);
+    !sentence.contains(['?', '？']) && !bare.is_empty() && bare.split(' ').all(|word| WORDS.contains(&word))
+}
+
+/// Returns whether a prompt in Korean or Japanese picks one of the things that a question named: "Aでお願いします", "A로 가자".
+pub(in crate::extract) fn picks_of(prompt: &str, question: &str) -> bool {
+    const ENDS: [&str; 12] = [
+        "でお願い",
+        "にします",
+        "にしましょう",
+        "でいきましょう",
+        "で行きましょう",
+        "を使って",
+        "로 가자",
+        "로 하자",
+        "로 해줘",
+        "로 해주세요",
+        "로 진행",
+        "로 할게",
+    ];
+    let first = text::first_sentence(prompt).unwrap_or_default().to_lowercase();
+    let picked = ENDS.iter().find_map(|end| first.split_once(end)).map(|(picked, _)| picked.trim().trim_end_matches('으'));
+    picked.is_some_and(|picked| picked.chars().count() > 1 && question.to_lowercase().contains(picked))
+}
+
 /// Returns whether a prompt only agrees to an earlier proposal.
 pub(in crate::extract) fn is_consent(prompt: &str) -> bool {
     let bare = normalize(prompt);
@@ -299,8 +374,25 @@ pub(in crate::extract) fn is_chore(prompt: &str) -> bool {
     }
     let count = bare.split(' ').count();
     let short = if bare.is_ascii() { count <= 8 } else { bare.chars().count() <= 28 };
-    // To resolve the conflicts of a merge is work.
-    let is_work = text::contains_any(&bare, &["conflict", "conflicts", "충돌", "競合", "コンフリクト", "冲突"]);
+    // To resolve the conflicts of a merge is work, and so is what "keeps failing".
+    let is_work = text::contains_any(
+        &bare,
+        &[
+            "conflict",
+            "conflicts",
+            "충돌",
+            "競合",
+            "コンフリクト",
+            "冲突",
+            "실패",
+            "오류",
+            "에러",
+            "失敗",
+            "エラー",
+            "失败",
+            "报错",
+        ],
+    );
     short
         && !is_work
         && (CHORES.iter().any(|word| {

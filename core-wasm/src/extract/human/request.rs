@@ -1,7 +1,7 @@
 //! What a prompt asks for: the order in the user's own words, beside what is pasted, and the title of a pasted document.
 
 use super::antecedent::{antecedent, without_log};
-use super::consent::is_greeting;
+use super::consent::{is_bare_consent, is_greeting};
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
 use super::pasted::is_pasted_text;
@@ -111,6 +111,10 @@ fn own_request(prompt: &str, max: usize) -> String {
         !is_greeting(sentence) && !sentence.starts_with("[Image") && !is_pasted(sentence) && !leads_to_paste(*at)
     };
     let sentences: Vec<&String> = (0..all.len()).filter(is_own).map(|at| &all[at]).collect();
+    // What is said behind a yes is what is asked for, unless it is only a rule.
+    let yes = sentences.iter().take_while(|sentence| is_bare_consent(sentence)).count();
+    let yes = yes + sentences[yes..].iter().take_while(|sentence| yes > 0 && is_rule(sentence)).count();
+    let sentences = if yes < sentences.len() { &sentences[yes..] } else { &sentences[..] };
     for (at, sentence) in sentences.iter().enumerate() {
         // A standing rule next to the request is remembered separately.
         if !said.is_empty() && (is_rule(sentence) || said.chars().count() + sentence.chars().count() > max) {

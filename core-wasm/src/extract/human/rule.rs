@@ -272,6 +272,7 @@ pub(in crate::extract) fn is_rule(sentence: &str) -> bool {
     let uses = |sign: &str| sign.starts_with("we ") && is_dependent(&said, sign);
     RULE_SIGNS.iter().any(|rule| text::contains_words(&said, rule) && !uses(rule))
         || is_reasoned_prohibition(&lower)
+        || forbids_record(&lower)
         || is_naming_rule(&lower)
         || is_reasoned_convention(&lower)
         || is_lasting_demand(&lower)
@@ -691,6 +692,38 @@ fn is_reasoned_prohibition(lower: &str) -> bool {
         let rest = if lower.is_ascii() { &lower[at..] } else { lower };
         text::contains_any(rest, &reasons)
     }) && !text::contains_any(lower, &passing)
+}
+
+/// Returns whether a short Korean or Japanese sentence in lower case forbids to record or to publish work unasked or without something:
+/// "勝手にプッシュしないで", "테스트 없이 커밋하지 마".
+fn forbids_record(lower: &str) -> bool {
+    const MAX_CHARS: usize = 48;
+    const UNASKED: [&str; 11] =
+        ["勝手に", "無断で", "なしで", "なしに", "せずに", "함부로", "마음대로", "맘대로", "멋대로", "없이", "않고"];
+    const DEEDS: [&str; 14] = [
+        "プッシュ",
+        "コミット",
+        "マージ",
+        "デプロイ",
+        "push",
+        "commit",
+        "merge",
+        "deploy",
+        "푸시",
+        "커밋",
+        "머지",
+        "병합",
+        "배포",
+        "삭제",
+    ];
+    const BANS: [&str; 8] =
+        ["しないで", "しないでください", "するな", "하지 마", "하지마", "하지 마세요", "하지 말아줘", "하지 말 것"];
+    let said = lower.trim().trim_end_matches(['.', '!', '。', '！']);
+    let ban = BANS.iter().find_map(|ban| said.strip_suffix(ban));
+    said.chars().count() <= MAX_CHARS
+        && ban.is_some_and(|before| DEEDS.iter().any(|deed| before.trim_end().ends_with(deed)))
+        && text::contains_any(said, &UNASKED)
+        && !text::contains_any_words(&format!(" {said}"), ONCE)
 }
 
 /// Converts to lower case without apostrophes. People leave them out as often as not.

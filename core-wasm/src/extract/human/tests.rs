@@ -659,6 +659,8 @@ fn how_something_is_always_written_is_a_rule() {
         "コミットメッセージに絵文字は入れないで",
         "커밋 메시지에 이모지는 넣지 마",
         "커밋 메시지에 고양이 그림은 넣지 마",
+        "勝手にプッシュしないでください。",
+        "테스트 없이 커밋하지 마",
     ] {
         assert!(is_rule(said), "{said}");
     }
@@ -679,6 +681,8 @@ fn how_something_is_always_written_is_a_rule() {
         "今回はコミットしないように",
         "위와 같이 브랜치처럼 하도록 해줘",
         "아직 커밋하지 마",
+        "今回は勝手にプッシュしないで",
+        "サーバーが勝手にプッシュしないようにして",
     ] {
         assert!(!is_rule(said), "{said}");
     }
@@ -730,4 +734,25 @@ fn prompts_that_doubt_and_prompts_that_agree() {
     assert!(!doubts("check the till before the release"));
     assert!(takes_up("update the till and retry", "Want me to update the till and retry?"));
     assert!(takes_up("yes lets print it", "") && !takes_up("print the slip", "Want me to update the till?"));
+}
+
+#[test]
+fn what_keeps_failing_is_no_chore() {
+    assert!(is_substantive("서랍이 계속 실패해. 원인 찾아줘") && is_substantive("コミットが失敗します"));
+    assert!(!is_substantive("계속해줘") && !is_substantive("コミットして"));
+}
+
+#[test]
+fn a_yes_is_left_out_before_what_is_asked_for() {
+    assert_eq!(summarized("좋아. 서랍은 왜 이렇게 느린 거야?"), "서랍은 왜 이렇게 느린 거야?");
+    assert_eq!(summarized("はい、お願いします。レシートのテストも追加してください"), "レシートのテストも追加してください");
+    assert_eq!(summarized("좋아."), "좋아.");
+    assert!(is_bare_consent("네, 그렇게 해주세요.") && !is_bare_consent("어디야") && !is_bare_consent("네 서랍을 고쳐줘"));
+}
+
+#[test]
+fn one_of_the_things_of_a_question_is_picked() {
+    let asked = "サーバーは Till と Cart のどちらがいいですか？";
+    assert!(picks_of("Cartでお願いします。色は赤で", asked) && picks_of("Till로 가자", "Till이랑 Cart 중에 뭐가 좋아?"));
+    assert!(!picks_of("レシートの印刷でお願いします", asked) && !picks_of("", asked));
 }

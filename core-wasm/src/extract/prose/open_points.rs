@@ -11,6 +11,8 @@ use crate::text;
 const MAX_POINTS: usize = 5;
 /// The length of a point, in characters. A shorter one names nothing, a longer one is a paragraph.
 const POINT_CHARS: std::ops::Range<usize> = 24..420;
+/// The least in Korean and Japanese, which say as much in half as many.
+const MIN_WIDE_CHARS: usize = 12;
 /// The maximum length of what is put before a point because it names what the point is about, in characters.
 const MAX_SUBJECT_CHARS: usize = 160;
 
@@ -243,7 +245,7 @@ pub(in crate::extract) fn open_questions(document: &str) -> Vec<String> {
             let sentences = text::sentences(line);
             let asks = sentences.iter().position(|it| it.trim_end_matches(['*', '"', ' ']).ends_with(['?', '？']));
             let said = sentences[..=asks.unwrap_or(0)].join(" ");
-            if asks.is_some() && POINT_CHARS.contains(&said.chars().count()) && all.len() < MAX_POINTS {
+            if asks.is_some() && is_of_length(&said) && all.len() < MAX_POINTS {
                 all.push(said);
             }
         }
@@ -304,7 +306,7 @@ fn read(answer: &str, with_sentences: bool) -> Vec<String> {
         let sentences = text::sentences(line);
         if is_below {
             let point = sentences.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
-            let point = if POINT_CHARS.contains(&point.chars().count()) { &point } else { &sentences[0] };
+            let point = if is_of_length(&point) { &point } else { &sentences[0] };
             add(if is_assumed { &mut assumed } else { &mut all }, point, "");
         } else if with_sentences {
             for sentence in &sentences {
@@ -336,11 +338,18 @@ fn add(all: &mut Vec<String>, point: &str, subject: &str) {
     const WAITING: [&str; 7] =
         ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
     let says = !is_narration(point) || WAITING.iter().any(|opening| point.starts_with(opening));
-    let is_told = POINT_CHARS.contains(&point.chars().count()) && !point.ends_with([':', '：']) && says;
+    let is_told = is_of_length(point) && !point.ends_with([':', '：']) && says;
     if is_told && !all.iter().any(|known| known.contains(point)) {
         let has_room = !subject.is_empty() && subject.chars().count() <= MAX_SUBJECT_CHARS;
         all.push(if has_room { format!("{subject} {point}") } else { point.to_owned() });
     }
+}
+
+/// Returns whether a point is neither too short to name something nor a paragraph.
+fn is_of_length(point: &str) -> bool {
+    let count = point.chars().count();
+    let is_wide = matches!(text::language(point), text::Language::Korean | text::Language::Japanese);
+    POINT_CHARS.contains(&count) || (is_wide && (MIN_WIDE_CHARS..POINT_CHARS.end).contains(&count))
 }
 
 fn starts_with_number(line: &str) -> bool {
@@ -413,6 +422,12 @@ mod tests {
         );
         assert!(open_points("The name of the till only if the receipt is not yet printed.").is_empty());
         assert!(open_points("The till answers:\n\n- **Paid**: it opens\n- **Not yet paid**: shows the total").is_empty());
+    }
+
+    #[test]
+    fn what_is_open_takes_fewer_characters_in_scripts_that_say_more_in_one() {
+        assert_eq!(open_points("レシートの印刷はまだ手動です。"), ["レシートの印刷はまだ手動です。"]);
+        assert_eq!(open_points("**今後の課題**:\n- 引き出しの確認が未対応です\n- 印刷"), ["引き出しの確認が未対応です"]);
     }
 
     #[test]

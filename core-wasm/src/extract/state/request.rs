@@ -41,7 +41,9 @@ impl State {
         let turn = &self.turn;
         let changed = turn.edited || turn.committed;
         if turn.substantive && turn.title == self.request {
-            let is_short = turn.title.chars().count() <= MAX_CHAT_CHARS;
+            // Scripts without capitals say as much in half as many characters.
+            let max = if turn.title.is_ascii() { MAX_CHAT_CHARS } else { MAX_CHAT_CHARS / 2 };
+            let is_short = turn.title.chars().count() <= max;
             self.request_is_chat = is_short && !changed && turn.files.is_empty();
             self.request_only_asks &= !changed;
             return;
@@ -63,7 +65,9 @@ impl State {
             self.later.clear();
             return;
         }
-        let goes_on = human::begins_with_consent(&turn.title) || human::speaks_of_recording(&turn.title);
+        let goes_on = human::begins_with_consent(&turn.title)
+            || human::speaks_of_recording(&turn.title)
+            || human::picks_of(&turn.title, &self.request);
         let was_question = self.request_only_asks && (self.request_is_chat || !goes_on);
         if changed && std::mem::take(&mut self.request_only_asks) && was_question {
             self.request.clone_from(&turn.title);
