@@ -279,12 +279,22 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     proposal(prompt, answer)
 }
 
-/// Returns whether the items of a list are findings: they have grades, or the same title.
+/// Returns whether the items of a list are findings: they have grades or the same title, or most of them name a line of a file.
 fn are_findings(items: &[ProposedOption]) -> bool {
-    let says = |item: &ProposedOption| label(&item.title).to_lowercase();
+    let titles: Vec<String> = items.iter().map(|item| label(&item.title).to_lowercase()).collect();
     let is_graded = |item: &ProposedOption| standing::is_graded_finding(&item.title.to_lowercase());
     items.iter().any(is_graded)
-        || items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|it| says(it) == says(item)))
+        || (0..titles.len()).any(|at| titles[..at].contains(&titles[at]))
+        || 2 * items.iter().filter(|item| names_line_of_file(&item.title)).count() > items.len()
+}
+
+/// Returns whether a text names a line of a file: `till.rs:12`.
+fn names_line_of_file(said: &str) -> bool {
+    said.split([' ', '`', '(', ')', ',', '[', ']']).any(|word| {
+        let Some((path, line)) = word.split_once(':') else { return false };
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        line.starts_with(|c: char| c.is_ascii_digit()) && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// Returns whether a prompt wants to talk about something before anything is chosen: "let's discuss the second one".
@@ -1159,6 +1169,10 @@ mod tests {
         let findings = "1. **CONFIRMED BUG** - the till rounds twice\n2. **CONFIRMED BUG** - the cart rounds never\n\
                         3. **POTENTIAL BUG** - the drawer\n\nShall I fix one?";
         assert_eq!(resolve("3", findings), None);
+        let places = "1. **BUG** - `shop/till.rs:60-66`\n2. **Twice** - `cart.rs:12` (low)\n3. **Doubtful** - the drawer\n\nShall I fix one?";
+        let ports = "1. **Listen on port 80** - at 9:30\n2. **Count in `till.rs:60`** - late\n3. **Count** - the cart\n\nShall I do one?";
+        assert_eq!(resolve("3", places), None);
+        assert!(resolve("3", ports).is_some());
     }
 
     #[test]
