@@ -178,7 +178,7 @@ pub(super) fn is_deed(lower: &str) -> bool {
 
 /// Returns whether a text in lower case says that something was carried out outside of the files: "X is released".
 pub(super) fn reports_deed(lower: &str) -> bool {
-    const WORDS: [&str; 22] = [
+    const WORDS: [&str; 23] = [
         "created",
         "cancelled",
         "canceled",
@@ -197,6 +197,7 @@ pub(super) fn reports_deed(lower: &str) -> bool {
         "취소했",
         "등록했",
         "作成しました",
+        "デプロイしました",
         "削除しました",
         "公開しました",
         "已创建",

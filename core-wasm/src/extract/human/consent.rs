@@ -115,9 +115,9 @@ pub(in crate::extract) fn without_lead(prompt: &str) -> &str {
     rest.trim_start_matches([' ', '、', ',', '　'])
 }
 
-/// Returns whether a sentence in Korean or Japanese is nothing but a yes or thanks: "네, 그렇게 해주세요", "はい、お願いします".
+/// Returns whether a sentence in Korean or Japanese is nothing but a yes, a no or thanks: "네, 그렇게 해주세요", "はい、お願いします".
 pub(in crate::extract) fn is_bare_consent(sentence: &str) -> bool {
-    const WORDS: [&str; 46] = [
+    const WORDS: [&str; 53] = [
         "네",
         "넵",
         "예",
@@ -138,6 +138,13 @@ pub(in crate::extract) fn is_bare_consent(sentence: &str) -> bool {
         "고마워",
         "고맙습니다",
         "감사합니다",
+        "아니",
+        "아니요",
+        "아뇨",
+        "괜찮아",
+        "괜찮아요",
+        "いいえ",
+        "大丈夫です",
         "그렇게",
         "그대로",
         "해줘",

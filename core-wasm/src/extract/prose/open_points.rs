@@ -11,8 +11,8 @@ use crate::text;
 const MAX_POINTS: usize = 5;
 /// The length of a point, in characters. A shorter one names nothing, a longer one is a paragraph.
 const POINT_CHARS: std::ops::Range<usize> = 24..420;
-/// The least in Korean and Japanese, which say as much in half as many.
-const MIN_WIDE_CHARS: usize = 12;
+/// The least in Korean and Japanese, which say as much in a third as many.
+const MIN_WIDE_CHARS: usize = 8;
 /// The maximum length of what is put before a point because it names what the point is about, in characters.
 const MAX_SUBJECT_CHARS: usize = 160;
 
@@ -207,6 +207,13 @@ const COURTESIES: &[&str] = &[
     "気になる",
     "必要であれば",
     "必要に応じて",
+    "指摘してください",
+    "教えてください",
+    "お知らせください",
+    "알려주세요",
+    "알려 주세요",
+    "말씀해주세요",
+    "말씀해 주세요",
 ];
 
 /// Returns what the answer leaves open, each point as it stands in the answer, in one line that names what it is about.
@@ -334,6 +341,7 @@ fn is_of_assumptions(heading: &str) -> bool {
 }
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
+    let point = point.strip_prefix("[ ] ").unwrap_or(point);
     // What the agent was waiting for when it ended is open.
     const WAITING: [&str; 7] =
         ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
@@ -427,6 +435,8 @@ mod tests {
     #[test]
     fn what_is_open_takes_fewer_characters_in_scripts_that_say_more_in_one() {
         assert_eq!(open_points("レシートの印刷はまだ手動です。"), ["レシートの印刷はまだ手動です。"]);
+        assert_eq!(open_points("**다음 단계**\n- [ ] 서랍의 영수증 인쇄"), ["서랍의 영수증 인쇄"]);
+        assert!(open_points("ほかに直したい点があれば教えてください。").is_empty());
         assert_eq!(open_points("**今後の課題**:\n- 引き出しの確認が未対応です\n- 印刷"), ["引き出しの確認が未対応です"]);
     }
 

@@ -14,7 +14,9 @@ impl State {
     /// Takes a prompt as the request, as a later one, or as what completes it. `title` is what the prompt asks for.
     pub(super) fn request_of_prompt(&mut self, prompt: &str, title: &str, substantive: bool) {
         if substantive {
-            self.undone.asked(title);
+            if !human::is_bare_consent(title) {
+                self.undone.asked(title);
+            }
             if self.request.is_empty() {
                 title.clone_into(&mut self.request);
                 self.request_only_asks = human::only_asks(title) || human::is_paste(prompt);
