@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::extract::human;
+use crate::text;
 
 /// The maximum length of what completes a command that asked back, in characters.
 const MAX_DETAIL_CHARS: usize = 40;
@@ -43,8 +44,9 @@ impl State {
         let turn = &self.turn;
         let changed = turn.edited || turn.committed;
         if turn.substantive && turn.title == self.request {
-            // Scripts without capitals say as much in half as many characters.
-            let max = if turn.title.is_ascii() { MAX_CHAT_CHARS } else { MAX_CHAT_CHARS / 2 };
+            // Other scripts say as much in half as many characters.
+            let is_english = text::language(&turn.title) == text::Language::English;
+            let max = if is_english { MAX_CHAT_CHARS } else { MAX_CHAT_CHARS / 2 };
             let is_short = turn.title.chars().count() <= max;
             self.request_is_chat = is_short && !changed && turn.files.is_empty();
             self.request_only_asks &= !changed;
