@@ -341,10 +341,10 @@ fn is_of_assumptions(heading: &str) -> bool {
 }
 
 fn add(all: &mut Vec<String>, point: &str, subject: &str) {
-    let point = point.strip_prefix("[ ] ").unwrap_or(point);
     // What the agent was waiting for when it ended is open.
     const WAITING: [&str; 7] =
         ["Waiting on ", "Waiting for ", "I'll hold", "I will hold", "I'll wait", "I will wait", "Holding off"];
+    let point = point.strip_prefix("[ ] ").unwrap_or(point);
     let says = !is_narration(point) || WAITING.iter().any(|opening| point.starts_with(opening));
     let is_told = is_of_length(point) && !point.ends_with([':', '：']) && says;
     if is_told && !all.iter().any(|known| known.contains(point)) {
