@@ -1999,7 +1999,9 @@ fn a_prompt_of_nothing_but_an_attached_plan_is_for_that_plan() {
         script.outcome().notes.original_request
     };
     assert_eq!(asked(".context/attachments"), "Implement the plan \"Round the carts\"");
-    assert_ne!(asked("docs"), "Implement the plan \"Round the carts\"", "it was not attached");
+    for folder in ["docs", "docs/attachments", "other/.context/attachments"] {
+        assert_ne!(asked(folder), "Implement the plan \"Round the carts\"", "it was not attached");
+    }
     let mut script = Script::default();
     script.human("@.context/plan-of-carts.md").agent("The carts are rounded to whole cents.");
     assert_eq!(script.outcome().notes.original_request, "Implement the plan \".context/plan-of-carts.md\"");

@@ -51,8 +51,8 @@ const MAX_TOPIC_CHARS: usize = 120;
 const MAX_TOPIC_END_CHARS: usize = 240;
 /// The length up to which a sentence about checks says nothing else, in characters.
 const MAX_REPORT_CHARS: usize = 60;
-/// The minimum number of words by which a request is known again.
-const MIN_SAME_REQUEST: usize = 4;
+/// The minimum length by which a request is known again, in characters.
+const MIN_SAME_REQUEST_CHARS: usize = 24;
 
 /// The maximum length of a commit's hash, in characters.
 const MAX_HASH_CHARS: usize = 12;
@@ -458,11 +458,14 @@ pub(super) fn by_recency<T>(importance: f32, items: &[T]) -> impl Iterator<Item 
 fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) {
     // What a later session amended or took back is told with that one.
     let holds = |record: &SessionRecord| record.notes.as_ref().is_none_or(|notes| attribute(notes, "superseded").is_none());
-    let asked: Vec<text::Features> = sessions.iter().map(|record| text::features(request_of(record))).collect();
+    // "Go on with the next step" may have been another one, so what was committed is told.
     let is_asked_again = |at: usize| {
-        let later = asked[..at].iter().enumerate().filter(|(later, _)| has_result(&sessions[*later]));
-        let mut same = later.filter(|(_, words)| asked[at].len() >= MIN_SAME_REQUEST && **words == asked[at]);
-        same.next().is_some()
+        let asked = request_of(&sessions[at]);
+        let commits_nothing = sessions[at].notes.as_ref().is_some_and(|notes| notes.commits.is_empty());
+        let mut later = sessions[..at].iter().filter(|later| has_result(later));
+        commits_nothing
+            && asked.chars().count() >= MIN_SAME_REQUEST_CHARS
+            && later.any(|later| request_of(later).eq_ignore_ascii_case(asked))
     };
     let told = |(at, record): &(usize, &SessionRecord)| {
         Some(*at) != last && has_words(record) && holds(record) && !is_asked_again(*at)

@@ -107,7 +107,16 @@ fn without_numbers(said: Cow<'_, str>) -> Cow<'_, str> {
         while let Some(at) = kept.find(opening) {
             let rest = &kept[at + opening.len()..];
             let Some(rest) = after_numbers(rest) else { break };
-            let joined = match rest.strip_prefix(" of ").or_else(|| rest.strip_prefix(" in ")) {
+            // "On line 40 of 80" names no file.
+            let names_file = |rest: &&str| {
+                let word = rest.split(' ').next().unwrap_or_default();
+                word.starts_with('`') || prose::file_in(word.trim_end_matches(['.', ',', ';', ':', ')'])).is_some()
+            };
+            let file = rest.strip_prefix(" of ").or_else(|| rest.strip_prefix(" in "));
+            if rest.starts_with(" of ") && !file.as_ref().is_some_and(names_file) {
+                break;
+            }
+            let joined = match file {
                 Some(file) => format!("{} in {file}", &kept[..at]),
                 None => format!("{}{rest}", &kept[..at]),
             };
@@ -250,6 +259,7 @@ mod tests {
             ("the check at line 12 stays", "the check stays"),
             ("the fix is on line 519 of `cart.ts`", "the fix is in `cart.ts`"),
             ("calls at lines 12, 14 and 20 of cart.ts stay", "calls in cart.ts stay"),
+            ("the slip is cut on line 40 of 80", "the slip is cut on line 40 of 80"),
             ("at the till on line 12, 3 tests fail", "at the till, 3 tests fail"),
             ("the write (~line 383) is wrapped", "the write is wrapped"),
             ("it stands in line with the rest, at lines of its own", "it stands in line with the rest, at lines of its own"),

@@ -107,7 +107,8 @@ impl SessionMemory {
     /// Returns its title or its content as it is told: what the agent said of the code without the numbers of lines, which move.
     pub(super) fn told<'a>(&self, said: &'a str) -> Cow<'a, str> {
         let is_of_agent = self.from_prose || self.key.starts_with(FINDING_KEY);
-        if is_of_agent { clean::without_positions(said) } else { Cow::Borrowed(said) }
+        // Lines and code blocks stay as they are.
+        if is_of_agent && !said.contains('\n') { clean::without_positions(said) } else { Cow::Borrowed(said) }
     }
 
     /// Returns whether it says the same as another memory, which has these features.

@@ -172,7 +172,13 @@ fn wishes(asked: &str) -> bool {
 /// Returns whether an order asks for no more than an answer: "show me where the total is read".
 pub(super) fn asks_to_see(asked: &str) -> bool {
     const WORDS: [&str; 5] = ["show me", "tell me", "explain", "remind me", "walk me through"];
-    text::contains_any_words(&asked.to_lowercase(), &WORDS)
+    const BEFORE: [&str; 5] = ["can you ", "could you ", "please ", "now ", "just "];
+    let lower = asked.to_lowercase();
+    let mut order = lower.as_str();
+    while let Some(rest) = BEFORE.iter().find_map(|opening| order.strip_prefix(opening)) {
+        order = rest;
+    }
+    WORDS.iter().any(|word| text::starts_with_words(order, word))
 }
 
 /// Returns whether a question asks how something is, so that the answer is all that it wants.

@@ -62,7 +62,8 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
 /// Returns whether a request is nothing but the path of a plan: ".context/plan-of-the-till.md".
 fn names_plan(said: &str) -> bool {
     let name = said.rsplit('/').next().unwrap_or_default().to_lowercase();
-    !said.contains(' ') && name.contains("plan") && name.rsplit('.').next() == Some("md")
+    let is_path = said.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '@' | '~'));
+    is_path && name.rsplit('.').next() == Some("md") && name.split(|c: char| !c.is_alphanumeric()).any(|word| word == "plan")
 }
 
 /// Returns what another agent gives to an agent that it started, from where it says what is to be done. Before that stands who that one

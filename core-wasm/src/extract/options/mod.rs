@@ -182,12 +182,8 @@ const TAKING: &[&str] = &[
     "do",
     "use",
     "take",
-    "option",
-    "approach",
     "ok",
     "yes",
-    "방법",
-    "옵션",
 ];
 
 /// Returns what a prompt decides, given the previous answer. None if it decides nothing.
@@ -201,6 +197,9 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
             .filter(|first| first.chars().count() <= MAX_CHOICE_CHARS)?;
         let lower = first.to_lowercase();
         let takes = TAKING.iter().any(|words| text::starts_with_words(&lower, words))
+            && !first.contains(['?', '？'])
+            && !human::is_paste(prompt)
+            && !answer.contains(first.as_str())
             && text::contains_any_words(&lower, &["option", "approach", "옵션", "방법", "案", "方案"]);
         return if takes { resolve(&first, answer) } else { None };
     }
@@ -279,11 +278,11 @@ pub(super) fn resolve(prompt: &str, answer: &str) -> Option<Resolution> {
     proposal(prompt, answer)
 }
 
-/// Returns whether the items of a list are findings: they have grades or the same title, or most of them name a line of a file.
+/// Returns whether the items of a list are findings: most of them have a grade, two have the same title, or most name a line of a file.
 fn are_findings(items: &[ProposedOption]) -> bool {
     let titles: Vec<String> = items.iter().map(|item| label(&item.title).to_lowercase()).collect();
     let is_graded = |item: &ProposedOption| standing::is_graded_finding(&item.title.to_lowercase());
-    items.iter().any(is_graded)
+    2 * items.iter().filter(|item| is_graded(item)).count() > items.len()
         || (0..titles.len()).any(|at| titles[..at].contains(&titles[at]))
         || 2 * items.iter().filter(|item| names_line_of_file(&item.title)).count() > items.len()
 }
@@ -1129,6 +1128,16 @@ mod tests {
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].what, "Rounding → the sum");
         assert!(all[0].rejected.is_empty());
+    }
+
+    #[test]
+    fn a_long_prompt_chooses_in_its_first_sentence_only() {
+        let answer = "### Option 1: Round at the till\nIn one place.\n### Option 2: Round in the cart\nFor each line.";
+        let long = format!(" {}", "The shop closes at nine. ".repeat(12));
+        let chosen = |first: &str| resolve(&format!("{first}{long}"), answer).map(|it| it.what);
+        assert_eq!(chosen("I like option 2.").as_deref(), Some("Option 2: Round in the cart"));
+        assert_eq!(chosen("Do you think option 2 would hold for the night till?"), None);
+        assert_eq!(chosen("Option 2: round in the cart, as the mail below says."), None, "it may be pasted");
     }
 
     #[test]

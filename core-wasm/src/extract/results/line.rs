@@ -96,6 +96,9 @@ impl TurnResult {
             0
         };
         let (before, after) = said.split_at(wrong);
+        // What was changed may have nothing to do with what was found wrong.
+        let is_mended = after.is_empty() || self.speaks_of_change(before, after, &chosen);
+        let (before, after) = if is_mended { (before, after) } else { (&said[..0], &said[..]) };
         let mut own = without_after(join(after.iter().copied()));
         if !before.is_empty() {
             let before = format!("{}: {}", labels.before_change, join(before.iter().copied()));
@@ -111,6 +114,14 @@ impl TurnResult {
             }
         }
         line
+    }
+
+    /// Returns whether what was wrong has a word of what the agent said after the change, of the commits, or of the changed files.
+    fn speaks_of_change(&self, wrong: &[&Statement], after: &[&Statement], chosen: &[&Statement]) -> bool {
+        let commits = chosen.iter().filter(|it| it.voice == Voice::Commit);
+        let changed = after.iter().chain(commits).map(|it| it.text.as_str()).chain(self.files.iter().map(String::as_str));
+        let changed: text::Features = changed.flat_map(text::features).collect();
+        wrong.iter().any(|it| !text::features(&it.text).is_disjoint(&changed))
     }
 
     pub(super) fn draft(&self, chosen: impl Iterator<Item = usize>, said: &Said, labels: &Labels) -> Option<Draft> {

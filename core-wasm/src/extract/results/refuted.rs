@@ -56,8 +56,7 @@ const NEGATIONS: [&str; 9] = ["not", "no", "never", "isnt", "arent", "wasnt", "w
 const MAX_WORDS_BEFORE: usize = 3;
 
 /// Returns whether a refutation is about what a claim says. One name alone may stand in any statement about the same code.
-fn is_about(refutation: &Subject, claim: &Statement) -> bool {
-    let claim = Subject::of_statement(claim);
+fn is_about(refutation: &Subject, claim: &Subject) -> bool {
     (claim.names() >= 2 && claim.names_in(refutation) >= SAME_NAMES) || claim.words_in(refutation) >= SAME_WORDS
 }
 
@@ -75,7 +74,10 @@ impl Results {
             let claims: Vec<usize> =
                 (0..turn.statements.len()).filter(|&number| is_claim(&turn.statements[number])).collect();
             let opens = |number: &usize| !turn.statements[*number].goes_on;
-            let is_wrong = |number: &usize| refuted.iter().any(|it| is_about(it, &turn.statements[*number]));
+            let is_wrong = |number: &usize| {
+                let claim = Subject::of_statement(&turn.statements[*number]);
+                refuted.iter().any(|it| is_about(it, &claim))
+            };
             let wrong = claims.iter().filter(|number| opens(number) && is_wrong(number)).count();
             let is_all = wrong >= MIN_REFUTED && wrong * ONE_OF >= claims.iter().filter(|number| opens(number)).count();
             // The sentences behind a claim go on with it.

@@ -29,8 +29,11 @@ impl Results {
     /// Returns what the agent said that a later turn ended. What it found out of a cause stands.
     pub(super) fn superseded(&self) -> Vec<Place> {
         let last_count = self.turns.iter().rposition(|turn| turn.statements.iter().any(counts_checks));
-        let last_success = self.turns.iter().rposition(|turn| turn.statements.iter().any(only_says_passing));
-        let last_failure = self.turns.iter().rposition(|turn| turn.statements.iter().any(says_failing));
+        let last_of = |says: fn(&Statement) -> bool| -> Option<Place> {
+            let last = |(at, turn): (usize, &TurnResult)| Some((at, turn.statements.iter().rposition(says)?));
+            self.turns.iter().enumerate().rev().find_map(last)
+        };
+        let (last_success, last_failure) = (last_of(only_says_passing), last_of(says_failing));
         // The words of a turn are needed for many statements, and those of most turns for none.
         let subjects: Vec<OnceCell<Subject>> = self.turns.iter().map(|_| OnceCell::new()).collect();
         let subject = |at: usize| subjects[at].get_or_init(|| Subject::of_turn(&self.turns[at]));
@@ -43,8 +46,8 @@ impl Results {
             let is_taken_up = !turn.has_work() && later.first().is_some_and(carries_out_offer);
             let is_recounted = last_count.is_some_and(|last| last > at);
             let passes_later =
-                last_success.is_some_and(|last| last > at && last_failure.is_none_or(|failed| failed <= last));
-            let fails_later = last_failure.is_some_and(|last| last > at);
+                last_success.is_some_and(|last| last.0 > at && last_failure.is_none_or(|failed| failed < last));
+            let fails_later = last_failure.is_some_and(|last| last.0 > at);
             let works_on = |it: &Statement| {
                 let own = Subject::of_statement(it);
                 (at + 1..self.turns.len()).any(|later| self.turns[later].has_work() && is_in(&own, subject(later)))
@@ -171,7 +174,8 @@ fn tells_failure(statement: &Statement) -> bool {
     let fails = || signs::is_failing(&lower) || text::contains_any_words(&lower, &["failure", "failures"]);
     // "The test of the till fails - updated it" tells a cure.
     let mends = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
-    statement.text.contains("est")
+    let tests = ["test", "tests", "테스트", "テスト", "测试"];
+    text::contains_any_words(&lower, &tests)
         && fails()
         && !mends()
         && !standing::says_mended(&lower)

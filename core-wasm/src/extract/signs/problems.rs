@@ -26,11 +26,17 @@ pub(in crate::extract) fn mends_findings(said: &str) -> bool {
     text::sentences(said).iter().take(MAX_SENTENCES).any(says)
 }
 
+/// The length up to which a text only says that something is over, in characters.
+const MAX_REPORT_CHARS: usize = 240;
+
 /// Returns whether a text in lower case says that something that ran beside the work is over: "The background server has finished".
 pub(in crate::extract) fn reports_background(lower: &str) -> bool {
-    text::contains_words(lower, "background")
+    // A long text says more than that.
+    let first = text::first_sentence(lower).unwrap_or_else(|| lower.to_owned());
+    lower.chars().count() <= MAX_REPORT_CHARS
+        && text::contains_words(&first, "background")
         && text::contains_any_words(
-            lower,
+            &first,
             &["finished", "completed", "exited", "stopped", "ended", "timed out", "was killed"],
         )
 }

@@ -282,7 +282,8 @@ impl State {
     /// Records that a command deleted a file, or moved it. Returns whether it leaves nothing to check and nothing to commit, because the session
     /// itself made it.
     fn file_removed(&mut self, path: &str, is_deleted: bool) -> bool {
-        if is_deleted {
+        // A copy outside of the project may have the name of a file inside.
+        if is_deleted && !clean::is_outside(path) {
             self.vanished.file_deleted(path, self.turns);
         } else {
             self.vanished.file_removed(path, self.turns);

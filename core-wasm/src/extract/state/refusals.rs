@@ -8,6 +8,9 @@ use crate::extract::human;
 use crate::extract::memories::{LineRef, SessionMemory};
 use crate::extract::tool_uses::{Tool, ToolUse};
 
+/// The length above which a remark is a pasted text, in characters.
+const MAX_REMARK_CHARS: usize = 1_200;
+
 impl State {
     pub(super) fn tool_refused(&mut self, tool_use: &ToolUse, said: &str, source: &LineRef, settled: &mut Vec<Draft>) {
         let reason = said.split_once("the user said:").map(|(_, reason)| reason.trim()).filter(|reason| !reason.is_empty());
@@ -51,7 +54,8 @@ impl State {
         let is_recorded = self.memories.live().any(is_of_words) || self.asked_rulings.iter().any(is_of_words);
         // The client's own words: "The user wants to clarify these questions."
         let is_of_client = said.starts_with("The user wants to ");
-        if !is_recorded && !is_of_client && human::is_substantive(said) && !human::is_paste(said) {
+        let is_own = said.chars().count() <= MAX_REMARK_CHARS && !human::is_paste(said);
+        if !is_recorded && !is_of_client && is_own && human::is_substantive(said) {
             self.turn.remarked(said);
         }
     }

@@ -22,6 +22,9 @@ const MAX_BARE_WORDS: usize = 4;
 const MAX_PLAN_HEAD_BYTES: usize = 2 * 1024;
 const MAX_PLAN_TITLE_CHARS: usize = 200;
 
+/// Where a client keeps what the user attached to a prompt, below the project's root.
+const ATTACHMENTS: &str = ".context/attachments/";
+
 impl State {
     pub(super) fn tool_result(
         &mut self,
@@ -103,7 +106,9 @@ impl State {
                 || lower.contains(&name));
         let is_document = name.rsplit('.').next() == Some("md");
         let is_plan = name.contains("plan") && is_document;
-        let is_attached = self.request.is_empty() && self.turns == 0 && is_document && path.contains("/attachments/");
+        // Any other document that is read is a document of the project, and no word of the user's.
+        let is_attachment = clean::path(path, &self.root).starts_with(ATTACHMENTS);
+        let is_attached = self.request.is_empty() && self.turns == 0 && is_document && is_attachment;
         let is_asked = self.turns == 1 && is_plan && is_bare && self.turn.title == self.request;
         if self.turn.edited || !(is_attached || is_asked) {
             return;
