@@ -988,7 +988,7 @@ fn an_earlier_session_is_told_in_whole_sentences_with_its_commit() {
     };
     let long = "All tests pass. The till counts the coins of the drawer one by one, and writes each of them on the slip. ";
     let outcome =
-        format!("{long}{} — committed as 1a2b3c4 \"Count the coins\".", "The drawer waits for the bell. ".repeat(8));
+        format!("{long}{} — committed as 1a2b3c4 \"Count the coins\".", "The drawer waits for the bell. ".repeat(14));
     fake.sessions.push(record(
         "coins",
         MONDAY - 5 * DAY,
@@ -1013,18 +1013,7 @@ fn an_earlier_session_is_told_in_whole_sentences_with_its_commit() {
         "{text}"
     );
     assert!(!text.contains("They are wrong"), "the same was asked again later: {text}");
-    assert!(text.contains("- 2026-02-16: Ring the bell of the shop → It rings. — committed as \"Ring the bell\""), "{text}");
-}
-
-#[test]
-fn few_remarks_of_earlier_sessions_are_told() {
-    let mut fake = project();
-    for number in 0..6 {
-        let said = format!("keep drawer {number} shut (About: how the till opens its drawers)");
-        fake.memories.push(memory(&format!("r{number}"), "decision", 0.75, &said));
-    }
-    let text = shown("startup", &fake).text;
-    assert_eq!(text.matches("(About: how the till opens").count(), 3, "{text}");
+    assert!(text.contains("- 2026-02-16: Ring the bell of the shop → It rings."), "{text}");
 }
 
 #[test]

@@ -65,9 +65,7 @@ const MIN_SAME: usize = 3;
 const MIN_ANSWER: f32 = 0.7;
 /// The maximum number of details of earlier work.
 const MAX_DETAILS: usize = 3;
-/// The maximum number of remarks that settled something in passing.
-const MAX_REMARKS: usize = 3;
-/// The share of its weight that a detail of earlier work or such a remark keeps.
+/// The share of its weight that a detail of earlier work keeps.
 const DETAIL: f32 = 0.85;
 /// The maximum length of the request that a detail belongs to, in characters.
 const MAX_REQUEST_CHARS: usize = 80;
@@ -88,7 +86,7 @@ const STANDING: [&str; 8] = ["must", "하지 마", "하지마", "말아", "し�
 /// Adds what earlier sessions decided, each with its date. `sessions` are the newest ones, of which `last` was the last.
 pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: &[SessionRecord], last: Option<&str>) {
     const LIMIT: u32 = 20;
-    let (mut details, mut remarks) = (0, 0);
+    let mut details = 0;
     let all = page.checked_for_more(memories.important(&["decision"], LIMIT), LIMIT as usize);
     for memory in &all {
         if Some(memory.session_id.as_str()) == last {
@@ -103,15 +101,6 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        if is_remark(memory) {
-            remarks += 1;
-            if remarks > MAX_REMARKS {
-                page.leave_out(memory);
-            } else {
-                page.add_marked(memory, DETAIL, day);
-            }
-            continue;
-        }
         if !is_detail {
             page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, day);
             continue;
@@ -127,16 +116,6 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             None => page.leave_out(memory),
         }
     }
-}
-
-/// Returns whether the user settled something in passing, so that it needs what was asked or refused before it to be understood: much of
-/// that was steering of its day.
-fn is_remark(memory: &Memory) -> bool {
-    let is_told_with = |words: &Labels| {
-        let refused = words.refused.split("{}").next().unwrap_or_default();
-        memory.content.contains(&format!(" ({}: ", words.about)) || memory.content.contains(&format!(" ({refused}"))
-    };
-    !is_saved(memory) && line::LANGUAGES.into_iter().map(labels::labels).any(is_told_with)
 }
 
 /// Returns whether a later session answered the same question, or settled the same in nearly the same words. Whoever saved something

@@ -139,8 +139,7 @@ pub(super) fn truncate(line: &str, max: usize) -> String {
     }
 }
 
-/// Shortens what a session gave to the whole sentences at its beginning that fit into `max` characters, or else to whole items of its
-/// list.
+/// Shortens what a session gave to the whole sentences at its beginning, and the whole items of a list, that fit into `max` characters.
 pub(super) fn brief(line: &str, max: usize) -> String {
     /// The length below which a sentence says too little, in characters.
     const MIN_BRIEF_CHARS: usize = 60;
@@ -155,12 +154,9 @@ pub(super) fn brief(line: &str, max: usize) -> String {
         let of = |mark: &str| clipped.match_indices(mark).map(|(at, _)| at + mark.trim_end().len()).filter(&whole).last();
         marks.iter().filter_map(|mark| of(mark)).max()
     };
-    match ends(&[". ", "。", "! ", "? "]).filter(|end| !clipped[..*end].ends_with("….")) {
+    match ends(&[". ", "。", "! ", "? ", "; ", "；"]) {
         Some(end) => format!("{} …", &clipped[..end]),
-        None => match ends(&["; ", "；"]) {
-            Some(end) => format!("{} …", &clipped[..end]),
-            None => truncate(line, max),
-        },
+        None => truncate(line, max),
     }
 }
 

@@ -45,10 +45,12 @@ const MAX_UNDONE_CHARS: usize = 1_000;
 /// The maximum length of a later request beside the first, in characters: the longest for which all have room.
 const LATER_CHARS: [usize; 3] = [400, 240, 160];
 
-/// How many sessions are told in a line each, and the maximum length of what such a session was asked, and of how it ended, in characters.
+/// How many sessions are told in a line each, and the maximum length of what such a session was asked, of the line, and of how the session
+/// ended, in characters.
 const MAX_TOPICS: u8 = 9;
 const MAX_TOPIC_CHARS: usize = 120;
-const MAX_TOPIC_END_CHARS: usize = 240;
+const MAX_TOPIC_LINE_CHARS: usize = 800;
+const MAX_TOPIC_END_CHARS: usize = 420;
 /// The length up to which a sentence about checks says nothing else, in characters.
 const MAX_REPORT_CHARS: usize = 60;
 /// The minimum length by which a request is known again, in characters.
@@ -480,7 +482,7 @@ fn add_topics(page: &mut Page, sessions: &[SessionRecord], last: Option<usize>) 
         page.add(
             SectionKind::Topics,
             Entry::new(&text, 0.45 - f32::from(age) / 100.0)
-                .with_whole_text(&text, 2 * MAX_LINE_CHARS)
+                .with_whole_text(&text, MAX_TOPIC_LINE_CHARS)
                 .with_key(&line_text)
                 .into_session_line(),
         );
@@ -506,13 +508,11 @@ fn topic(notes: &SessionNotes, later: &[SessionRecord]) -> String {
     let ended = attribute(notes, "recap").unwrap_or_else(|| without_made_plan(&notes.outcome, later));
     let committed = labels::of(attribute(notes, "language").unwrap_or_default()).committed;
     // The subject of the commit stands at the end, which is cut off.
-    let (ended, commit) = if let Some((ended, commit)) = ended.rsplit_once(&format!("— {committed} ")) {
+    let label = format!("— {committed} ");
+    let told = ended.rsplit_once(&label);
+    let (ended, commit) = told.map_or((ended, String::new()), |(ended, commit)| {
         (ended, format!("{committed} {}", line::truncate(commit, MAX_TOPIC_CHARS)))
-    } else {
-        let subject = notes.commits.last().filter(|subject| !ended.contains(subject.as_str()));
-        let told = |subject: &String| format!("{committed} \"{}\"", line::truncate(subject, MAX_TOPIC_CHARS));
-        (ended, subject.map(told).unwrap_or_default())
-    };
+    });
     let ended = line::brief(without_report(&line::sanitize(ended)), MAX_TOPIC_END_CHARS);
     let gave: Vec<String> = [ended, commit].into_iter().filter(|part| !part.is_empty()).collect();
     if gave.is_empty() { asked } else { format!("{asked} → {}", gave.join(" — ")) }
