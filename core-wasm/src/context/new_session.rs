@@ -501,7 +501,7 @@ fn without_report(ended: &str) -> &str {
     }
 }
 
-/// Returns what a session was asked, how it ended in a sentence or two, and what it committed last. `later` are the sessions after it.
+/// Returns what a session was asked, how it ended in whole sentences and items, and the commit that its end names. `later` are the sessions after it.
 fn topic(notes: &SessionNotes, later: &[SessionRecord]) -> String {
     let asked = line::truncate(&line::sanitize(&notes.original_request), MAX_TOPIC_CHARS);
     // A recap stands alone, and says in a line how it ended.

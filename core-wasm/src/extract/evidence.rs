@@ -120,17 +120,14 @@ impl Evidence {
         // Of a line of several commands nobody knows which one failed, so none of its checks is known to pass any more.
         let is_unclear = failed && !commands::does_one_thing(command);
         let failed = failed && !is_unclear;
+        let names = commands::whole_checks(command);
         if is_unclear {
-            let names = commands::whole_checks(command);
-            let runs_all_tests = commands::runs_tests(command) == Some(false);
-            let may_fail = |check: &Check| names.contains(&check.name.as_str()) || (runs_all_tests && check.name == "tests");
-            self.checks.retain(|check| check.failed || !may_fail(check));
+            self.checks.retain(|check| check.failed || !names.contains(&check.name.as_str()));
         }
-        if failed && commands::runs_tests(command) == Some(false) {
+        if (failed || is_unclear) && commands::runs_tests(command) == Some(false) {
             // Why, the agent says. It may have been so before.
             self.checks.retain(|check| check.name != "tests");
         }
-        let names = commands::whole_checks(command);
         // The exit code of a line is that of its last command, unless each needs the one before.
         let is_chain = !command.contains(';') && !command.contains("||") && !command.contains('\n');
         let (passed, failed) = match names.len() {

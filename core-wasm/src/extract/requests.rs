@@ -57,7 +57,8 @@ pub(super) fn latest(state: &State) -> Option<&str> {
 }
 
 /// Returns the other requests and corrections that nothing else tells, oldest first. `told` are the results. If there are too many,
-/// those after which nothing changed go first, and what was said while the agent worked, then the oldest. The latest request is among them if one came after it.
+/// those after which nothing changed go first, and what was said while the agent worked, then the oldest. The latest request is among
+/// them if another one came after it.
 pub(super) fn others(state: &State, told: &[String]) -> Vec<String> {
     let mut all: Vec<(bool, String)> = Vec::new();
     let latest_of = latest(state).and_then(|latest| state.results.turns().iter().rposition(|turn| turn.asked == latest));

@@ -11,7 +11,7 @@ use crate::text;
 const MAX_POINTS: usize = 5;
 /// The length of a point, in characters. A shorter one names nothing, a longer one is a paragraph.
 const POINT_CHARS: std::ops::Range<usize> = 24..420;
-/// The least in Korean and Japanese, which say as much in a third as many.
+/// The minimum length in Korean and Japanese, which need fewer characters to say the same.
 const MIN_WIDE_CHARS: usize = 8;
 /// The maximum length of what is put before a point because it names what the point is about, in characters.
 const MAX_SUBJECT_CHARS: usize = 160;

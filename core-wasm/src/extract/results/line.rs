@@ -97,7 +97,8 @@ impl TurnResult {
         };
         let (before, after) = said.split_at(wrong);
         // What was changed may have nothing to do with what was found wrong.
-        let is_mended = after.is_empty() || self.speaks_of_change(before, after, &chosen);
+        // Most lines begin with nothing that was wrong, and need no comparison of words.
+        let is_mended = before.is_empty() || after.is_empty() || self.speaks_of_change(before, after, &chosen);
         let (before, after) = if is_mended { (before, after) } else { (&said[..0], &said[..]) };
         let mut own = without_after(join(after.iter().copied()));
         if !before.is_empty() {
