@@ -259,6 +259,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
     }
     let label = if attribute(notes, "end") == Some("proposed") { "Proposed, not done" } else { "Outcome" };
     add_outcome(page, SectionKind::LastSession, label, notes);
+    let filed: Vec<String> = attribute(notes, "filed").into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    add_joined(page, SectionKind::LastSession, "Filed", &filed);
     // The last work stands beside the end, which may say little more than that it passes. Without an end, all turns stand there.
     let last_work = results.iter().rposition(|result| !found.contains(result));
     for (at, (importance, result)) in by_recency(0.9, &results).enumerate() {

@@ -479,7 +479,7 @@ pub(super) fn pull_request_title(command: &str) -> Option<String> {
 }
 
 /// Returns a text up to the quote that closes it, without the marks before quotes inside of it.
-fn quoted(text: &str, quote: char) -> Option<String> {
+pub(super) fn quoted(text: &str, quote: char) -> Option<String> {
     let mut inner = String::new();
     let mut chars = text.chars();
     while let Some(c) = chars.next() {

@@ -24,6 +24,7 @@ mod planned;
 pub(crate) mod prose;
 mod questions;
 mod recap;
+mod references;
 mod requests;
 mod results;
 mod seen_lines;

@@ -71,6 +71,12 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
+    let is_filed =
+        |filed: &String| !told.iter().any(|line| filed.split_once(' ').is_some_and(|(key, _)| line.contains(key)));
+    let filed: Vec<String> = state.references.filed().filter(is_filed).collect();
+    if !filed.is_empty() {
+        attributes.push(("filed".to_owned(), filed.join("\n")));
+    }
     if is_only_proposed(state, &outcome) {
         attributes.push(("end".to_owned(), "proposed".to_owned()));
     }
@@ -93,7 +99,7 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         }
     }
     SessionNotes {
-        original_request: state.request.clone(),
+        original_request: told_request(state),
         current_objective: if state.objective == state.request { String::new() } else { state.objective.clone() },
         outcome,
         started: state.started,
@@ -123,6 +129,15 @@ pub(super) fn notes(state: &State) -> SessionNotes {
         blockers: state.blockers.clone(),
         errors: state.failures.errors(state.turns),
         attributes,
+    }
+}
+
+/// Returns the first request, with the title of the issue or pull request that it is about.
+fn told_request(state: &State) -> String {
+    let turn = state.results.turns().iter().find(|turn| turn.asked == state.request).map_or(1, |turn| turn.number);
+    match state.references.meant(&state.request, turn) {
+        Some(meant) if !state.request.is_empty() => format!("{} ({meant})", state.request),
+        _ => state.request.clone(),
     }
 }
 

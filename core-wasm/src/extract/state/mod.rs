@@ -31,6 +31,7 @@ use crate::extract::memories::{FINDING_KEY, LineRef, REMARK_KEY, SessionMemories
 use crate::extract::open_points::OpenPoints;
 use crate::extract::questions::Question;
 use crate::extract::recap::Recap;
+use crate::extract::references::References;
 use crate::extract::results::Results;
 use crate::extract::seen_lines::SeenLines;
 use crate::extract::signs;
@@ -98,6 +99,8 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
+    /// The issues and pull requests that were looked up or filed.
+    pub(super) references: References,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.

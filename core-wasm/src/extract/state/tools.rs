@@ -88,6 +88,9 @@ impl State {
             Tool::TaskUpdate if !is_error || (tool_use.detail == "completed" && said.contains("Task not found")) => {
                 self.tasks.update(&tool_use.what, Some(tool_use.detail.as_str()).filter(|status| !status.is_empty()));
             }
+            Tool::Other if !is_error && tool_use.name.starts_with("mcp__") && tool_use.name.contains("issue") => {
+                self.references.tracker_answered(&tool_use.name, &transcript::result_text(content), self.turns);
+            }
             Tool::Other if !is_error && looks_at_pages(&tool_use.name) => {
                 self.undone.looked();
                 self.evidence.ran();
@@ -177,6 +180,9 @@ impl State {
         self.git_ran(command, output, failed);
         self.pull_request_written(tool_use, output, failed, settled);
         self.pull_requests_merged(command, output, failed);
+        if !failed {
+            self.references.command_ran(command, output, self.turns);
+        }
         let (known, is_explained) = self.failures.command_ran(command, output, (is_error, failed), &tool_use.source, labels);
         let cured = if failed && is_explained { Vec::new() } else { self.failures_after(tool_use, output, failed, class) };
         let cured = cured.into_iter().chain(known);

@@ -1,0 +1,222 @@
+//! The issues and pull requests that the session looked up or filed, so that "address the comments on the PR" can be told with the
+//! title, and so that what was filed is told at all.
+
+use serde::{Deserialize, Serialize};
+
+use super::clean;
+use super::commands;
+use super::commits;
+use crate::text;
+
+/// The maximum number of references of each kind. The oldest is dropped first.
+const MAX_KNOWN: usize = 40;
+/// The maximum length of a title, in characters.
+const MAX_TITLE_CHARS: usize = 120;
+/// How much of an output is read, in bytes.
+const MAX_OUTPUT_BYTES: usize = 64 * 1024;
+
+/// An issue or a pull request: what it is called, `PR #7`, `#7` or `SHOP-7`, its title, and the turn in which it was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Reference {
+    key: String,
+    title: String,
+    turn: u32,
+    /// Whether it was looked up alone, and not in a list.
+    is_single: bool,
+}
+
+impl Reference {
+    fn told(&self) -> String {
+        format!("{} \"{}\"", self.key, self.title)
+    }
+}
+
+/// What the session looked up or filed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct References {
+    known: Vec<Reference>,
+    filed: Vec<Reference>,
+}
+
+impl References {
+    /// Takes what a command line of `gh` shows or files.
+    pub(super) fn command_ran(&mut self, command: &str, output: &str, turn: u32) {
+        let output = text::head(output, MAX_OUTPUT_BYTES);
+        for (of, mark) in [("gh pr ", "PR #"), ("gh issue ", "#")] {
+            let segments = || commands::segments(command).into_iter();
+            let calls = |verb: &str| segments().find_map(|it| it.split_once(&format!("{of}{verb}")).map(|(_, rest)| rest));
+            if let Some(rest) = calls("view") {
+                let number = rest.split([' ', '/', ')']).find_map(leading_number);
+                let found = printed(output, number).into_iter().take(1);
+                found.for_each(|(number, title)| self.saw(&format!("{mark}{number}"), &title, turn, true));
+            } else if calls("list").is_some() || calls("status").is_some() {
+                let found = printed(output, None);
+                found.into_iter().for_each(|(number, title)| self.saw(&format!("{mark}{number}"), &title, turn, false));
+            }
+        }
+        if command.contains("gh issue create") {
+            let number = output
+                .split_whitespace()
+                .find_map(|word| word.rsplit_once("/issues/").and_then(|(_, it)| leading_number(it)));
+            if let (Some(number), Some(title)) = (number, commits::pull_request_title(command)) {
+                self.file(&format!("#{number}"), &title, turn);
+            }
+        }
+    }
+
+    /// Takes what the tool of an issue tracker returned: `{"identifier":"SHOP-7","title":"…"}`.
+    pub(super) fn tracker_answered(&mut self, tool: &str, output: &str, turn: u32) {
+        let tool = tool.to_lowercase();
+        let output = text::head(output, MAX_OUTPUT_BYTES);
+        let (keys, titles) = (values(output, "identifier"), values(output, "title"));
+        if !tool.contains("issue") || keys.is_empty() {
+            return;
+        }
+        if tool.contains("create") {
+            self.file(&keys[0], titles.first().map_or("", String::as_str), turn);
+        } else if keys.len() == titles.len() || keys.len() == 1 {
+            let is_single = keys.len() == 1;
+            keys.iter().zip(&titles).for_each(|(key, title)| self.saw(key, title, turn, is_single));
+        }
+    }
+
+    fn saw(&mut self, key: &str, title: &str, turn: u32, is_single: bool) {
+        let is_known = |it: &Reference| it.key == key && (it.is_single || !is_single);
+        if !self.known.iter().any(is_known) {
+            add(
+                &mut self.known,
+                Reference { key: clean::line(key, 40), title: clean::line(title, MAX_TITLE_CHARS), turn, is_single },
+            );
+        }
+    }
+
+    fn file(&mut self, key: &str, title: &str, turn: u32) {
+        let reference =
+            Reference { key: clean::line(key, 40), title: clean::line(title, MAX_TITLE_CHARS), turn, is_single: true };
+        if !reference.title.is_empty() && !self.filed.iter().any(|known| known.key == reference.key) {
+            add(&mut self.filed, reference);
+        }
+    }
+
+    /// Returns the issues that the session filed, each with its title.
+    pub(super) fn filed(&self) -> impl Iterator<Item = String> {
+        self.filed.iter().map(Reference::told)
+    }
+
+    /// Returns what a request of that turn is about, with its title: the issue or pull request that it names, or the only pull request that
+    /// was looked up for it, if it speaks of one. None if it says the title itself.
+    pub(super) fn meant(&self, request: &str, turn: u32) -> Option<String> {
+        let lower = request.to_lowercase();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+        let speaks_of_one = words.iter().any(|word| matches!(*word, "pr" | "prs" | "pull" | "review"));
+        let is_named = |it: &&Reference| {
+            let number = it.key.strip_prefix("PR ").unwrap_or(&it.key);
+            match number.strip_prefix('#') {
+                Some(digits) => (speaks_of_one || lower.contains(number)) && words.contains(&digits),
+                None => words.contains(&number.to_lowercase().as_str()),
+            }
+        };
+        let looked_up = || self.known.iter().filter(|it| it.turn == turn && it.is_single && it.key.starts_with("PR "));
+        let only = || looked_up().next().filter(|_| speaks_of_one && looked_up().count() == 1);
+        let meant = self.known.iter().rfind(is_named).or_else(only)?;
+        (!lower.contains(&meant.title.to_lowercase())).then(|| meant.told())
+    }
+}
+
+fn add(all: &mut Vec<Reference>, reference: Reference) {
+    all.push(reference);
+    let extra = all.len().saturating_sub(MAX_KNOWN);
+    all.drain(..extra);
+}
+
+/// Returns the numbers and titles that `gh` prints: as JSON, as `title:` and `number:`, or as lines of a list. `named` is the number that
+/// the command line names.
+fn printed(output: &str, named: Option<u32>) -> Vec<(u32, String)> {
+    let field = |name: &str| output.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    if let Some(title) = field("title:\t") {
+        let number = field("number:\t").and_then(leading_number).or(named);
+        return number.map(|number| (number, title.to_owned())).into_iter().collect();
+    }
+    let titles = values(output, "title");
+    if titles.is_empty() {
+        let listed = output.lines().filter_map(|line| {
+            let mut fields = line.split('\t');
+            Some((leading_number(fields.next()?)?, fields.next()?.to_owned()))
+        });
+        return listed.collect();
+    }
+    let mut numbers: Vec<u32> = output
+        .match_indices("\"number\":")
+        .filter_map(|(at, name)| leading_number(output[at + name.len()..].trim_start()))
+        .collect();
+    if let (Some(named), 1) = (named, titles.len()) {
+        numbers = vec![named];
+    }
+    if numbers.len() == titles.len() { numbers.into_iter().zip(titles).collect() } else { Vec::new() }
+}
+
+/// Returns the texts that stand behind a name in JSON.
+fn values(json: &str, name: &str) -> Vec<String> {
+    let name = format!("\"{name}\":");
+    let value = |at: usize| commits::quoted(json[at + name.len()..].trim_start().strip_prefix('"')?, '"');
+    json.match_indices(name.as_str()).filter_map(|(at, _)| value(at)).collect()
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let text = text.trim_start_matches('#');
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text[..digits].parse().ok().filter(|_| !text[digits..].starts_with(char::is_alphanumeric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_told_with_the_title_of_what_it_is_about() {
+        let mut references = References::default();
+        references.command_ran("gh pr view 7", "title:\tRound the total\nstate:\tOPEN\nnumber:\t7\n", 1);
+        references.command_ran("gh pr list", "8\tPrint the slip\tslip\tOPEN\n9\tOpen the drawer\tdrawer\tOPEN", 1);
+        references.tracker_answered(
+            "mcp__tracker__get_issue",
+            r#"{"id":"1a","identifier":"SHOP-12","title":"The \"night\" till"}"#,
+            1,
+        );
+        let meant = |request, turn| references.meant(request, turn);
+        assert_eq!(meant("/review", 1).as_deref(), Some("PR #7 \"Round the total\""));
+        assert_eq!(meant("address the comments on the PR", 1).as_deref(), Some("PR #7 \"Round the total\""));
+        assert_eq!(meant("address the comments on the PR", 2), None, "nobody looked one up for it");
+        assert_eq!(meant("/review 8", 2).as_deref(), Some("PR #8 \"Print the slip\""));
+        assert_eq!(meant("https://hub.example/shop/pull/9", 2).as_deref(), Some("PR #9 \"Open the drawer\""));
+        assert_eq!(meant("let's debug shop-12", 2).as_deref(), Some("SHOP-12 \"The \"night\" till\""));
+        assert_eq!(meant("round the total of 7 carts", 1), None);
+        assert_eq!(meant("review #7: round the total", 1), None, "it says the title");
+    }
+
+    #[test]
+    fn json_names_the_number_or_the_command_does() {
+        let mut references = References::default();
+        references.command_ran("gh pr view 7 --json title,body", r#"{"body":"See #3","title":"Round the total"}"#, 1);
+        references.command_ran("gh pr view --json number,title", r#"{"number":8,"title":"Print the slip"}"#, 2);
+        assert_eq!(references.meant("/review 7", 3).as_deref(), Some("PR #7 \"Round the total\""));
+        assert_eq!(references.meant("look at the PR", 2).as_deref(), Some("PR #8 \"Print the slip\""));
+    }
+
+    #[test]
+    fn what_was_filed_is_known_by_its_title() {
+        let mut references = References::default();
+        references.tracker_answered(
+            "mcp__tracker__create_issue",
+            r#"{"identifier":"SHOP-12","title":"Parse slips once"}"#,
+            1,
+        );
+        references.tracker_answered(
+            "mcp__tracker__update_issue",
+            r#"{"identifier":"SHOP-12","title":"Parse slips once"}"#,
+            1,
+        );
+        references.command_ran("gh issue create --title \"Print the date\"", "https://hub.example/shop/issues/5", 2);
+        assert_eq!(references.filed().collect::<Vec<_>>(), ["SHOP-12 \"Parse slips once\"", "#5 \"Print the date\""]);
+    }
+}
