@@ -180,7 +180,7 @@ fn hedges(lower: &str) -> bool {
 }
 
 /// Returns the line of a prompt that is the error of a program. Prose that speaks of errors is none.
-fn pasted_error(prompt: &str) -> Option<String> {
+pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     let is_error = |line: &&str| {
         let lower = line.to_lowercase();
         let opens = ["error:", "error ", "fatal:", "fatal error", "panic:", "exception", "failed:", "e  "];
@@ -202,7 +202,15 @@ fn pasted_error(prompt: &str) -> Option<String> {
     {
         return Some(text::clip(&format!("{code}: {}", line[OF_NPM[0].len()..].trim()), MAX_ERROR_CHARS).into_owned());
     }
-    Some(text::clip(line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│']), MAX_ERROR_CHARS).into_owned())
+    let bare = |line: &str| line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│']).to_owned();
+    let mut error = bare(line);
+    // "failed to load the prices:" says nothing without the line below it.
+    if error.ends_with(':')
+        && let Some(next) = prompt.lines().map(str::trim).skip_while(|it| *it != line).nth(1).map(bare)
+    {
+        error = format!("{error} {next}").trim_end().to_owned();
+    }
+    Some(text::clip(&error, MAX_ERROR_CHARS).into_owned())
 }
 
 /// Returns whether a line only says that what was run failed.

@@ -3,6 +3,7 @@
 
 use super::pasted::is_log_line;
 use super::request::is_order;
+use crate::extract::failures;
 use crate::text;
 
 /// The maximum length of what is added to a request, in characters.
@@ -16,8 +17,26 @@ const DEICTICS: &[&str] =
 const PRONOUNS: &[&str] = &["this is", "this to", "this with", "this into", "this does", "these are", "these to"];
 
 /// Words for what a log shows.
-const TROUBLES: &[&str] =
-    &["error", "errors", "issue", "issues", "problem", "problems", "에러", "오류", "문제", "エラー", "问题", "错误"];
+const TROUBLES: &[&str] = &[
+    "error",
+    "errors",
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "fail",
+    "fails",
+    "failed",
+    "failing",
+    "failure",
+    "failures",
+    "에러",
+    "오류",
+    "문제",
+    "エラー",
+    "问题",
+    "错误",
+];
 
 /// Returns the prompt without the lines of a pasted log. None if it has no log.
 pub(super) fn without_log(prompt: &str) -> Option<String> {
@@ -85,7 +104,7 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
     let shown = if points && let Some(file) = diff_file(prompt) {
         file
     } else if (points || is_trouble)
-        && let Some(error) = error_line(prompt)
+        && let Some(error) = error_line(prompt).or_else(|| failures::pasted_error(prompt))
     {
         error
     } else if points && (!lower.is_ascii() || text::contains_any_words(&lower, PRONOUNS)) {
