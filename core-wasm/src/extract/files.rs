@@ -1,5 +1,7 @@
 //! Tracks which files the session changed, by how much, and which edits were reverted.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::bindings::throughline::policy::types::Change;
@@ -8,6 +10,10 @@ use crate::transcript::json::Raw;
 
 /// The maximum number of changed files. The least recently changed file is dropped first.
 const MAX_FILES: usize = 150;
+/// The maximum number of lines that are known to be added or removed, in all files. More are only counted.
+const MAX_LINES: usize = 2_000;
+/// How a conflict begins that git left in a file.
+const CONFLICT: &str = "<<<<<<< ";
 /// How many edits are kept for recognizing reverts.
 const MAX_EDITS: usize = 40;
 /// How many lines of an edit are compared.
@@ -50,6 +56,27 @@ struct Changed {
     /// When the agent last edited it, in milliseconds since the epoch. 0 if nobody knows.
     #[serde(default, skip_serializing_if = "is_zero")]
     edited: u64,
+    /// The hashes of the lines that were added, or removed if the number is negative, each with how often.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    lines: BTreeMap<u32, i16>,
+}
+
+impl Changed {
+    /// Counts a line that was added or removed. What takes back an earlier change takes it out of the counts. `may_grow` says whether
+    /// there is room for another line.
+    fn count(&mut self, is_added: bool, line: &str, may_grow: bool) {
+        let hash = text::hash(line.trim());
+        let known = self.lines.get(&hash).copied().unwrap_or_default();
+        let step = if is_added { 1 } else { -1 };
+        let takes_back = known.signum() == -step;
+        let counter = if is_added == takes_back { &mut self.removed } else { &mut self.added };
+        *counter = if takes_back { counter.saturating_sub(1) } else { counter.saturating_add(1) };
+        match known.saturating_add(step) {
+            0 => _ = self.lines.remove(&hash),
+            count if known != 0 || may_grow => _ = self.lines.insert(hash, count),
+            _ => {}
+        }
+    }
 }
 
 /// The changes of the session to files.
@@ -72,7 +99,28 @@ impl Files {
         self.push(changed);
     }
 
-    /// Does the same for an edit of the agent, and records when it was made.
+    /// Records the lines that an edit of the agent added and removed, and when it was made. What git left of a conflict is no work of
+    /// anybody.
+    pub(super) fn record_lines<'a>(
+        &mut self,
+        path: &str,
+        lines: impl Iterator<Item = (bool, &'a str)> + Clone,
+        at: Option<u64>,
+    ) {
+        self.record_change_at(path, 0, 0, at);
+        let mut room = MAX_LINES.saturating_sub(self.changed.iter().map(|changed| changed.lines.len()).sum());
+        let Some(changed) = self.changed.last_mut() else { return };
+        if lines.clone().any(|(is_added, line)| !is_added && line.starts_with(CONFLICT)) {
+            return;
+        }
+        for (is_added, line) in lines {
+            let before = changed.lines.len();
+            changed.count(is_added, line, room > 0);
+            room = (room + before).saturating_sub(changed.lines.len());
+        }
+    }
+
+    /// Adds to the counts of a file that was edited, and records when that was.
     pub(super) fn record_change_at(&mut self, path: &str, added: u32, removed: u32, at: Option<u64>) {
         self.record_change(path, added, removed);
         if let (Some(changed), Some(at)) = (self.changed.last_mut(), at) {
@@ -129,6 +177,7 @@ impl Files {
         self.record_written(to);
         if let (Some(known), Some(file), false) = (known, self.changed.last_mut(), is_replaced) {
             (file.added, file.removed, file.is_new) = (known.added, known.removed, known.is_new);
+            file.lines = known.lines;
         }
     }
 
@@ -142,13 +191,11 @@ impl Files {
         self.changed.retain(|changed| changed.is_new || !is_restored(&changed.path));
     }
 
-    /// Takes an edit of so many lines that reverted an earlier one out of the counts, and the reverted one with it. A file of
-    /// which nothing else was changed is as it was, unless the lines `may_be_moved` to another place.
-    pub(super) fn record_revert(&mut self, path: &str, lines: u32, may_be_moved: bool) {
+    /// Records that an edit reverted an earlier one. A file of which nothing else was changed is as it was, unless the lines
+    /// `may_be_moved` to another place.
+    pub(super) fn record_revert(&mut self, path: &str, may_be_moved: bool) {
         let Some(at) = self.position(path) else { return };
-        let changed = &mut self.changed[at];
-        changed.added = changed.added.saturating_sub(lines);
-        changed.removed = changed.removed.saturating_sub(lines);
+        let changed = &self.changed[at];
         if (changed.added, changed.removed) == (0, 0) && !changed.is_new && !may_be_moved {
             self.changed.remove(at);
         }
@@ -422,17 +469,29 @@ mod tests {
     #[test]
     fn an_edit_that_was_taken_back_is_no_change() {
         let mut files = Files::default();
-        files.record_change("a.ts", 3, 1);
-        files.record_change("a.ts", 1, 3);
-        files.record_revert("a.ts", 4, false);
-        assert_eq!(files.paths().count(), 0);
-        files.record_change("b.ts", 5, 0);
-        files.record_change("b.ts", 0, 2);
-        files.record_revert("b.ts", 2, false);
-        files.record_change("c.ts", 0, 6);
-        files.record_change("c.ts", 6, 0);
-        files.record_revert("c.ts", 6, true);
+        let mut edit = |file: &str, before: &[&'static str], after: &[&'static str]| {
+            let removed = before.iter().map(|line| (false, *line));
+            files.record_lines(file, removed.chain(after.iter().map(|line| (true, *line))), None);
+        };
+        edit("a.ts", &["open"], &["open it", "close"]);
+        edit("a.ts", &["open it", "close"], &["open"]);
+        edit("b.ts", &[], &["one", "two", "three"]);
+        edit("b.ts", &["two"], &["2"]);
+        edit("c.ts", &["six"], &[]);
+        edit("c.ts", &[], &["six"]);
+        files.record_revert("a.ts", false);
+        files.record_revert("b.ts", false);
+        files.record_revert("c.ts", true);
         assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(3, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn what_git_left_of_a_conflict_is_not_counted() {
+        let mut files = Files::default();
+        let conflict = ["<<<<<<< HEAD", "const total = 1;", "=======", "const total = 2;", ">>>>>>> main"];
+        let solved = conflict.iter().map(|line| (false, *line)).chain([(true, "const total = 2;")]);
+        files.record_lines("a.ts", solved, None);
+        assert_eq!(files.changes().iter().map(|it| (it.added, it.removed)).collect::<Vec<_>>(), [(0, 0)]);
     }
 
     #[test]

@@ -62,6 +62,20 @@ impl<'a> Edit<'a> {
     }
 }
 
+impl Edit<'_> {
+    /// Returns the lines that the edit adds or removes. The first says whether a line is added.
+    fn lines(&self) -> Vec<(bool, String)> {
+        let mut all = Vec::new();
+        if let Some(patch) = self.patch {
+            files::patch_lines(patch, |is_added, line| all.push((is_added, line.to_owned())));
+        } else {
+            let content = self.content.as_deref().filter(|_| self.is_creation).unwrap_or_default();
+            all.extend(content.lines().map(|line| (true, line.to_owned())));
+        }
+        all
+    }
+}
+
 impl State {
     pub(super) fn edit_failed(&mut self, tool_use: &ToolUse, said: &str) {
         let first = said.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
@@ -87,7 +101,8 @@ impl State {
         let edit = Edit::read(result);
         self.mended_findings(file);
         self.count_names(file, &edit);
-        self.files.record_change_at(file, edit.added, edit.removed, source.at);
+        let lines = edit.lines();
+        self.files.record_lines(file, lines.iter().map(|(is_added, line)| (*is_added, line.as_str())), source.at);
         if edit.is_creation {
             self.files.record_creation(file);
         }
@@ -139,7 +154,7 @@ impl State {
             Reversal::Reverts => true,
         };
         if is_back {
-            self.files.record_revert(file, edit.added.saturating_add(edit.removed), edit.removed == 0);
+            self.files.record_revert(file, edit.removed == 0);
             if self.undone.is_without_commit() && self.files.paths().next().is_none() {
                 _ = self.undone.found_clean();
             }
