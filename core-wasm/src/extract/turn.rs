@@ -269,6 +269,11 @@ impl Turn {
             .unwrap_or_default()
     }
 
+    /// Records a commit. What the agent announced before it is done: "Let me prepare the commit".
+    pub(super) fn committed(&mut self) {
+        (self.committed, self.works) = (true, false);
+    }
+
     /// Records whether tests, a check or a build passed, or that something else failed or was changed.
     pub(super) fn checked(&mut self, has_passed: bool) {
         self.has_passed = has_passed;

@@ -193,7 +193,7 @@ impl State {
         let subject = clean::line(&commit.subject, MAX_SUBJECT_CHARS);
         self.list_commit(&subject, commit.hash.as_deref().unwrap_or_default());
         self.undone.committed(is_bypassed);
-        self.turn.committed = true;
+        self.turn.committed();
         self.turn.state(&format!("{subject}\n{}", commits::unwrapped(&commit.body)), Voice::Commit);
         let mut content = subject.clone();
         self.commit_branch = commit.branch.clone().unwrap_or_default();
