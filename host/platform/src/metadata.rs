@@ -51,6 +51,12 @@ pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
     fs::metadata(path).map(|meta| id(&meta))
 }
 
+/// Returns what [`path_id`] returns for a file that is no link, from the metadata that listing its folder gave.
+#[expect(clippy::unnecessary_wraps, reason = "Windows has to ask for it")]
+pub fn listed_id(_path: &Path, meta: &Metadata) -> io::Result<(u64, u64)> {
+    Ok(id(meta))
+}
+
 fn id(meta: &Metadata) -> (u64, u64) {
     (meta.dev(), meta.ino())
 }

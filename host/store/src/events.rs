@@ -26,11 +26,18 @@ pub const OBSERVATION: &str = "tool_observation";
 /// The event type of a prompt.
 pub const PROMPT: &str = "user_prompt";
 
+/// What the key of a prompt begins with that a hook saw.
+pub const SEEN_PROMPT: &str = "prompt:";
+
 /// What the key of a prompt begins with that was read from a transcript. Its line's identifier follows.
 pub const RECORDED_PROMPT: &str = "line:";
 
 /// The maximum size of a session's details, in bytes; the oldest events keep only their summaries.
 const MAX_DETAIL_BYTES: i64 = 16 << 20;
+
+/// Every how many events the size of a session's details is computed, which reads all of its rows. An event has at most some 10 KiB, so
+/// that many more exceed the maximum by 2.5 MiB.
+const EVENTS_BETWEEN_CHECKS: i64 = 256;
 
 /// By how many days observations age between two runs of [`Store::promote_events`] at most. A run is due once a day, so somebody
 /// who comes back from a long absence loses nothing by it but a few days.
@@ -178,10 +185,10 @@ impl Store {
         self.explain(
             self.conn
                 .prepare_cached(
-                    "SELECT 1 FROM events e LEFT JOIN event_keys k USING (event_id)
-                     WHERE e.session_id = ?1 AND e.event_type = ?2 AND COALESCE(k.key, '') NOT GLOB ?3 || '*' LIMIT 1",
+                    // Found by the key alone: a long session has thousands of events, and each is a large row.
+                    "SELECT 1 FROM event_keys WHERE session_id = ?1 AND key >= ?2 AND key < ?2 || char(1114111)",
                 )
-                .and_then(|mut s| s.exists(params![session, PROMPT, RECORDED_PROMPT])),
+                .and_then(|mut s| s.exists(params![session, SEEN_PROMPT])),
         )
     }
 
@@ -211,13 +218,14 @@ impl Store {
             let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             projects::put(&tx, project, now)?;
             let mut noted = RecordCounts::default();
-            let mut sessions = BTreeSet::new();
+            let sessions: BTreeSet<&str> = records.iter().map(|record| record.session.as_str()).collect();
+            let before =
+                sessions.into_iter().map(|it| Ok((it, last_number(&tx, it)?))).collect::<rusqlite::Result<Vec<_>>>()?;
             for record in records {
                 put_record(&tx, project, record, now, &mut noted)?;
-                sessions.insert(record.session.as_str());
             }
-            for session in sessions {
-                bound_details(&tx, session)?;
+            for (session, before) in before {
+                bound_details(&tx, session, before)?;
             }
             tx.commit()?;
             Ok(noted)
@@ -649,6 +657,7 @@ pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[&JournalR
     let Some(first) = records.iter().find(|record| record.kind == OBSERVATION).or(records.first()) else { return Ok(0) };
     let (mut noted, mut prompts) = (RecordCounts::default(), RecordCounts::default());
     let before: i64 = tx.prepare_cached("SELECT COALESCE(max(event_id), 0) FROM events")?.query_row([], |row| row.get(0))?;
+    let before_in_session = last_number(tx, &first.session)?;
     let are_forgotten = tombstones::has_any(tx, &project.id)?;
     let original = fork_of(tx, project, first)?;
     for record in records {
@@ -664,7 +673,7 @@ pub(super) fn put_calls(tx: &Connection, project: &Project, records: &[&JournalR
     }
     tx.prepare_cached("UPDATE events SET accessed_at = ?2 WHERE event_id > ?1 AND timestamp < ?2 - ?3")?
         .execute(params![before, time(now), time(DAY_MS)])?;
-    bound_details(tx, &first.session)?;
+    bound_details(tx, &first.session, before_in_session)?;
     Ok(noted.stored + noted.merged)
 }
 
@@ -743,8 +752,18 @@ pub(super) fn reindex(tx: &Connection, id: i64, payload: &str) -> rusqlite::Resu
     index(tx, id, &from_json_or_default(payload))
 }
 
-/// Keeps the details of a session within [`MAX_DETAIL_BYTES`].
-fn bound_details(tx: &Connection, session: &str) -> rusqlite::Result<()> {
+/// Returns the number of a session's last event; 0 if it has none.
+fn last_number(tx: &Connection, session: &str) -> rusqlite::Result<i64> {
+    tx.prepare_cached("SELECT COALESCE(max(event_id), 0) FROM events WHERE session_id = ?1")?
+        .query_row([session], |row| row.get(0))
+}
+
+/// Keeps the details of a session within [`MAX_DETAIL_BYTES`], and a little more between two checks. `before` is the number of the
+/// session's last event before the new ones.
+fn bound_details(tx: &Connection, session: &str, before: i64) -> rusqlite::Result<()> {
+    if before / EVENTS_BETWEEN_CHECKS == last_number(tx, session)? / EVENTS_BETWEEN_CHECKS {
+        return Ok(());
+    }
     let total: i64 = tx
         .prepare_cached("SELECT COALESCE(sum(length(payload_json)), 0) FROM events WHERE session_id = ?1")?
         .query_row([session], |row| row.get(0))?;

@@ -147,8 +147,8 @@ pub use erase::{ScrubError, Selection};
 use error::classify;
 pub use error::{DatabaseError, Result, StoreError};
 pub use events::{
-    EventFilter, FileUse, OBSERVATION, PROMPT, RECORDED_PROMPT, RecordCounts, RetentionOutcome, RetentionStep, StoredEvent,
-    Turn,
+    EventFilter, FileUse, OBSERVATION, PROMPT, RECORDED_PROMPT, RecordCounts, RetentionOutcome, RetentionStep, SEEN_PROMPT,
+    StoredEvent, Turn,
 };
 pub use failures::Failure;
 pub use file_anchors::{FileAnchor, FileKey, file_key};

@@ -20,7 +20,7 @@ use throughline_model::project::Project;
 use throughline_platform::log::Level;
 use throughline_sandbox::instance::Search;
 use throughline_store::journal::EventPayload;
-use throughline_store::{Access, PROMPT, SearchHit, Store, StoreError};
+use throughline_store::{Access, PROMPT, SEEN_PROMPT, SearchHit, Store, StoreError};
 
 /// The most that is injected for a prompt, UTF-16 units. It is small because it comes with every prompt.
 const CONTEXT_BUDGET: u32 = 2_000;
@@ -173,8 +173,8 @@ fn record_prompt(
         return Ok(());
     }
     let key = match &event.prompt {
-        Some(id) => format!("prompt:{id}"),
-        None => format!("prompt:{}:{}", runtime.now, &sha256_hex(prompt.as_bytes())[..8]),
+        Some(id) => format!("{SEEN_PROMPT}{id}"),
+        None => format!("{SEEN_PROMPT}{}:{}", runtime.now, &sha256_hex(prompt.as_bytes())[..8]),
     };
     let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let seen = EventPayload { summary: first.into(), detail: prompt.into(), ..EventPayload::default() };

@@ -67,6 +67,11 @@ pub fn path_id(path: &Path) -> io::Result<(u64, u64)> {
     file_id(&File::options().access_mode(0).custom_flags(BACKUP_SEMANTICS).open(path)?)
 }
 
+/// Returns what [`path_id`] returns for a file that is no link. The metadata that listing its folder gave does not contain it.
+pub fn listed_id(path: &Path, _meta: &Metadata) -> io::Result<(u64, u64)> {
+    path_id(path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -1,5 +1,6 @@
 //! The first two stages of a reading: opening the transcript, and finding its session and where to go on.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -215,20 +216,24 @@ pub(super) fn sub_agents(transcript: &Path) -> Vec<SubAgentTranscript> {
 /// last read, latest first.
 pub fn unread(runtime: &Runtime, store: &Store, folder: &Path, except: &str) -> Result<Vec<PathBuf>> {
     let cursors = store.cursors_below(&folder.to_string_lossy())?;
+    let cursors: HashMap<&[u8], &Cursor> = cursors.iter().map(|cursor| (cursor.path.as_bytes(), cursor)).collect();
     let mut unread = Vec::new();
     for entry in std::fs::read_dir(folder)?.flatten() {
         let path = entry.path();
         let is_running = transcripts::session_id_from_path(&path).is_some_and(|session| session == except);
-        if is_running || !transcripts::is_transcript_name(&path) || !namespace::owns_transcript(&runtime.paths, &path) {
+        if is_running || !transcripts::is_transcript_name(&path) {
             continue;
         }
         let Ok(meta) = entry.metadata() else { continue };
-        let known = cursors.iter().any(|cursor| {
-            cursor.path.as_bytes() == path.as_os_str().as_encoded_bytes()
-                && (cursor.size, cursor.modified) == (meta.len(), metadata::modified_ns(&meta))
-                && metadata::path_id(&path).is_ok_and(|id| id == (cursor.device, cursor.inode))
+        if !meta.is_file() {
+            continue;
+        }
+        let is_read = cursors.get(path.as_os_str().as_encoded_bytes()).is_some_and(|cursor| {
+            (cursor.size, cursor.modified) == (meta.len(), metadata::modified_ns(&meta))
+                && metadata::listed_id(&path, &meta).is_ok_and(|id| id == (cursor.device, cursor.inode))
         });
-        if meta.is_file() && !known {
+        // A folder may have hundreds of transcripts that were read. Whose a transcript is takes several calls of the system.
+        if !is_read && namespace::owns_transcript(&runtime.paths, &path) {
             unread.push((meta.modified_parts().0, path));
         }
     }
