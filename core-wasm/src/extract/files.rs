@@ -65,7 +65,7 @@ impl Changed {
     /// Counts a line that was added or removed. What takes back an earlier change takes it out of the counts. `may_grow` says whether
     /// there is room for another line.
     fn count(&mut self, is_added: bool, line: &str, may_grow: bool) {
-        let hash = text::hash(line.trim());
+        let hash = text::hash(line);
         let known = self.lines.get(&hash).copied().unwrap_or_default();
         let step = if is_added { 1 } else { -1 };
         let takes_back = known.signum() == -step;

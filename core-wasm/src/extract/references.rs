@@ -47,7 +47,7 @@ impl References {
             let segments = || commands::segments(command).into_iter();
             let calls = |verb: &str| segments().find_map(|it| it.split_once(&format!("{of}{verb}")).map(|(_, rest)| rest));
             if let Some(rest) = calls("view") {
-                let number = rest.split([' ', '/', ')']).find_map(leading_number);
+                let number = rest.split([' ', '/', ')', '"']).find_map(number);
                 let found = printed(output, number).into_iter().take(1);
                 found.for_each(|(number, title)| self.saw(&format!("{mark}{number}"), &title, turn, true));
             } else if calls("list").is_some() || calls("status").is_some() {
@@ -104,7 +104,7 @@ impl References {
         self.filed.iter().map(Reference::told)
     }
 
-    /// Returns what a request of that turn is about, with its title: the issue or pull request that it names, or the only pull request that
+    /// Returns what a request of that turn is about, by its title: the issue or pull request that it names, or the only pull request that
     /// was looked up for it, if it speaks of one. None if it says the title itself.
     pub(super) fn meant(&self, request: &str, turn: u32) -> Option<String> {
         let lower = request.to_lowercase();
@@ -120,7 +120,8 @@ impl References {
         let looked_up = || self.known.iter().filter(|it| it.turn == turn && it.is_single && it.key.starts_with("PR "));
         let only = || looked_up().next().filter(|_| speaks_of_one && looked_up().count() == 1);
         let meant = self.known.iter().rfind(is_named).or_else(only)?;
-        (!lower.contains(&meant.title.to_lowercase())).then(|| meant.told())
+        let told = if is_named(&meant) { format!("\"{}\"", meant.title) } else { meant.told() };
+        (!lower.contains(&meant.title.to_lowercase())).then_some(told)
     }
 }
 
@@ -163,10 +164,14 @@ fn values(json: &str, name: &str) -> Vec<String> {
     json.match_indices(name.as_str()).filter_map(|(at, _)| value(at)).collect()
 }
 
+/// Returns the number that a word is: `7` or `#7`.
+fn number(word: &str) -> Option<u32> {
+    word.trim_start_matches('#').parse().ok()
+}
+
+/// Returns the number with which a text begins.
 fn leading_number(text: &str) -> Option<u32> {
-    let text = text.trim_start_matches('#');
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    text[..digits].parse().ok().filter(|_| !text[digits..].starts_with(char::is_alphanumeric))
+    text[..text.bytes().take_while(u8::is_ascii_digit).count()].parse().ok()
 }
 
 #[cfg(test)]
@@ -187,9 +192,9 @@ mod tests {
         assert_eq!(meant("/review", 1).as_deref(), Some("PR #7 \"Round the total\""));
         assert_eq!(meant("address the comments on the PR", 1).as_deref(), Some("PR #7 \"Round the total\""));
         assert_eq!(meant("address the comments on the PR", 2), None, "nobody looked one up for it");
-        assert_eq!(meant("/review 8", 2).as_deref(), Some("PR #8 \"Print the slip\""));
-        assert_eq!(meant("https://hub.example/shop/pull/9", 2).as_deref(), Some("PR #9 \"Open the drawer\""));
-        assert_eq!(meant("let's debug shop-12", 2).as_deref(), Some("SHOP-12 \"The \"night\" till\""));
+        assert_eq!(meant("/review 8", 2).as_deref(), Some("\"Print the slip\""));
+        assert_eq!(meant("https://hub.example/shop/pull/9", 2).as_deref(), Some("\"Open the drawer\""));
+        assert_eq!(meant("let's debug shop-12", 2).as_deref(), Some("\"The \"night\" till\""));
         assert_eq!(meant("round the total of 7 carts", 1), None);
         assert_eq!(meant("review #7: round the total", 1), None, "it says the title");
     }
@@ -198,8 +203,8 @@ mod tests {
     fn json_names_the_number_or_the_command_does() {
         let mut references = References::default();
         references.command_ran("gh pr view 7 --json title,body", r#"{"body":"See #3","title":"Round the total"}"#, 1);
-        references.command_ran("gh pr view --json number,title", r#"{"number":8,"title":"Print the slip"}"#, 2);
-        assert_eq!(references.meant("/review 7", 3).as_deref(), Some("PR #7 \"Round the total\""));
+        references.command_ran("gh pr view --json number,title 2>&1 | head", r#"{"number":8,"title":"Print the slip"}"#, 2);
+        assert_eq!(references.meant("/review 7", 3).as_deref(), Some("\"Round the total\""));
         assert_eq!(references.meant("look at the PR", 2).as_deref(), Some("PR #8 \"Print the slip\""));
     }
 

@@ -12,7 +12,7 @@ mod surprises;
 use serde::{Deserialize, Serialize};
 
 pub(super) use display::display_command;
-pub(super) use pasted::pasted_error;
+pub(super) use pasted::{is_of_runner, pasted_error};
 pub(super) use refusals::is_refusal;
 pub(crate) use routine::{ROUTINE, said_by_tool};
 

@@ -202,11 +202,12 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     {
         return Some(text::clip(&format!("{code}: {}", line[OF_NPM[0].len()..].trim()), MAX_ERROR_CHARS).into_owned());
     }
-    let bare = |line: &str| line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│']).to_owned();
+    let bare = |line: &str| line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│', '⎿']).to_owned();
     let mut error = bare(line);
     // "failed to load the prices:" says nothing without the line below it.
     if error.ends_with(':')
         && let Some(next) = prompt.lines().map(str::trim).skip_while(|it| *it != line).nth(1).map(bare)
+        && !next.to_lowercase().starts_with("warning")
     {
         error = format!("{error} {next}").trim_end().to_owned();
     }
@@ -214,7 +215,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
 }
 
 /// Returns whether a line only says that what was run failed.
-fn is_of_runner(line: &str) -> bool {
+pub(in crate::extract) fn is_of_runner(line: &str) -> bool {
     text::contains_any(&line.to_lowercase(), RUNNERS)
 }
 

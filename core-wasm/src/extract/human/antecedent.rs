@@ -9,6 +9,9 @@ use crate::text;
 /// The maximum length of what is added to a request, in characters.
 const MAX_CHARS: usize = 160;
 
+/// The length of the beginning by which it is known to be in the request already, in bytes.
+const MAX_SAME_BYTES: usize = 40;
+
 /// Words that point to something which the prompt shows.
 const DEICTICS: &[&str] =
     &["this", "these", "those", "below", "이", "이거", "이것", "아래", "この", "これ", "以下", "这个", "这些"];
@@ -104,7 +107,8 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
     let shown = if points && let Some(file) = diff_file(prompt) {
         file
     } else if (points || is_trouble)
-        && let Some(error) = error_line(prompt).or_else(|| failures::pasted_error(prompt))
+        && let Some(error) =
+            error_line(prompt).or_else(|| failures::pasted_error(prompt).filter(|it| !failures::is_of_runner(it)))
     {
         error
     } else if points && (!lower.is_ascii() || text::contains_any_words(&lower, PRONOUNS)) {
@@ -112,7 +116,7 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
     } else {
         return None;
     };
-    (!request.contains(shown.trim_matches('`'))).then_some(shown)
+    (!request.contains(text::head(shown.trim_matches('`'), MAX_SAME_BYTES))).then_some(shown)
 }
 
 /// Returns the file of a pasted difference, if it is one.

@@ -175,6 +175,8 @@ pub(super) fn is_terminal(line: &str) -> bool {
 
 /// Returns whether a line was printed and not typed.
 pub(in crate::extract) fn is_output(line: &str) -> bool {
+    // The error that a request points to stands in parentheses behind it.
+    let line = line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")).map_or(line, |(own, _)| own);
     is_terminal(line) || is_log_line(line) || looks_pasted(line)
 }
 
