@@ -71,9 +71,8 @@ pub(super) fn notes(state: &State) -> SessionNotes {
     if !more.is_empty() {
         attributes.push(("more-requests".to_owned(), more.join("\n")));
     }
-    let is_filed =
-        |filed: &String| !told.iter().any(|line| filed.split_once(' ').is_some_and(|(key, _)| line.contains(key)));
-    let filed: Vec<String> = state.references.filed().filter(is_filed).collect();
+    let is_told = |filed: &String| filed.split_once(' ').is_some_and(|(key, _)| outcome.contains(key));
+    let filed: Vec<String> = state.references.filed().filter(|filed| !is_told(filed)).collect();
     if !filed.is_empty() {
         attributes.push(("filed".to_owned(), filed.join("\n")));
     }

@@ -126,6 +126,9 @@ pub(super) struct Turn {
     /// Whether the prompt agrees to what the answer before it offered.
     #[serde(default)]
     pub consents: bool,
+    /// Whether the prompt names an item of the answer before it by its number.
+    #[serde(default)]
+    pub names_item: bool,
     /// Whether the agent changed files during the turn.
     pub edited: bool,
     /// Whether it changed a file that does not only describe something.

@@ -52,6 +52,8 @@ pub(super) struct Undone {
     plan_file: String,
     /// The latest request while it has no answer.
     unanswered: String,
+    /// The request for which the latest plan was made that is not carried out.
+    planned: String,
     /// Whether files were changed for that request.
     is_begun: bool,
     /// Whether the user stopped the agent at that request.
@@ -256,17 +258,20 @@ impl Undone {
     pub(super) fn plan_refused(&mut self, title: &str) {
         title.clone_into(&mut self.refused_plan);
         self.made_plan = Default::default();
+        self.plan_answers();
     }
 
     /// Records that the agent wrote the plan into a file of the client's. It is not the plan any more that was refused before.
     pub(super) fn plan_written(&mut self, file: &str) {
         file.clone_into(&mut self.plan_file);
         self.refused_plan.clear();
+        self.plan_answers();
     }
 
     /// Records a plan that was put aside without a word: the client does the same when the user goes on with it in an empty
     /// context. It answers the request.
     pub(super) fn plan_made(&mut self, title: &str, gist: &str) {
+        self.plan_answers();
         self.made_plan = (title.to_owned(), gist.to_owned());
         self.asked("");
     }
@@ -323,7 +328,19 @@ impl Undone {
 
     /// Returns whether this request has no answer yet.
     pub(super) fn is_unanswered(&self, title: &str) -> bool {
-        self.unanswered == title
+        self.unanswered == title && !self.is_planned()
+    }
+
+    fn plan_answers(&mut self) {
+        if !self.unanswered.is_empty() {
+            self.unanswered.clone_into(&mut self.planned);
+        }
+    }
+
+    /// Returns whether the request that has no answer ended with a plan, which is told.
+    fn is_planned(&self) -> bool {
+        let has_plan = ![&self.made_plan.0, &self.refused_plan, &self.plan_file].iter().all(|plan| plan.is_empty());
+        has_plan && self.unanswered == self.planned
     }
 
     /// Records that the user stopped the agent.
@@ -380,10 +397,10 @@ impl Undone {
             (true, true) => labels.interrupted,
             (true, false) => labels.interrupted_unchanged,
         };
-        if !self.unanswered.is_empty() && self.unanswered == request {
-            items.push(label.to_owned());
-        } else if !self.unanswered.is_empty() {
-            items.push(format!("{label}: {}", self.unanswered));
+        // A plan that waits, or was refused, was the answer.
+        if !self.unanswered.is_empty() && !self.is_planned() {
+            let is_first = self.unanswered == request;
+            items.push(if is_first { label.to_owned() } else { format!("{label}: {}", self.unanswered) });
         }
         items.extend(self.refusal(labels));
         let unchecked = self.unchecked();

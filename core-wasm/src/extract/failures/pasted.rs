@@ -80,7 +80,7 @@ pub(super) struct Pasted {
 impl Pasted {
     /// Returns the error that a prompt shows, if it shows one.
     pub(super) fn in_prompt(prompt: &str) -> Option<Self> {
-        let error = pasted_error(prompt)?;
+        let error = text::clip(&pasted_error(prompt)?, MAX_ERROR_CHARS).into_owned();
         Some(Pasted { error, run: failed_run(prompt), ..Pasted::default() })
     }
 
@@ -188,6 +188,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
         (opens.iter().any(|it| lower.starts_with(it)) || text::contains_any(&lower, &names))
             && (line.starts_with(|c: char| !c.is_alphabetic())
                 || opens.iter().any(|it| lower.starts_with(it))
+                || (lower.starts_with("failed to ") && line.contains(": "))
                 || has_code(line))
             && !line.ends_with(['?', '{', ';', ','])
             && line.chars().count() >= MIN_ERROR_CHARS
@@ -200,7 +201,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     let line = if is_of_runner(first) { errors.find(|line| !is_of_runner(line)).unwrap_or(first) } else { first };
     if let Some(code) = code_of_npm(prompt).filter(|_| OF_NPM.iter().any(|opening| line.to_lowercase().starts_with(opening)))
     {
-        return Some(text::clip(&format!("{code}: {}", line[OF_NPM[0].len()..].trim()), MAX_ERROR_CHARS).into_owned());
+        return Some(format!("{code}: {}", line[OF_NPM[0].len()..].trim()));
     }
     let bare = |line: &str| line.trim_start_matches(['#', '>', '-', '*', ' ', '`', '│', '⎿']).to_owned();
     let mut error = bare(line);
@@ -211,7 +212,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
     {
         error = format!("{error} {next}").trim_end().to_owned();
     }
-    Some(text::clip(&error, MAX_ERROR_CHARS).into_owned())
+    Some(error)
 }
 
 /// Returns whether a line only says that what was run failed.

@@ -110,7 +110,7 @@ pub(super) fn antecedent(request: &str, prompt: &str) -> Option<String> {
         && let Some(error) =
             error_line(prompt).or_else(|| failures::pasted_error(prompt).filter(|it| !failures::is_of_runner(it)))
     {
-        error
+        text::clip(&error, MAX_CHARS).into_owned()
     } else if points && (!lower.is_ascii() || text::contains_any_words(&lower, PRONOUNS)) {
         code(prompt)?
     } else {
@@ -143,7 +143,7 @@ fn error_line(prompt: &str) -> Option<String> {
     }
     let (_, line) = best?;
     let after = ["failed: ", "stderr: "].iter().find_map(|lead| line.split_once(lead)).map_or(line, |(_, rest)| rest);
-    Some(text::clip(after, MAX_CHARS).into_owned())
+    Some(after.to_owned())
 }
 
 /// Returns the first lines of the code that a prompt shows.

@@ -4,12 +4,11 @@ use super::antecedent::{antecedent, without_log};
 use super::consent::{is_bare_consent, is_greeting};
 use super::pasted::MAX_BESIDE_PASTE;
 use super::pasted::is_log_line;
+use super::pasted::is_pasted_text;
 use super::pasted::looks_pasted;
 use super::pasted::strip_mentions;
-use super::pasted::{is_paste, is_pasted_text};
 use super::plan::{heading, plan, plan_title};
 use super::rule::{is_rule, strip_apostrophes};
-use crate::extract::failures;
 use crate::extract::labels::Labels;
 use crate::extract::signs;
 use crate::query::form::PromptForm;
@@ -49,12 +48,6 @@ pub(in crate::extract) fn request_summary(prompt: &str, max: usize, labels: &Lab
         && let Some(title) = heading(prompt)
     {
         return text::clip(&title, max).into_owned();
-    }
-    // Who only pastes what a program printed asks for the error in it.
-    if is_paste(prompt)
-        && let Some(error) = failures::pasted_error(prompt)
-    {
-        return text::clip(&error, max).into_owned();
     }
     let said = own_request(without_log(prompt).as_deref().unwrap_or(prompt), max);
     if names_plan(&said) {

@@ -83,6 +83,15 @@ pub(super) fn resolve_all(prompt: &str, answer: &str) -> Vec<Resolution> {
     resolve(prompt, answer).or_else(|| taken_up(prompt, answer)).into_iter().collect()
 }
 
+/// Returns whether a prompt names an item of a list in the answer before it by its number: "let's begin with 2".
+pub(super) fn names_item(prompt: &str, answer: &str) -> bool {
+    let ids: Vec<String> = numbered_options(answer).into_iter().map(|option| option.id).collect();
+    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut numbers =
+        prompt.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '#' | ')' | ':')).filter(is_number);
+    prompt.chars().count() <= MAX_REPLIES_CHARS && numbers.any(|number| ids.iter().any(|id| id == number))
+}
+
 /// Returns the answers of a prompt to the numbered questions of an answer: "1. full".
 fn replies(prompt: &str, answer: &str) -> Vec<Resolution> {
     if prompt.chars().count() > MAX_REPLIES_CHARS {

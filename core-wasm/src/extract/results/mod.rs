@@ -62,6 +62,10 @@ pub(super) struct Results {
     /// Whether all statements are kept. Only training needs them.
     #[serde(skip)]
     pub keep_all: bool,
+    /// The turns that changed nothing as they were before they lost what was said of things that are gone. What was thought of these is
+    /// no news, but somebody may ask for it.
+    #[serde(skip)]
+    history: Vec<TurnResult>,
     /// The scores of the statements, once they were asked for. Drafts and notes need the same.
     #[serde(skip)]
     judged: OnceCell<Vec<Judged>>,
@@ -184,7 +188,10 @@ impl Results {
             };
             // The number in "Line 12: the total" says nothing of what is written.
             let heads = |it: &Statement| holds(&it.heading.replace(|c: char| c.is_ascii_digit(), " "), said_in(it));
+            let is_thought = !(turn.has_work() || turn.disputed || turn.conceded);
+            let before = is_thought.then(|| turn.clone());
             statement::retain_lists(&mut turn.statements, stands, heads, |it| is_own(&it.text));
+            self.history.extend(before.filter(|before| before.statements.len() > turn.statements.len()));
         }
         self.judged.take();
     }
@@ -302,6 +309,14 @@ impl Results {
 
     /// Returns a memory for each turn: what was asked, and the statements worth finding.
     pub(super) fn drafts(&self, labels: &Labels) -> Vec<Draft> {
+        let mut all = self.drafts_of_turns(labels);
+        let history = Results { turns: self.history.clone(), ..Results::default() }.drafts_of_turns(labels);
+        all.retain(|draft| !history.iter().any(|of| of.key == draft.key));
+        all.extend(history);
+        all
+    }
+
+    fn drafts_of_turns(&self, labels: &Labels) -> Vec<Draft> {
         let (judged, taken_back) = (self.judged(), self.taken_back());
         (0..self.turns.len())
             .filter_map(|at| {

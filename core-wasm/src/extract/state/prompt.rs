@@ -111,6 +111,7 @@ impl State {
         self.turn.is_aside = human::is_paste(prompt) || human::excuses(prompt) || corrects;
         self.turn.is_chore = human::asks_record(prompt);
         self.turn.consents = consents;
+        self.turn.names_item = options::names_item(prompt, &self.last_answer);
         if plan.is_some() {
             self.turn.take_plan();
         }

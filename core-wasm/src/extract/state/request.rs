@@ -71,7 +71,8 @@ impl State {
         }
         let goes_on = human::begins_with_consent(&turn.title)
             || human::speaks_of_recording(&turn.title)
-            || human::picks_of(&turn.title, &self.request);
+            || human::picks_of(&turn.title, &self.request)
+            || turn.names_item;
         let was_question = self.request_only_asks && (self.request_is_chat || !goes_on);
         if changed && std::mem::take(&mut self.request_only_asks) && was_question {
             self.request.clone_from(&turn.title);
