@@ -580,6 +580,16 @@ mod tests {
     }
 
     #[test]
+    fn a_commit_ends_what_was_announced_before_it() {
+        let mut turn = Turn::begin(LineRef::default(), "commit".to_owned(), "commit", false);
+        turn.say("Let me prepare the commit.", LineRef::default());
+        turn.uses_tool();
+        assert!(turn.is_unfinished());
+        turn.committed();
+        assert!(!turn.is_unfinished());
+    }
+
+    #[test]
     fn a_heading_that_is_only_a_number_names_nothing() {
         let mut turn = Turn::begin(LineRef::default(), "write it".to_owned(), "write it", true);
         turn.document_written("# Till\n\n## Prices\n\n## Slips\n\n## 1.\n\ntext");

@@ -556,6 +556,17 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_is_the_answer_to_its_request() {
+        let mut undone = Undone::default();
+        undone.asked("round the total");
+        undone.plan_written("plan.md");
+        undone.plan_refused("Round it");
+        assert!(!undone.is_unanswered("round the total") && items(&undone).len() == 1);
+        undone.asked("print the slip");
+        assert!(undone.is_unanswered("print the slip") && items(&undone).len() == 2);
+    }
+
+    #[test]
     fn a_pull_request_says_which_checks_were_made() {
         let mut undone = Undone::default();
         undone.plan_accepted("## Verification\n\n1. Open the cart in the browser\n2. Confirm that the button is grey\n");

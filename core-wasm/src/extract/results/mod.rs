@@ -6,6 +6,7 @@
 mod amendment;
 mod barred;
 mod choice;
+mod handled;
 mod line;
 mod main_result;
 mod records;
@@ -267,7 +268,7 @@ impl Results {
     /// Returns one line for each turn that has something to tell, with the place of the turn.
     pub(super) fn lines(&self, labels: &Labels) -> Vec<(usize, String)> {
         let amended = self.amendments();
-        let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.refuted()].concat();
+        let overtaken = [self.taken_back(), self.other_causes(), self.superseded(), self.refuted(), self.handled()].concat();
         let holds = |&(turn, number): &Place| {
             !overtaken.contains(&(turn, number))
                 && amended[turn].as_ref().is_none_or(|words| !words.amends(&self.turns[turn].statements[number]))

@@ -24,6 +24,12 @@ impl Subject {
         self.names.len()
     }
 
+    /// Returns whether another one has at least so many of its names, and of its words.
+    pub(super) fn shares(&self, other: &Subject, names: usize, words: usize) -> bool {
+        self.names.iter().filter(|name| other.names.contains(name)).count() >= names
+            && self.words.iter().filter(|word| other.words.contains(word)).count() >= words
+    }
+
     /// Returns which share of its names another one has.
     pub(super) fn names_in(&self, other: &Subject) -> f32 {
         share_of(&self.names, |name| other.names.contains(name))

@@ -1,0 +1,81 @@
+//! What an answer found or advised, until a later turn says that it did something about it.
+
+use super::subject::Subject;
+use super::turn_result::TurnResult;
+use super::{Place, Results};
+use crate::extract::signs;
+use crate::extract::standing;
+use crate::extract::statement::{Form, Statement, Voice};
+
+/// How many names and words a deed must share with what was found.
+const MIN_NAMES: usize = 1;
+const MIN_WORDS: usize = 4;
+/// The number of words from which on a heading says what was found below it: "The total is never rounded".
+const MIN_TITLE_WORDS: usize = 4;
+
+impl Results {
+    /// Returns what turns without work found and advised, and later ones did something about. If a heading says what was found, all that
+    /// stands below it goes with it.
+    pub(super) fn handled(&self) -> Vec<Place> {
+        let deeds: Vec<Vec<Subject>> = self.turns.iter().map(deeds).collect();
+        let mut all = Vec::new();
+        for (at, turn) in self.turns.iter().enumerate().filter(|(_, turn)| !turn.has_work()) {
+            let later: Vec<&Subject> = deeds[at + 1..].iter().flatten().collect();
+            if later.is_empty() {
+                continue;
+            }
+            let is_done = |it: &&Statement| {
+                finds(it) && {
+                    let own = Subject::of_statement(it);
+                    later.iter().any(|deed| own.shares(deed, MIN_NAMES, MIN_WORDS))
+                }
+            };
+            let done: Vec<&Statement> = turn.statements.iter().filter(is_done).collect();
+            let titles: Vec<&str> = done.iter().map(|it| title_of(it)).filter(|title| is_title(title)).collect();
+            let is_over = |it: &Statement| {
+                it.is_of_agent() && (done.iter().any(|over| std::ptr::eq(*over, it)) || titles.contains(&title_of(it)))
+            };
+            let places = turn.statements.iter().enumerate().filter(|(_, it)| is_over(it));
+            all.extend(places.map(|(number, _)| (at, number)));
+        }
+        all
+    }
+}
+
+/// Returns the heading that a statement is, or that stands above it.
+fn title_of(statement: &Statement) -> &str {
+    if statement.form == Form::Heading { &statement.text } else { &statement.heading }
+}
+
+fn is_title(heading: &str) -> bool {
+    heading.split_whitespace().count() >= MIN_TITLE_WORDS
+}
+
+/// Returns what a turn that changed files says it did, one subject a statement.
+fn deeds(turn: &TurnResult) -> Vec<Subject> {
+    let is_deed = |it: &&Statement| {
+        let lower = it.text.to_lowercase();
+        let tells = || [" - ", " — ", " – ", ": "].iter().any(|mark| lower.split(mark).any(standing::is_deed));
+        it.voice == Voice::Commit || (it.voice == Voice::Answer && (tells() || standing::says_mended(&lower)))
+    };
+    if !turn.edited {
+        return Vec::new();
+    }
+    turn.statements.iter().filter(is_deed).map(Subject::of_statement).collect()
+}
+
+/// Returns whether a statement of the agent says what is wrong or missing, or what should be done.
+fn finds(statement: &Statement) -> bool {
+    let lower = statement.text.to_lowercase();
+    let is_step = || matches!(statement.form, Form::Item | Form::Heading) && signs::is_imperative(&lower);
+    statement.is_of_agent()
+        && (signs::is_problem(&lower)
+            || signs::finds_fault(&lower)
+            || signs::advises(&lower)
+            || lower.starts_with("consider ")
+            || signs::lacks_something(&lower)
+            || is_step())
+        && !standing::says_mended(&lower)
+        && !standing::is_deed(&lower)
+        && !signs::tells_limit(&lower)
+}
