@@ -46,13 +46,16 @@ impl References {
         for (of, mark) in [("gh pr ", "PR #"), ("gh issue ", "#")] {
             let segments = || commands::segments(command).into_iter();
             let calls = |verb: &str| segments().find_map(|it| it.split_once(&format!("{of}{verb}")).map(|(_, rest)| rest));
-            if let Some(rest) = calls("view") {
+            let (found, is_single) = if let Some(rest) = calls("view") {
                 let number = rest.split([' ', '/', ')', '"']).find_map(number);
-                let found = printed(output, number).into_iter().take(1);
-                found.for_each(|(number, title)| self.saw(&format!("{mark}{number}"), &title, turn, true));
-            } else if calls("list").is_some() || calls("status").is_some() {
-                let found = printed(output, None);
-                found.into_iter().for_each(|(number, title)| self.saw(&format!("{mark}{number}"), &title, turn, false));
+                (printed(output, number).into_iter().take(1).collect(), true)
+            } else if calls("list").or_else(|| calls("status")).is_some() {
+                (printed(output, None), false)
+            } else {
+                (Vec::new(), false)
+            };
+            for (number, title) in found {
+                self.saw(&format!("{mark}{number}"), &title, turn, is_single);
             }
         }
         if command.contains("gh issue create") {
@@ -77,7 +80,9 @@ impl References {
             self.file(&keys[0], titles.first().map_or("", String::as_str), turn);
         } else if keys.len() == titles.len() || keys.len() == 1 {
             let is_single = keys.len() == 1;
-            keys.iter().zip(&titles).for_each(|(key, title)| self.saw(key, title, turn, is_single));
+            for (key, title) in keys.iter().zip(&titles) {
+                self.saw(key, title, turn, is_single);
+            }
         }
     }
 

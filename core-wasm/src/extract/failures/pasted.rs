@@ -210,7 +210,7 @@ pub(in crate::extract) fn pasted_error(prompt: &str) -> Option<String> {
         && let Some(next) = prompt.lines().map(str::trim).skip_while(|it| *it != line).nth(1).map(bare)
         && !next.to_lowercase().starts_with("warning")
     {
-        error = format!("{error} {next}").trim_end().to_owned();
+        error = text::one_line(&format!("{error} {next}"));
     }
     Some(error)
 }
