@@ -24,8 +24,10 @@ impl Results {
             if later.is_empty() {
                 continue;
             }
+            let all_found = turn.statements.iter().filter(|it| finds(it));
+            let found: Vec<&str> = all_found.map(title_of).filter(|title| is_title(title)).collect();
             let is_done = |it: &&Statement| {
-                finds(it) && {
+                it.is_of_agent() && (finds(it) || found.contains(&title_of(it))) && {
                     let own = Subject::of_statement(it);
                     later.iter().any(|deed| own.shares(deed, MIN_NAMES, MIN_WORDS))
                 }
