@@ -530,6 +530,43 @@ fn the_events_that_are_known_are_told_for_many_keys_at_once() {
     assert_eq!(known(&[]), [""; 0]);
 }
 
+/// The size is not computed at every hook, so the limit may be passed by what comes between two checks.
+#[test]
+fn the_details_of_a_long_session_stay_bounded() {
+    const MIB: i64 = 1 << 20;
+    let mut it = fixture();
+    let detail = "x".repeat(10 << 10);
+    for part in 0..50 {
+        let seen = || EventPayload { detail: detail.clone(), ..edit("a.rs") };
+        let of = |session: &'static str| move |number: u64| used(session, &format!("k{part}-{number}"), part, seen());
+        // Another session records in turns with it, so that their numbers alternate.
+        let records: Vec<_> = (0..50).map(of("long")).chain((0..10).map(of("other"))).collect();
+        it.store.put_records(&project("a"), &all_redacted(&records), part).unwrap();
+    }
+    let (bytes, newest): (i64, i64) = it
+        .store
+        .conn
+        .query_row(
+            "SELECT sum(length(payload_json)), (SELECT length(payload_json) FROM events WHERE session_id = 'long'
+             ORDER BY event_id DESC LIMIT 1) FROM events WHERE session_id = 'long'",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .unwrap();
+    assert!((8 * MIB..=19 * MIB).contains(&bytes), "{bytes} bytes");
+    assert!(newest > 10 << 10, "the newest details are kept");
+}
+
+#[test]
+fn a_prompt_is_seen_only_if_a_hook_recorded_it() {
+    let mut it = fixture();
+    let prompt = |session: &str, key: &str| JournalRecord { kind: PROMPT.into(), ..used(session, key, 1, edit("a.rs")) };
+    let records = [prompt("read", "line:u1"), used("read", "call", 2, edit("b.rs")), prompt("seen", "prompt:p1")];
+    it.store.put_records(&project("a"), &all_redacted(&records), 3).unwrap();
+    let seen = ["read", "seen", "nobody"].map(|session| it.store.has_seen_prompts(session).unwrap());
+    assert_eq!(seen, [false, true, false]);
+}
+
 #[test]
 fn what_a_query_says_beside_words_holds_of_events_too() {
     let mut it = fixture();
