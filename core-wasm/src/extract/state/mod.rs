@@ -98,6 +98,8 @@ pub(super) struct State {
     pub(super) commits: Vec<String>,
     /// The folders of repositories that the session made for trying something out, oldest first.
     trial_repositories: Vec<String>,
+    /// The tags that were pushed.
+    pub(super) tags: Vec<String>,
     /// The numbers of the pull requests that are merged.
     pub(super) merged: Vec<u32>,
     /// The subjects of commits with their hashes, as far as git printed them.
