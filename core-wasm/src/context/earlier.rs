@@ -101,13 +101,16 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
         let is_detail = memory.importance < MIN_ANSWER
             && !is_saved(memory)
             && SaidBy::of(memory).is_some_and(|said_by| said_by != SaidBy::Human);
-        if !is_detail {
-            page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, day);
-            continue;
-        }
-        // A detail says nothing without the request that it belongs to.
+        // What the user said in passing, and a detail, say nothing without the request that they belong to.
+        let is_remark = !is_detail && memory.importance < MIN_ANSWER && !is_saved(memory) && !names_subject(&memory.content);
         let of = sessions.iter().find(|record| record.id == memory.session_id).and_then(|record| record.notes.as_ref());
         let request = of.map(|notes| line::truncate(&line::sanitize(&notes.original_request), MAX_REQUEST_CHARS));
+        if !is_detail {
+            let mark = request.filter(|request| is_remark && !request.is_empty() && !memory.content.contains(request));
+            let mark = mark.map_or_else(|| day.clone(), |request| format!("{day}: {request}"));
+            page.add_marked(memory, if is_overrated(memory) { UNDECIDED } else { 1.0 }, mark);
+            continue;
+        }
         match request.filter(|request| !request.is_empty() && details < MAX_DETAILS) {
             Some(request) => {
                 details += 1;
@@ -116,6 +119,12 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             None => page.leave_out(memory),
         }
     }
+}
+
+/// Returns whether the text of a decision says what it is about.
+fn names_subject(content: &str) -> bool {
+    let is_named = |words: &Labels| content.contains(&format!("({}: ", words.about));
+    line::LANGUAGES.map(labels::labels).into_iter().any(is_named)
 }
 
 /// Returns whether a later session answered the same question, or settled the same in nearly the same words. Whoever saved something

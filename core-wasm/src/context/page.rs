@@ -94,6 +94,16 @@ impl SectionKind {
     }
 }
 
+/// The place of an entry: its section, and its number there.
+type Place = (SectionKind, usize);
+
+/// The form in which an entry is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Short,
+}
+
 /// One line of a section.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -113,6 +123,8 @@ pub(super) struct Entry {
     is_session_line: bool,
     /// Whether this is a choice between ways. A few of its words in another line do not tell it.
     is_choice: bool,
+    /// What is told where there is no room for the text, and its weight in thousandths.
+    short: Option<(String, u32)>,
     /// The words of the text, once they were asked for.
     words: OnceCell<text::Features>,
 }
@@ -132,6 +144,7 @@ impl Entry {
             keys,
             is_session_line: false,
             is_choice: false,
+            short: None,
             words: OnceCell::new(),
         }
     }
@@ -169,6 +182,7 @@ impl Entry {
             keys: TextKey::new(&said).into_iter().collect(),
             is_session_line: true,
             is_choice: false,
+            short: None,
             words: OnceCell::new(),
         }
     }
@@ -176,6 +190,12 @@ impl Entry {
     /// Returns the same entry with this text in full, in at most `max_chars` characters.
     pub(super) fn with_whole_text(mut self, raw: &str, max_chars: usize) -> Self {
         self.text = line::truncate(&line::sanitize(raw), max_chars);
+        self
+    }
+
+    /// Returns the same entry with what is told of it where there is no room for more, of that importance.
+    pub(super) fn with_short(mut self, raw: &str, importance: f32) -> Self {
+        self.short = Some((line::fit(&line::sanitize(raw)), weight(importance)));
         self
     }
 
@@ -217,6 +237,14 @@ impl Entry {
         let marks = marks::in_parentheses(&self.marks);
         let room = MAX_LINE_CHARS.saturating_sub(marks.chars().count());
         Cow::Owned(line::fit_within(&self.text, room) + &marks)
+    }
+
+    /// Returns the text in the form that has room.
+    fn told(&self, form: Form) -> Cow<'_, str> {
+        match &self.short {
+            Some((short, _)) if form == Form::Short => Cow::Borrowed(short),
+            _ => self.line(),
+        }
     }
 
     /// Returns what the entry's place is decided by.
@@ -460,12 +488,15 @@ impl Page {
     pub(super) fn render(mut self, intro: &str, budget: usize) -> Option<Context> {
         let all = self.left_out + self.sections.values().map(|section| section.entries.len()).sum::<usize>();
         self.limit_sections();
-        let mut order: Vec<(SectionKind, usize, u32)> = Vec::new();
+        let mut order: Vec<(Place, Form, u32)> = Vec::new();
         for (kind, section) in &self.sections {
-            order.extend(section.entries.iter().enumerate().map(|(at, entry)| (*kind, at, entry.rank())));
+            for (at, entry) in section.entries.iter().enumerate() {
+                order.push(((*kind, at), Form::Whole, entry.rank()));
+                order.extend(entry.short.iter().map(|(_, weight)| ((*kind, at), Form::Short, *weight)));
+            }
         }
         // The sort is stable: entries of equal weight keep their order on the page.
-        order.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+        order.sort_by_key(|&(.., weight)| std::cmp::Reverse(weight));
         let mut entries = self.sections.values().flat_map(|section| &section.entries);
         let is_marked = !intro.contains(marks::MEANING) && entries.any(|entry| marks::name_speaker(&entry.marks));
         let head = format!("{INJECTED_HEADING}\n{intro}{}", if is_marked { marks::MEANING } else { "" });
@@ -497,21 +528,26 @@ impl Page {
         }
     }
 
-    /// Selects the most important entries that fit together.
-    fn fit(&self, order: &[(SectionKind, usize, u32)], available: usize) -> BTreeSet<(SectionKind, usize)> {
-        let mut chosen = BTreeSet::new();
+    /// Selects the most important entries that fit together. A short form makes room for the whole one if that fits, too.
+    fn fit(&self, order: &[(Place, Form, u32)], available: usize) -> BTreeMap<Place, Form> {
+        let mut chosen: BTreeMap<Place, Form> = BTreeMap::new();
         let mut opened = BTreeSet::new();
         let mut units = 0;
-        for &(kind, at, _) in order {
+        for &(place, form, _) in order {
+            let (kind, at) = place;
+            let length = |form: Form| text::utf16_len(&self.sections[&kind].entries[at].told(form));
             // "\n10. " is the longest mark of an entry.
-            let mut cost = 5 + text::utf16_len(&self.sections[&kind].entries[at].line());
-            if !opened.contains(&kind) {
-                cost += text::utf16_len(&self.opening(kind));
+            let mut cost = 5 + length(form);
+            match chosen.get(&place) {
+                Some(Form::Whole) => continue,
+                Some(Form::Short) => cost = length(form).saturating_sub(length(Form::Short)),
+                None if !opened.contains(&kind) => cost += text::utf16_len(&self.opening(kind)),
+                None => {}
             }
             if units + cost <= available {
                 units += cost;
                 opened.insert(kind);
-                chosen.insert((kind, at));
+                chosen.insert(place, form);
             }
         }
         chosen
@@ -530,11 +566,11 @@ impl Page {
         opening
     }
 
-    fn write(&self, head: String, chosen: &BTreeSet<(SectionKind, usize)>) -> (String, Vec<String>) {
+    fn write(&self, head: String, chosen: &BTreeMap<Place, Form>) -> (String, Vec<String>) {
         let (mut text, mut used) = (head, Vec::new());
         let mut current = None;
         let mut number = 0;
-        for &(kind, at) in chosen {
+        for (&(kind, at), &form) in chosen {
             if current != Some(kind) {
                 text.push_str(&self.opening(kind));
                 current = Some(kind);
@@ -543,7 +579,7 @@ impl Page {
             number += 1;
             let entry = &self.sections[&kind].entries[at];
             let mark = if kind == SectionKind::Decisions { format!("{number}.") } else { "-".to_owned() };
-            text.extend(["\n", &mark, " ", &entry.line()]);
+            text.extend(["\n", &mark, " ", &entry.told(form)]);
             merge_ids(&mut used, &entry.ids);
         }
         (text, used)
