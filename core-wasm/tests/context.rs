@@ -1037,7 +1037,8 @@ fn an_earlier_session_is_told_by_its_first_result_too() {
     let mut fake = project();
     fake.sessions.push(record("coins", MONDAY - 5 * DAY, notes));
     let wanted = "- 2026-02-18: Implement the plan \"Count the coins\" → The till counts the coins of each drawer and writes the sum on \
-                  the slip. … later: draw the slip … fold it … name the coins in the list of changes → The list of changes names the coins. — \
+                  the slip. … later: draw the slip … fold it … name the coins in the list of changes → The slip is drawn by the till and has \
+                  the name of the shop above the sum of the coins. … The list of changes names the coins. — \
                   committed as 1a2b3c4 \"Count the coins\", +1, 2b3c4d5 \"Fold the slip\", 3c4d5e6 \"List the changes\"";
     let text = shown("startup", &fake).text;
     assert!(text.contains(wanted), "{text}");

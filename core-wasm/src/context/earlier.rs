@@ -56,6 +56,9 @@ const MIN_EQUAL: usize = 2;
 /// How what failed edits teach begins.
 const EDIT: &str = "edit of ";
 
+/// The maximum length of a cure that an earlier session found, in characters.
+const MAX_CURE_CHARS: usize = 110;
+
 /// The share of words in common from which two texts say the same, in tenths.
 const SAME_TENTHS: usize = 8;
 /// The minimum number of words in common. Fewer occur by chance.
@@ -72,6 +75,9 @@ const MAX_REQUEST_CHARS: usize = 80;
 
 /// The minimum number of words of a question or a rule for a later one to replace it. Shorter ones may be about anything.
 const MIN_SUBJECT: usize = 5;
+
+/// The maximum length of how long something takes, in parentheses: "30 seconds)".
+const MAX_EFFORT_BYTES: usize = 20;
 
 /// The share of its weight that an answer keeps which chose nothing.
 const UNDECIDED: f32 = 0.85;
@@ -160,9 +166,13 @@ fn differ_in_value(one: &str, other: &str) -> bool {
         && differing.next().is_none()
 }
 
-/// Returns whether a decision only says yes or no to a question about the work of its day.
+/// Returns whether a decision only says yes or no to a question about the work of its day, or chose a repair by how long it takes.
 fn is_of_its_day(memory: &Memory) -> bool {
-    memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
+    const UNITS: [&str; 6] = [" second", " minute", " min)", " hour", "分)", "분)"];
+    let (what, ..) = line::parse_decision(&memory.content);
+    let told = what.rsplit_once(" (").map(|(_, end)| end).filter(|end| end.starts_with(|c: char| c.is_ascii_digit()));
+    let is_by_effort = told.is_some_and(|end| end.len() <= MAX_EFFORT_BYTES && text::contains_any(end, &UNITS));
+    is_by_effort || memory.content.split_once(" → ").is_some_and(|(question, answer)| prose::is_of_its_day(question, answer))
 }
 
 /// Returns whether an answer chose nothing, but weighs as much as one that did.
@@ -178,7 +188,9 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
     let is_new =
         |memory: &&Memory| LESSONS.contains(&memory.kind.as_str()) && read.iter().all(|known| known.id != memory.id);
     let all = read.iter().chain(stored.iter().filter(is_new));
-    let lessons: Vec<Lesson> = all.filter(|memory| !teaches_nothing(memory)).map(Lesson::of).collect();
+    let is_of_last = |memory: &Memory| stored.iter().any(|known| known.id == memory.id);
+    let says_nothing = |memory: &Memory| teaches_nothing(memory) || (is_of_machine(memory) && !is_of_last(memory));
+    let lessons: Vec<Lesson> = all.filter(|memory| !says_nothing(memory)).map(Lesson::of).collect();
     let mut earlier: Vec<Trouble> = Vec::new();
     for trouble in troubles(&lessons) {
         let is_of_last = |it: &Lesson| !is_routine(it.memory) && stored.iter().any(|memory| memory.id == it.memory.id);
@@ -200,9 +212,13 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             .filter(|_| times >= ROUTINE)
             .or_else(|| best.without_fix().filter(|_| !best.is_usual(&trouble) && best.is_open_again(sessions)))
             .filter(|_| told.is_none());
+        let cure = best.cure_in(&trouble);
         let trouble = Trouble { memory: best.memory, said, factor, times, all };
         if told.is_some() {
             trouble.add_to(page);
+            if let Some(cure) = cure {
+                page.add_mark(&trouble.memory.id, format!("in an earlier session fixed by: {cure}"));
+            }
         } else {
             earlier.push(trouble);
         }
@@ -220,6 +236,24 @@ pub(super) fn add_lessons(page: &mut Page, memories: &dyn Memories, sessions: &[
             }
         }
     }
+}
+
+/// Returns whether what a session ran into names a process or an address, which are others in the next session.
+fn is_of_machine(memory: &Memory) -> bool {
+    let is_address = |word: &str| {
+        let word = word.split([':', '/']).next().unwrap_or_default();
+        let parts: Vec<&str> = word.split('.').collect();
+        parts.len() == 4
+            && parts.iter().all(|part| part.parse::<u8>().is_ok())
+            && !word.starts_with("127.")
+            && !word.starts_with("0.")
+    };
+    let is_process = || {
+        let mut after = memory.content.split("PID ").skip(1);
+        after.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut words = memory.content.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '=' | '(' | ')' | ','));
+    !is_saved(memory) && (words.any(is_address) || is_process())
 }
 
 /// Returns how many sessions had a trouble. A memory that several sessions learned in the same words was stored once.
@@ -369,6 +403,22 @@ impl<'m> Lesson<'m> {
         let told = self.memory.content.strip_suffix(self.fix).filter(|_| !self.fix.is_empty() && !self.is_bypassed)?;
         let labels = line::LANGUAGES.map(|language| format!("{}: ", labels::labels(language).fixed_by));
         labels.iter().find_map(|label| told.strip_suffix(label.as_str())).map(|told| told.trim_end().to_owned())
+    }
+
+    /// Returns what mended the same error in another session, if nothing mended it here.
+    fn cure_in(&self, trouble: &[&Self]) -> Option<String> {
+        if !self.is_failure || !(self.fix.is_empty() || self.is_bypassed) || self.is_edit() {
+            return None;
+        }
+        let mends = |it: &&&Self| {
+            it.memory.session_id != self.memory.session_id
+                && !it.fix.is_empty()
+                && !it.is_bypassed
+                && !it.is_slip()
+                && are_same_words(&self.error, &it.error)
+        };
+        let cure = trouble.iter().filter(mends).max_by_key(|it| it.memory.created)?.fix;
+        Some(line::truncate(&line::sanitize(cure), MAX_CURE_CHARS))
     }
 
     /// Returns whether it is about edits of files.
@@ -747,6 +797,34 @@ mod tests {
         assert!(lesson.is_open_again(&sessions) && !lesson.is_open_again(&sessions[1..]));
         assert!(!lesson.is_open_again(&[session("2", "`make till`: the cart is gone"), session("1", "")]));
         assert_eq!(lesson.without_fix().unwrap(), "`make till` fails: no rule for the old till.");
+    }
+
+    #[test]
+    fn what_was_only_gone_around_has_the_cure_of_another_session() {
+        let all = [
+            failure("1", "`make till` fails: no rule for the old till. Fixed by: `make rules`"),
+            failure("2", "`make till` fails: no rule for the old till. Not mended, only bypassed by: `make -i till`"),
+            failure("3", "`make till` fails: the drawer of the new cart is open. Fixed by: `make shut`"),
+        ];
+        let all: Vec<Lesson> = all.iter().map(Lesson::of).collect();
+        let trouble: Vec<&Lesson> = all.iter().collect();
+        assert_eq!(all[1].cure_in(&trouble).as_deref(), Some("`make rules`"));
+        assert_eq!(all[0].cure_in(&trouble), None);
+    }
+
+    #[test]
+    fn a_process_and_an_address_are_of_one_day() {
+        let is_of_machine = |content: &str| is_of_machine(&failure("1", content));
+        assert!(is_of_machine("The till was busy. Fixed by killing the old one (PID 4711)"));
+        assert!(is_of_machine("No drawer: fixed with `TILL_HOST=192.168.1.20 REDIS_HOST=192.168.1.20`"));
+        assert!(!is_of_machine("The till listens on 127.0.0.1:80 and has version 1.2.3, PID files are left"));
+    }
+
+    #[test]
+    fn a_choice_by_how_long_it_takes_is_of_its_day() {
+        let is_of_its_day = |content: &str| is_of_its_day(&failure("1", content));
+        assert!(is_of_its_day("Quick fix - rename the till (30 seconds). Rejected: merge as it is"));
+        assert!(!is_of_its_day("Keep carts for a week (30 at most). Rejected: for a day"));
     }
 
     #[test]

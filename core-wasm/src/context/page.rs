@@ -418,6 +418,13 @@ impl Page {
         }
     }
 
+    /// Adds a mark to the entry that tells this memory alone.
+    pub(super) fn add_mark(&mut self, id: &str, mark: String) {
+        if let Some(entry) = self.entry_of(id).filter(|entry| !entry.is_session_line) {
+            entry.marks.push(mark);
+        }
+    }
+
     /// Records that the entry that tells this memory tells others too.
     pub(super) fn tells_all(&mut self, id: &str, others: &[&Memory]) {
         self.seen.extend(others.iter().map(|memory| memory.id.clone()));

@@ -28,6 +28,9 @@ const MAX_LATER_CHARS: usize = 90;
 const MAX_FIRST_CHARS: usize = 220;
 const MAX_END_CHARS: usize = 420;
 const MAX_SECOND_CHARS: usize = 260;
+/// The length up to which the end is told with the result before it, and the maximum length of that result, in characters.
+const MAX_SHORT_END_CHARS: usize = 160;
+const MAX_LAST_CHARS: usize = 200;
 /// How many later requests are told: the latest two, and more while they are short.
 const MIN_LATER: usize = 2;
 const MAX_LATER: usize = 4;
@@ -119,7 +122,14 @@ impl Topic {
             text = format!("{} … {}{asked}", without_dots(&text), if at == 0 { "later: " } else { "" });
         }
         let arrow = if first.is_some() && requests.is_empty() { "…" } else { "→" };
-        let end_text = line::brief(&end, max_end);
+        let mut end_text = line::brief(&end, max_end);
+        // A short end is what was asked last, and seldom the work.
+        if end.chars().count() <= MAX_SHORT_END_CHARS
+            && let Some(last) = last_result(notes, words).filter(|last| recap.is_none() && first.as_ref() != Some(last))
+        {
+            let last = line::brief(without_request(&last, requests.iter().map(String::as_str)), MAX_LAST_CHARS);
+            end_text = format!("{} … {end_text}", without_dots(&last));
+        }
         if !end_text.is_empty() {
             let before = if arrow == "…" { without_dots(&text) } else { &text };
             text = format!("{before} {arrow} {end_text}");
@@ -138,13 +148,10 @@ impl Topic {
 /// Returns what the first request of a session gave, if that is not how the session ended: the results of later ones are told with what
 /// was asked.
 fn first_result(notes: &SessionNotes, words: &Labels, request: &str) -> Option<String> {
-    let found: Vec<usize> = places(notes, "found").collect();
-    let is_work = |(at, done): &(usize, &String)| !found.contains(at) && text::width(done) >= MIN_RESULT_WIDTH;
-    // The tasks of a list are no results.
-    let (_, first) = notes.done.iter().enumerate().find(is_work).filter(|_| attribute(notes, "done") != Some("tasks"))?;
+    let first = results(notes).next()?;
     let first = line::sanitize(&without_commits(first, notes, words));
     let first = without_report(without_request(&first, std::iter::once(request))).to_owned();
-    (!first.starts_with('“') && !first.is_empty()).then_some(first)
+    (!first.starts_with('“') && text::width(&first) >= MIN_RESULT_WIDTH).then_some(first)
 }
 
 /// Returns a result without the request at its beginning that is told before it.
@@ -180,6 +187,21 @@ fn told_requests(notes: &SessionNotes) -> Vec<String> {
 /// Returns a text without the mark of its cut.
 fn without_dots(said: &str) -> &str {
     said.trim_end_matches([' ', '…'])
+}
+
+/// Returns what the last request before the end gave, with that request.
+fn last_result(notes: &SessionNotes, words: &Labels) -> Option<String> {
+    let last = results(notes).last()?;
+    Some(line::sanitize(&without_commits(last, notes, words)))
+}
+
+/// Returns the results of the requests before the end that changed something.
+fn results(notes: &SessionNotes) -> impl Iterator<Item = &String> {
+    let found: Vec<usize> = places(notes, "found").collect();
+    // The tasks of a list are no results.
+    let are_results = attribute(notes, "done") != Some("tasks");
+    let all = notes.done.iter().enumerate().filter(move |_| are_results);
+    all.filter(move |(at, done)| !found.contains(at) && text::width(done) >= MIN_RESULT_WIDTH).map(|(_, done)| done)
 }
 
 /// Returns whether two results say mostly the same.
@@ -224,20 +246,29 @@ fn without_commits(said: &str, notes: &SessionNotes, words: &Labels) -> String {
     let mut said = said.to_owned();
     for subject in &notes.commits {
         let quoted = format!("\"{subject}\"");
-        let Some(at) = said.find(&quoted) else { continue };
-        let before = said[..at].trim_end();
-        // The hash between the two is one word.
-        let before_hash = before.rsplit_once(' ').map_or("", |(before, _)| before.trim_end());
-        let Some(before) = [before, before_hash].into_iter().find_map(|it| it.strip_suffix(words.committed)) else {
-            continue;
-        };
-        let before = before.trim_end().trim_end_matches(['—', ';']).trim_end();
-        let is_ended = before.is_empty() || before.ends_with(['.', '!', '?', '。', '！', '？', ':', '：', '…']);
-        let before = if is_ended { before.to_owned() } else { format!("{before}.") };
-        let after = said[at + quoted.len()..].trim_start_matches(['.', ';', '。']).trim_start();
-        said = if before.is_empty() { after.to_owned() } else { format!("{before} {after}") };
+        let places: Vec<usize> = said.match_indices(&quoted).map(|(at, _)| at).collect();
+        for at in places.into_iter().rev() {
+            let Some(before) = before_commit(&said[..at], words) else { continue };
+            let is_ended = before.is_empty() || before.ends_with(['.', '!', '?', '。', '！', '？', ':', '：', '…']);
+            let before = if is_ended { before.to_owned() } else { format!("{before}.") };
+            let after = said[at + quoted.len()..].trim_start_matches(['.', ';', '。']).trim_start();
+            said = if before.is_empty() { after.to_owned() } else { format!("{before} {after}") };
+        }
     }
     said.trim_end().to_owned()
+}
+
+/// Returns what stands before "committed as" and a hash at the end of a text.
+fn before_commit<'a>(said: &'a str, words: &Labels) -> Option<&'a str> {
+    let said = said.trim_end_matches([' ', '—']);
+    // The hash is one word.
+    let before_hash = said.rsplit_once(' ').map_or("", |(before, _)| before.trim_end());
+    let before = [said, before_hash].into_iter().find_map(|it| {
+        let at = it.len().checked_sub(words.committed.len())?;
+        it.get(at..).filter(|end| end.eq_ignore_ascii_case(words.committed))?;
+        it.get(..at)
+    })?;
+    Some(before.trim_end_matches([' ', '—', ';']))
 }
 
 /// Returns how a session ended without the sentence at the beginning that only says that checks pass, if more follows.
