@@ -1048,6 +1048,23 @@ fn an_earlier_session_is_told_by_its_first_result_too() {
 }
 
 #[test]
+fn a_long_way_is_cut_before_something_else_is_left_out() {
+    let long = format!("The till opens the drawer of each cart. {}", "The bell rings twice before that. ".repeat(20));
+    let notes = SessionNotes {
+        original_request: "Open the drawers".into(),
+        done: strings([long.as_str(), "The drawers are painted red, and the slip of the till says so in its first line."]),
+        outcome: "The drawers open.".into(),
+        ..empty_notes()
+    };
+    let fake = Fake { sessions: vec![record("last", MONDAY, notes)], ..Fake::default() };
+    let told = |budget: u32| build(&request("startup", budget), &fake).unwrap().text;
+    let way = |text: &str| text.lines().find(|line| line.contains("opens the drawer")).unwrap().to_owned();
+    assert!(way(&told(9_500)).ends_with("before that."), "{}", told(9_500));
+    let short = way(&told(1_000));
+    assert!(short.ends_with("before that. …") && short.chars().count() <= 460, "{short}");
+}
+
+#[test]
 fn a_session_of_another_policy_shows_its_summary() {
     let record = SessionRecord {
         summary: "The importer reads dates now.".into(),

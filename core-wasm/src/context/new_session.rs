@@ -26,6 +26,8 @@ const MAX_SESSIONS: u32 = 12;
 /// sessions learned weighs more.
 const MAX_ON_THE_WAY: usize = 8;
 const MAX_DECISIONS: usize = 8;
+/// The maximum length of such a line if there is something else to tell, in characters.
+const MAX_ON_THE_WAY_CHARS: usize = 450;
 const MANY_SESSIONS: usize = 5;
 
 /// The minimum importance at which a memory is shown although its kind alone does not qualify it.
@@ -255,7 +257,8 @@ fn add_notes(page: &mut Page, notes: &SessionNotes, stored: &[Memory]) {
         };
         let is_end = Some(at) == last_work || !has_outcome(notes);
         let kind = if is_end { SectionKind::LastSession } else { SectionKind::OnTheWay };
-        page.add(kind, Entry::result_line(label, result, importance));
+        let entry = Entry::result_line(label, result, importance);
+        page.add(kind, if is_end { entry } else { entry.shortened(MAX_ON_THE_WAY_CHARS) });
     }
     add_files(page, SectionKind::LastSession, notes);
     // That a plan was refused is how the session ended, too.

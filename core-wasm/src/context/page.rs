@@ -97,6 +97,16 @@ impl SectionKind {
 /// The place of an entry: its section, and its number there.
 type Place = (SectionKind, usize);
 
+/// What is told of an entry where there is no room for its text.
+#[derive(Clone, Debug)]
+struct Short {
+    text: String,
+    /// Its weight in thousandths.
+    weight: u32,
+    /// The weight of the whole text then. None if that is the entry's own.
+    whole_weight: Option<u32>,
+}
+
 /// The form in which an entry is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -123,8 +133,8 @@ pub(super) struct Entry {
     is_session_line: bool,
     /// Whether this is a choice between ways. A few of its words in another line do not tell it.
     is_choice: bool,
-    /// What is told where there is no room for the text, and its weight in thousandths.
-    short: Option<(String, u32)>,
+    /// What is told where there is no room for the text. None if the text is short.
+    short: Option<Short>,
     /// The words of the text, once they were asked for.
     words: OnceCell<text::Features>,
 }
@@ -195,7 +205,17 @@ impl Entry {
 
     /// Returns the same entry with what is told of it where there is no room for more, of that importance.
     pub(super) fn with_short(mut self, raw: &str, importance: f32) -> Self {
-        self.short = Some((line::fit(&line::sanitize(raw)), weight(importance)));
+        let text = line::fit(&line::sanitize(raw));
+        self.short = Some(Short { text, weight: weight(importance), whole_weight: None });
+        self
+    }
+
+    /// Returns the same entry with only the beginning of its text, of at most `max_chars` characters, unless there is room left in the end.
+    pub(super) fn shortened(mut self, max_chars: usize) -> Self {
+        let text = line::brief(&self.text, max_chars);
+        if text != self.text {
+            self.short = Some(Short { text, weight: self.rank(), whole_weight: Some(self.rank() / 10) });
+        }
         self
     }
 
@@ -242,7 +262,7 @@ impl Entry {
     /// Returns the text in the form that has room.
     fn told(&self, form: Form) -> Cow<'_, str> {
         match &self.short {
-            Some((short, _)) if form == Form::Short => Cow::Borrowed(short),
+            Some(short) if form == Form::Short => Cow::Borrowed(&short.text),
             _ => self.line(),
         }
     }
@@ -498,8 +518,9 @@ impl Page {
         let mut order: Vec<(Place, Form, u32)> = Vec::new();
         for (kind, section) in &self.sections {
             for (at, entry) in section.entries.iter().enumerate() {
-                order.push(((*kind, at), Form::Whole, entry.rank()));
-                order.extend(entry.short.iter().map(|(_, weight)| ((*kind, at), Form::Short, *weight)));
+                let whole = entry.short.as_ref().and_then(|short| short.whole_weight).unwrap_or(entry.rank());
+                order.extend(entry.short.iter().map(|short| ((*kind, at), Form::Short, short.weight)));
+                order.push(((*kind, at), Form::Whole, whole));
             }
         }
         // The sort is stable: entries of equal weight keep their order on the page.

@@ -109,9 +109,14 @@ impl Topic {
             let requests = std::iter::once(request.as_str()).chain(later.iter().map(String::as_str));
             without_report(without_request(&line::sanitize(&end), requests)).to_owned()
         });
-        let first = first_result(notes, words, &request).filter(|first| recap.is_none() && !says_the_same(first, &end));
         let committed = committed(notes, words);
         let requests = if recap.is_none() { told_requests(notes) } else { Vec::new() };
+        // Of a request that is not a plan, and that nothing else came after, the end is another try.
+        let names_plan = |words: &Labels| words.plan.split("{}").next().is_some_and(|plan| request.starts_with(plan));
+        let is_plan = line::LANGUAGES.map(labels::labels).into_iter().any(names_plan);
+        let is_first_try = requests.is_empty() && !is_plan;
+        let first = first_result(notes, words, &request)
+            .filter(|first| recap.is_none() && !is_first_try && !says_the_same(first, &end));
         let mut text = asked.clone();
         let mut max_end = MAX_END_CHARS;
         if let Some(first) = &first {
