@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use super::attributes::attribute;
 use super::line;
 use super::memories::Memories;
 use super::page::{LESSONS, Page, is_routine, is_saved, teaches_nothing};
@@ -99,7 +100,8 @@ pub(super) fn add_decisions(page: &mut Page, memories: &dyn Memories, sessions: 
             page.add_memory(memory, 1.0);
             continue;
         }
-        if is_of_its_day(memory) || all.iter().any(|later| is_revised_by(memory, later)) {
+        let is_over = is_of_its_day(memory) || is_released(memory, sessions);
+        if is_over || all.iter().any(|later| is_revised_by(memory, later)) {
             page.leave_out(memory);
             continue;
         }
@@ -164,6 +166,17 @@ fn differ_in_value(one: &str, other: &str) -> bool {
         && one.len() > MIN_SUBJECT
         && differing.next().is_some_and(|(one, other)| has_digit(one) && has_digit(other))
         && differing.next().is_none()
+}
+
+/// Returns whether a decision names a tag that its session pushed, and a later session pushed another one.
+fn is_released(memory: &Memory, sessions: &[SessionRecord]) -> bool {
+    let Some(at) = sessions.iter().position(|record| record.id == memory.session_id) else { return false };
+    let tags = |record: &SessionRecord| -> Vec<String> {
+        let tags = record.notes.as_ref().and_then(|notes| attribute(notes, "tags"));
+        tags.into_iter().flat_map(|tags| tags.split(' ')).map(str::to_owned).collect()
+    };
+    let own: Vec<String> = tags(&sessions[at]).into_iter().filter(|tag| memory.content.contains(tag.as_str())).collect();
+    !own.is_empty() && sessions[..at].iter().flat_map(tags).any(|tag| !own.contains(&tag))
 }
 
 /// Returns whether a decision only says yes or no to a question about the work of its day, or chose a repair by how long it takes.
@@ -818,6 +831,18 @@ mod tests {
         assert!(is_of_machine("The till was busy. Fixed by killing the old one (PID 4711)"));
         assert!(is_of_machine("No drawer: fixed with `TILL_HOST=192.168.1.20 REDIS_HOST=192.168.1.20`"));
         assert!(!is_of_machine("The till listens on 127.0.0.1:80 and has version 1.2.3, PID files are left"));
+    }
+
+    #[test]
+    fn a_release_is_over_with_the_next_one() {
+        let record = |id: &str, tag: &str| {
+            let notes = SessionNotes { attributes: vec![("tags".into(), tag.into())], ..empty_notes() };
+            SessionRecord { notes: Some(notes), ..session(id, "") }
+        };
+        let sessions = [record("2", "v0.2.0"), record("1", "v0.1.0")];
+        let said = failure("1", "The shop starts with `v0.1.0`");
+        assert!(is_released(&said, &sessions) && !is_released(&said, &sessions[1..]));
+        assert!(!is_released(&failure("1", "The shop opens at nine"), &sessions));
     }
 
     #[test]
